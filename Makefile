@@ -1,0 +1,56 @@
+# `make demo` and `make test` need Python 3.11 or later and make, nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test serve lint format browser bench javascript requirements clean
+
+demo: .venv/installed
+	$(BIN)/python manage.py demo
+
+test: .venv/installed-dev
+	$(BIN)/pytest
+	$(BIN)/pytest tests/marketplace --ds=marketplace.settings
+
+serve: .venv/installed
+	$(BIN)/python manage.py serve
+
+lint: .venv/installed-dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	DJANGO_SETTINGS_MODULE=annotate.settings $(BIN)/mypy annotate qualcontrol hits benchmarks
+	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy marketplace
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	$(BIN)/python manage.py makemigrations --check --dry-run --settings marketplace.settings
+
+format: .venv/installed-dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+browser: .venv/installed-dev
+	$(BIN)/pytest tests/browser -m browser
+
+javascript:
+	node --test tests/javascript/
+
+bench: .venv/installed-dev
+	$(BIN)/python -m benchmarks
+
+requirements: .venv/installed-dev
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make requirements" requirements.in -o requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make requirements" requirements-dev.in -o requirements-dev.txt
+
+clean:
+	rm -rf .venv build var
+
+# The checked marker files make a second run start at once, and a changed list install again.
+.venv/installed: requirements.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
+	touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.txt
+	touch $@

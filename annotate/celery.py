@@ -1,0 +1,22 @@
+"""The Celery application: what runs by the clock, and what runs behind a page's back."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
+
+app = Celery("annotate")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@app.on_after_finalize.connect
+def set_beat_schedule(sender: Celery, **kwargs: object) -> None:
+    """The clock: each task sweeps up what its rows say is due, so a missed tick loses nothing."""
+    from django.conf import settings
+
+    sender.conf.beat_schedule = {
+        "sync": {"task": "hits.tasks.sync_campaigns", "schedule": settings.SYNC_SECONDS},
+        "thumbnails": {"task": "annotate.tasks.make_thumbnails", "schedule": 300.0},
+    }

@@ -1,0 +1,104 @@
+"""A campaign and its tasks."""
+
+from functools import cached_property
+from typing import Self
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from annotate.config import CampaignConfig
+from annotate.models.images import Image
+from annotate.models.selections import Selection
+
+
+class CampaignStatus(models.TextChoices):
+    DRAFT = "DRAFT"
+    RUNNING = "RUNNING"
+    PAUSED = "PAUSED"
+    FINISHED = "FINISHED"
+
+
+class Campaign(models.Model):
+    """One collection of responses on one selection, at one marketplace."""
+
+    slug = models.SlugField(max_length=100, unique=True)
+    kind = models.CharField(max_length=20, help_text="a name of annotate.kinds")
+    selection = models.ForeignKey(Selection, models.PROTECT, related_name="campaigns")
+    status = models.CharField(
+        max_length=8, choices=CampaignStatus, default=CampaignStatus.DRAFT, db_index=True
+    )
+    # Bound at creation: `local`, `sandbox`, `production` or a URL (see settings.MTURK_ENDPOINT).
+    endpoint = models.CharField(max_length=300)
+    budget = models.DecimalField(max_digits=10, decimal_places=2, help_text="US dollars, with fees")
+    # The campaign file as it was checked, presets filled in; `config` reads it.
+    config_json = models.JSONField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.CheckConstraint(condition=Q(budget__gte=0), name="campaign_budget_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def get_absolute_url(self) -> str:
+        return reverse("hits:campaign", args=[self.slug])
+
+    @cached_property
+    def config(self) -> CampaignConfig:
+        """The campaign file as an object."""
+        return CampaignConfig.model_validate(self.config_json)
+
+
+class TaskQuerySet(models.QuerySet["Task"]):
+    def open_to(self, worker: models.Model) -> Self:
+        """Tasks with a place left that the worker never answered and does not hold."""
+        return self.filter(
+            ~models.Exists(worker.responses.filter(task=models.OuterRef("pk"))),  # type: ignore[attr-defined]
+            ~models.Exists(worker.claims.held().filter(task=models.OuterRef("pk"))),  # type: ignore[attr-defined]
+            places_left__gt=0,
+        )
+
+    def emptiest_first(self) -> Self:
+        """The order in which places are given: breadth first, then the campaign's own order."""
+        return self.order_by("-places_left", "number")
+
+
+class Task(models.Model):
+    """One image of a campaign, which wants so many responses by that many workers."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks")
+    image = models.ForeignKey(Image, models.PROTECT, related_name="tasks")
+    number = models.PositiveIntegerField(help_text="the image's place in the selection")
+    wanted = models.PositiveSmallIntegerField()
+    # wanted − claims held − responses submitted. Kept with each claim and response, because a
+    # claim must not count a campaign's rows; `recount_tasks` computes it anew, a test compares.
+    # Below zero when an answer came in after its lease was given to somebody else.
+    places_left = models.SmallIntegerField()
+    shows_keywords = models.BooleanField(default=True)
+
+    objects = TaskQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "image"], name="task_once_per_image"),
+            models.UniqueConstraint(fields=["campaign", "number"], name="task_numbered_once"),
+            models.CheckConstraint(
+                condition=Q(places_left__lte=models.F("wanted")), name="task_places_within_wanted"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                "campaign",
+                models.F("places_left").desc(),
+                "number",
+                name="task_emptiest_first",
+                condition=Q(places_left__gt=0),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.campaign} {self.number}: {self.image}"

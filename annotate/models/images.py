@@ -1,0 +1,124 @@
+"""What a dataset brings: object classes with their hierarchy, images, boxes."""
+
+from django.db import models
+from django.db.models import F, Q
+
+
+class ObjectClass(models.Model):
+    """A class that boxes are labelled with: an Open Images MID, or a COCO category."""
+
+    label = models.CharField(max_length=64, unique=True, help_text="/m/0199g, or coco:17")
+    name = models.CharField(max_length=100, db_index=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "object classes"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RelationKind(models.TextChoices):
+    SUBCATEGORY = "SUBCATEGORY"
+    PART = "PART"
+
+
+class ClassRelation(models.Model):
+    """An edge of the class hierarchy, which is a graph: a class may have several parents."""
+
+    parent = models.ForeignKey(ObjectClass, models.CASCADE, related_name="relations_down")
+    child = models.ForeignKey(ObjectClass, models.CASCADE, related_name="relations_up")
+    kind = models.CharField(max_length=11, choices=RelationKind)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["parent", "child", "kind"], name="class_relation_stated_once"
+            ),
+            models.CheckConstraint(
+                condition=~Q(parent=F("child")), name="class_relation_joins_two_classes"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.parent} > {self.child} ({self.get_kind_display()})"
+
+
+class ImageSource(models.TextChoices):
+    OPEN_IMAGES = "OPEN_IMAGES", "Open Images"
+    COCO = "COCO", "COCO"
+
+
+class Image(models.Model):
+    """One photograph of a dataset, with what is needed to show it and to name its author."""
+
+    source = models.CharField(max_length=11, choices=ImageSource)
+    key = models.CharField(max_length=64, help_text="the dataset's own id of the image")
+    split = models.CharField(max_length=64, db_index=True)
+    # Degrees that the file must be turned by to stand upright; empty where it is not known.
+    rotation = models.PositiveSmallIntegerField(null=True, blank=True)
+    # Pixels as shown, after any EXIF orientation.
+    width = models.PositiveIntegerField(null=True, blank=True)
+    height = models.PositiveIntegerField(null=True, blank=True)
+    file = models.CharField(max_length=300, blank=True, help_text="path under MEDIA_ROOT")
+    url = models.URLField(max_length=500, blank=True, help_text="where the image can be fetched")
+    landing_url = models.URLField(max_length=500, blank=True, help_text="the image's source page")
+    author = models.CharField(max_length=300, blank=True)
+    author_url = models.URLField(max_length=500, blank=True)
+    license_url = models.URLField(max_length=500, blank=True)
+    title = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "key"], name="image_key_unique_in_source"),
+            models.CheckConstraint(
+                condition=Q(rotation=None) | Q(rotation__in=[0, 90, 180, 270]),
+                name="image_rotation_is_a_quarter_turn",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class BoxQuerySet(models.QuerySet["Box"]):
+    def verified(self) -> "BoxQuerySet":
+        """Boxes that a person confirmed; Open Images writes the others with confidence 0."""
+        return self.filter(confidence__gt=0)
+
+
+class Box(models.Model):
+    """One labelled object in an image; the edges are fractions of the image's width and height."""
+
+    image = models.ForeignKey(Image, models.CASCADE, related_name="boxes")
+    object_class = models.ForeignKey(ObjectClass, models.PROTECT, related_name="boxes")
+    confidence = models.FloatField(default=1.0)
+    x_min = models.FloatField()
+    x_max = models.FloatField()
+    y_min = models.FloatField()
+    y_max = models.FloatField()
+    # The dataset's flags; empty where it says that it does not know (-1).
+    is_occluded = models.BooleanField(null=True, blank=True)
+    is_truncated = models.BooleanField(null=True, blank=True)
+    is_group = models.BooleanField(null=True, blank=True)
+    is_depiction = models.BooleanField(null=True, blank=True)
+    is_inside = models.BooleanField(null=True, blank=True)
+
+    objects = BoxQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "boxes"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["image", "object_class", "x_min", "x_max", "y_min", "y_max"],
+                name="box_stated_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(x_min__gte=0, x_max__lte=1, x_min__lte=F("x_max"))
+                & Q(y_min__gte=0, y_max__lte=1, y_min__lte=F("y_max")),
+                name="box_lies_in_the_image",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.object_class} in {self.image}"

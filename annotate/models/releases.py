@@ -1,0 +1,76 @@
+"""A frozen result: what it says is copied into it, so that it reads the same for ever."""
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from annotate.models.campaigns import Campaign, Task
+from annotate.models.responses import Response
+
+
+class Release(models.Model):
+    """The captions of a campaign as they were drawn once, with the seed that drew them."""
+
+    name = models.SlugField(max_length=100, unique=True)
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="releases")
+    seed = models.BigIntegerField()
+    is_partial = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("annotate:release", args=[self.name])
+
+
+class ReleasedImage(models.Model):
+    """An image of a release with the record that exports give of it."""
+
+    release = models.ForeignKey(Release, models.CASCADE, related_name="images")
+    task = models.ForeignKey(Task, models.PROTECT, related_name="released")
+    number = models.PositiveIntegerField(help_text="the image's id in exports")
+    record = models.JSONField()
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["release", "task"], name="released_image_once"),
+            models.UniqueConstraint(fields=["release", "number"], name="released_image_numbered"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.release} {self.number}"
+
+
+class Role(models.TextChoices):
+    REFERENCE = "REFERENCE"
+    BASELINE = "BASELINE", "human baseline"
+
+
+class ReleasedCaption(models.Model):
+    """A caption of a release, by a worker whose number means something in this release only."""
+
+    image = models.ForeignKey(ReleasedImage, models.CASCADE, related_name="captions")
+    response = models.ForeignKey(Response, models.PROTECT, related_name="released")
+    worker_number = models.PositiveIntegerField()
+    role = models.CharField(max_length=9, choices=Role)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["image", "worker_number"], name="released_caption_by_different_workers"
+            ),
+            models.UniqueConstraint(
+                fields=["image"], condition=Q(role="BASELINE"), name="released_one_baseline"
+            ),
+            models.UniqueConstraint(fields=["image", "response"], name="released_caption_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.text

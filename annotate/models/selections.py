@@ -1,0 +1,42 @@
+"""A subset of a split's images, drawn once and kept with the numbers that drew it."""
+
+from django.db import models
+
+from annotate.models.images import Image
+
+
+class Selection(models.Model):
+    """Images drawn by the procedure of nocaps (Agrawal et al. 2019, section 3.1)."""
+
+    name = models.SlugField(max_length=100, unique=True)
+    split = models.CharField(max_length=64)
+    count = models.PositiveIntegerField(help_text="images asked for")
+    sample = models.PositiveIntegerField(help_text="images drawn from a pool for each choice")
+    seed = models.BigIntegerField()
+    ignored_classes = models.JSONField(default=list, help_text="names left out of the count")
+    created_at = models.DateTimeField()
+    images = models.ManyToManyField(Image, through="SelectedImage", related_name="selections")
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SelectedImage(models.Model):
+    """An image's place in a selection, in the order in which it was chosen."""
+
+    selection = models.ForeignKey(Selection, models.CASCADE, related_name="selected")
+    image = models.ForeignKey(Image, models.PROTECT, related_name="selected")
+    position = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["selection", "image"], name="selected_once"),
+            models.UniqueConstraint(fields=["selection", "position"], name="selected_in_one_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.selection} {self.position}: {self.image}"

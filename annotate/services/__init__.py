@@ -1,0 +1,1 @@
+"""Every change of the domain, one function each, by topic."""

@@ -1,0 +1,201 @@
+"""The requester site's settings, all read from the environment (`docs/settings.md` names each)."""
+
+import os
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+# Everything that a running installation writes, unless the environment says otherwise.
+VAR_DIR = BASE_DIR / "var"
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """A yes-or-no variable; raises ImproperlyConfigured for anything else."""
+    value = os.environ.get(name, str(default)).strip().lower()
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"", "0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}.")
+
+
+def words(name: str) -> list[str]:
+    """A comma-separated variable as a list."""
+    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
+
+
+# The site's own address: workers' browsers and the marketplace's frames reach it here.
+SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
+SITE_HOST = urlsplit(SITE_URL).hostname or ""
+IS_LOOPBACK = SITE_HOST in {"127.0.0.1", "localhost", "::1"}
+
+DEBUG = flag("DEBUG", default=False)
+SECRET_KEY = os.environ.get("SECRET_KEY", "")
+if not SECRET_KEY:
+    if not IS_LOOPBACK:
+        raise ImproperlyConfigured(
+            "SECRET_KEY is missing. A site that others can reach needs one of its own: "
+            'python -c "import secrets; print(secrets.token_urlsafe(50))"'
+        )
+    SECRET_KEY = "only-for-a-site-on-this-machine"
+ALLOWED_HOSTS = words("ALLOWED_HOSTS") or [SITE_HOST, "127.0.0.1", "localhost"]
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+
+# The marketplace: `local`, `sandbox`, `production`, or the URL of another one.
+MTURK_ENDPOINT = os.environ.get("MTURK_ENDPOINT", "local")
+# Where the local marketplace answers; only read when a campaign's endpoint is `local`.
+MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rstrip("/")
+# Further origins that may frame the task page and be posted to, for a marketplace at a URL whose
+# worker site has another origin than its API.
+MTURK_WORKER_ORIGINS = words("MTURK_WORKER_ORIGINS")
+MTURK_MAX_ATTEMPTS = int(os.environ.get("MTURK_MAX_ATTEMPTS", "8"))
+MTURK_CONNECT_TIMEOUT = float(os.environ.get("MTURK_CONNECT_TIMEOUT", "5"))
+MTURK_READ_TIMEOUT = float(os.environ.get("MTURK_READ_TIMEOUT", "30"))
+# Fees of the marketplace (docs/decisions has the sources): a share of reward and bonus, a further
+# share from ten assignments on, and the least for one payment.
+MTURK_FEE_SHARE = Decimal(os.environ.get("MTURK_FEE_SHARE", "0.20"))
+MTURK_LARGE_HIT_FEE_SHARE = Decimal(os.environ.get("MTURK_LARGE_HIT_FEE_SHARE", "0.20"))
+MTURK_LEAST_FEE = Decimal(os.environ.get("MTURK_LEAST_FEE", "0.01"))
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "annotate",
+    "qualcontrol",
+    "hits",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "annotate.middleware.ContentSecurityPolicyMiddleware",
+]
+
+ROOT_URLCONF = "annotate.urls"
+WSGI_APPLICATION = "annotate.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "annotate.context_processors.installation",
+            ],
+        },
+    }
+]
+
+DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{VAR_DIR / 'campaigns.sqlite3'}")
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60)}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # Write-ahead logging lets readers go on while one writes; IMMEDIATE makes a writer wait for
+    # its turn at the start of a transaction, where waiting is safe, and not in its middle.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 30,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+    # A test database in memory cannot be shared with threads and child processes as a file can.
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
+    VAR_DIR.mkdir(exist_ok=True)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "hits:campaigns"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+MEDIA_URL = "media/"
+MEDIA_ROOT = Path(os.environ.get("MEDIA_ROOT", VAR_DIR / "media"))
+
+SECURE_SSL_REDIRECT = SITE_URL.startswith("https://")
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_URL.startswith("https://")
+SECURE_HSTS_SECONDS = 31_536_000 if SITE_URL.startswith("https://") else 0
+SECURE_REFERRER_POLICY = "same-origin"
+# A form of a correspondence or caption task is small; a larger body is not read at all.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "rest_framework.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
+    "PAGE_SIZE": 100,
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "annotate.api.handle_domain_error",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Caption campaigns",
+    "DESCRIPTION": "Campaigns with their progress, responses, and releases with their files.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+# Without a broker, tasks run in the process that asks for them: the embedded default.
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
+CELERY_TASK_ALWAYS_EAGER = not CELERY_BROKER_URL
+CELERY_TASK_EAGER_PROPAGATES = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = TIME_ZONE
+SYNC_SECONDS = float(os.environ.get("SYNC_SECONDS", "60"))
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"hide_workers": {"()": "annotate.logs.HideQueryStrings"}},
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "plain",
+            "filters": ["hide_workers"],
+        }
+    },
+    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    "loggers": {"django.server": {"handlers": ["console"], "propagate": False}},
+}
