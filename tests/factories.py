@@ -1,0 +1,252 @@
+"""Rows for tests: the least that is valid, with what a test does not care about filled in."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import factory
+from django.contrib.auth import get_user_model
+
+from annotate.config import CampaignConfig, parse_config
+from annotate.models import (
+    Box,
+    Campaign,
+    Caption,
+    Claim,
+    Image,
+    ImageSource,
+    ObjectClass,
+    Response,
+    ResponseStatus,
+    SelectedImage,
+    Selection,
+    Task,
+    Worker,
+)
+from hits.models import Assignment, Hit, HitStatus, HitType, WorkerAccount
+from qualcontrol.models import SpotCheck
+
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+
+
+def config(**values: object) -> CampaignConfig:
+    """A checked campaign file of the nocaps preset; keyword arguments are keys of the file."""
+    file = {"name": "scenes", "preset": "nocaps", "selection": "scenes", "budget": "1000.00"}
+    return parse_config({**file, **values})
+
+
+class UserFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = get_user_model()
+
+    username = factory.Sequence("reviewer{}".format)
+
+
+class ClassFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = ObjectClass
+
+    label = factory.Sequence("/m/0{}".format)
+    name = factory.Sequence("Class {}".format)
+
+
+class ImageFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Image
+
+    source = ImageSource.OPEN_IMAGES
+    key = factory.Sequence("{:016x}".format)
+    split = "validation"
+    rotation = 0
+    width = 1024
+    height = 768
+    url = factory.LazyAttribute(lambda image: f"https://images.example/{image.key}.jpg")
+
+
+class BoxFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Box
+
+    image = factory.SubFactory(ImageFactory)
+    object_class = factory.SubFactory(ClassFactory)
+    x_min = 0.1
+    x_max = 0.4
+    y_min = 0.2
+    y_max = 0.8
+
+
+class SelectionFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Selection
+        skip_postgeneration_save = True
+
+    name = factory.Sequence("scenes-{}".format)
+    split = "validation"
+    count = 0
+    sample = 10
+    seed = 0
+    created_at = NOON
+
+    @factory.post_generation
+    def images(self, create, extracted, **kwargs):
+        """`images=3` makes and selects so many, `images=[…]` selects these."""
+        if not create or not extracted:
+            return
+        images = ImageFactory.create_batch(extracted) if isinstance(extracted, int) else extracted
+        SelectedImage.objects.bulk_create(
+            SelectedImage(selection=self, image=image, position=position)
+            for position, image in enumerate(images, start=1)
+        )
+
+
+class CampaignFactory(factory.django.DjangoModelFactory):
+    """`config={…}` gives keys of the campaign file; the campaign has no tasks unless
+    `tasks=N` asks for them."""
+
+    class Meta:
+        model = Campaign
+        skip_postgeneration_save = True
+        exclude = ["config"]
+
+    config: dict = {}
+    slug = factory.Sequence("campaign-{}".format)
+    kind = "caption"
+    selection = factory.SubFactory(SelectionFactory)
+    status = "RUNNING"
+    endpoint = "local"
+    budget = Decimal("1000.00")
+    created_at = NOON
+    config_json = factory.LazyAttribute(
+        lambda campaign: config(
+            name=campaign.slug, selection=campaign.selection.name, **campaign.config
+        ).model_dump(mode="json")
+    )
+
+    @factory.post_generation
+    def tasks(self, create, extracted, **kwargs):
+        if create and extracted:
+            TaskFactory.create_batch(extracted, campaign=self)
+
+
+class TaskFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Task
+
+    campaign = factory.SubFactory(CampaignFactory)
+    image = factory.SubFactory(ImageFactory)
+    number = factory.Sequence(lambda n: n + 1)
+    wanted = factory.LazyAttribute(lambda task: task.campaign.config.wanted)
+    places_left = factory.SelfAttribute("wanted")
+
+
+class WorkerFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Worker
+
+
+class ClaimFactory(factory.django.DjangoModelFactory):
+    """A lease of an hour; its task has a place less."""
+
+    class Meta:
+        model = Claim
+        skip_postgeneration_save = True
+
+    task = factory.SubFactory(TaskFactory)
+    worker = factory.SubFactory(WorkerFactory)
+    claimed_at = NOON
+    expires_at = factory.LazyAttribute(lambda claim: claim.claimed_at + timedelta(hours=1))
+
+    @factory.post_generation
+    def place(self, create, extracted, **kwargs):
+        if create and self.status == "HELD":
+            _move_places(self.task, -1)
+
+
+class ResponseFactory(factory.django.DjangoModelFactory):
+    """A submitted response with its caption (`text=…`); its task has a place less."""
+
+    class Meta:
+        model = Response
+        skip_postgeneration_save = True
+
+    task = factory.SubFactory(TaskFactory)
+    worker = factory.SubFactory(WorkerFactory)
+    status = ResponseStatus.SUBMITTED
+    stored_at = NOON
+    submitted_at = factory.LazyAttribute(
+        lambda response: None if response.status == ResponseStatus.STORED else response.stored_at
+    )
+    seconds = 60
+
+    @factory.post_generation
+    def text(self, create, extracted, **kwargs):
+        if create:
+            text = extracted or f"A brown dog runs after a red ball across field {self.pk}."
+            Caption.objects.create(response=self, text=text)
+
+    @factory.post_generation
+    def place(self, create, extracted, **kwargs):
+        if create and self.status == ResponseStatus.SUBMITTED:
+            _move_places(self.task, -1)
+
+
+class SpotCheckFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = SpotCheck
+
+    response = factory.SubFactory(ResponseFactory)
+    drawn_at = NOON
+
+
+class WorkerAccountFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = WorkerAccount
+
+    worker = factory.SubFactory(WorkerFactory)
+    endpoint = "local"
+    marketplace_id = factory.Sequence("AWORKER{}".format)
+
+
+class HitTypeFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = HitType
+
+    campaign = factory.SubFactory(CampaignFactory)
+    hit_type_id = factory.Sequence("TYPE{}".format)
+    exclusion_type_id = factory.Sequence("EXCLUSION{}".format)
+    created_at = NOON
+
+
+class HitFactory(factory.django.DjangoModelFactory):
+    """An open HIT of nine seats that nobody took yet."""
+
+    class Meta:
+        model = Hit
+
+    hit_type = factory.SubFactory(HitTypeFactory)
+    campaign = factory.SelfAttribute("hit_type.campaign")
+    token = factory.Sequence("token-{}".format)
+    hit_id = factory.Sequence("HIT{}".format)
+    status = HitStatus.OPEN
+    seats = 9
+    available = factory.SelfAttribute("seats")
+    reward = Decimal("0.10")
+    fee = Decimal("0.02")
+    planned_at = NOON
+    expires_at = NOON + timedelta(days=7)
+
+
+class AssignmentFactory(factory.django.DjangoModelFactory):
+    """An assignment that is being worked at; pass `status` and its times for a later one."""
+
+    class Meta:
+        model = Assignment
+
+    hit = factory.SubFactory(HitFactory)
+    account = factory.SubFactory(WorkerAccountFactory)
+    assignment_id = factory.Sequence("ASSIGNMENT{}".format)
+    opened_at = NOON
+
+
+def _move_places(task: Task, change: int) -> None:
+    task.places_left += change
+    task.save(update_fields=["places_left"])

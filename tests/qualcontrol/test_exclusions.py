@@ -1,0 +1,218 @@
+"""Excluding a worker, what that discards, and taking it back."""
+
+from decimal import Decimal
+
+import pytest
+
+from annotate.models import Response, ResponseStatus
+from qualcontrol import services
+from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SpotCheckFactory,
+    TaskFactory,
+    WorkerFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    return CampaignFactory(config={"review": {"first": 1, "share": 0}})
+
+
+@pytest.fixture
+def worker():
+    return WorkerFactory()
+
+
+def exclude(campaign, worker):
+    return services.exclude_worker(
+        campaign=campaign, worker=worker, reason="keyword lists", actor=None, at=NOON
+    )
+
+
+def reinstate(campaign, worker):
+    return services.reinstate_worker(
+        campaign=campaign, worker=worker, actor=None, reason="a mistake", at=NOON
+    )
+
+
+def acts():
+    return list(Decision.objects.order_by("pk").values_list("act", flat=True))
+
+
+def test_exclude_worker_discards_their_responses_in_this_campaign_alone(campaign, worker):
+    theirs = ResponseFactory(task__campaign=campaign, worker=worker)
+    elsewhere = ResponseFactory(worker=worker)
+    of_another = ResponseFactory(task=theirs.task)
+
+    discarded = exclude(campaign, worker)
+
+    assert discarded == 1
+    counting = Response.objects.counting().order_by("pk")
+    assert list(counting) == [elsewhere, of_another]
+    theirs.task.refresh_from_db()
+    assert theirs.task.places_left == theirs.task.wanted - 1
+    assert acts() == [Act.EXCLUDE, Act.DISCARD]
+
+
+def test_exclude_worker_closes_their_open_spot_checks_by_state(campaign, worker):
+    SpotCheckFactory(response__task__campaign=campaign, response__worker=worker)
+
+    exclude(campaign, worker)
+
+    assert not SpotCheck.objects.open().exists()
+
+
+def test_exclude_worker_twice_is_refused(campaign, worker):
+    exclude(campaign, worker)
+
+    with pytest.raises(services.AlreadyExcluded):
+        exclude(campaign, worker)
+
+    assert Exclusion.objects.count() == 1
+    assert acts() == [Act.EXCLUDE]
+
+
+def test_exclude_worker_needs_a_reason(campaign, worker):
+    with pytest.raises(services.ReasonMissing):
+        services.exclude_worker(campaign=campaign, worker=worker, reason=" ", actor=None, at=NOON)
+
+    assert not Exclusion.objects.exists()
+
+
+def test_review_submitted_discards_what_an_excluded_worker_sends_later(campaign, worker):
+    exclude(campaign, worker)
+    late = ResponseFactory(task__campaign=campaign, worker=worker)
+    welcome = ResponseFactory(task=late.task)
+
+    services.review_submitted(campaign=campaign, responses=[late, welcome], at=NOON)
+
+    late.refresh_from_db()
+    assert late.status == ResponseStatus.DISCARDED
+    assert SpotCheck.objects.get().response == welcome
+    assert acts() == [Act.EXCLUDE, Act.DISCARD]
+
+
+def test_review_submitted_again_changes_nothing(campaign, worker):
+    exclude(campaign, worker)
+    late = ResponseFactory(task__campaign=campaign, worker=worker)
+    welcome = ResponseFactory(task=late.task)
+    services.review_submitted(campaign=campaign, responses=[late, welcome], at=NOON)
+    again = list(Response.objects.all())
+
+    services.review_submitted(campaign=campaign, responses=again, at=NOON)
+
+    assert acts() == [Act.EXCLUDE, Act.DISCARD]
+    assert SpotCheck.objects.count() == 1
+    late.task.refresh_from_db()
+    assert late.task.places_left == late.task.wanted - 1
+
+
+def test_reinstate_worker_restores_what_the_exclusion_discarded(campaign, worker):
+    response = ResponseFactory(task__campaign=campaign, worker=worker)
+    exclude(campaign, worker)
+    late = ResponseFactory(task__campaign=campaign, worker=worker)
+    services.review_submitted(campaign=campaign, responses=[late], at=NOON)
+
+    restored = reinstate(campaign, worker)
+
+    assert restored == 2
+    assert set(Response.objects.counting()) == {response, late}
+    assert not Exclusion.objects.in_force().exists()
+    assert acts() == [
+        Act.EXCLUDE,
+        Act.DISCARD,
+        Act.DISCARD,
+        Act.REINSTATE,
+        Act.RESTORE,
+        Act.RESTORE,
+    ]
+
+
+def test_reinstate_worker_leaves_what_was_judged_bad_discarded(campaign, worker):
+    check = SpotCheckFactory(response__task__campaign=campaign, response__worker=worker)
+    services.judge(spot_check=check, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+    exclude(campaign, worker)
+
+    assert reinstate(campaign, worker) == 0
+    check.response.refresh_from_db()
+    assert check.response.status == ResponseStatus.DISCARDED
+
+
+def test_reinstate_worker_leaves_what_is_to_be_rejected_discarded(campaign, worker):
+    response = ResponseFactory(task__campaign=campaign, worker=worker)
+    exclude(campaign, worker)
+    services.reject_response(response=response, reason="Copied.", actor=None, at=NOON)
+
+    assert reinstate(campaign, worker) == 0
+
+
+def test_reinstate_worker_leaves_a_response_whose_place_was_filled(campaign, worker):
+    task = TaskFactory(campaign=campaign, wanted=1)
+    ResponseFactory(task=task, worker=worker)
+    exclude(campaign, worker)
+    task.refresh_from_db()
+    replacement = ResponseFactory(task=task)
+
+    assert reinstate(campaign, worker) == 0
+    assert list(Response.objects.counting()) == [replacement]
+
+
+def test_a_second_exclusion_restores_only_what_it_discarded_itself(campaign, worker):
+    task = TaskFactory(campaign=campaign, wanted=1)
+    first = ResponseFactory(task=task, worker=worker)
+    exclude(campaign, worker)
+    task.refresh_from_db()
+    replacement = ResponseFactory(task=task)
+    reinstate(campaign, worker)
+    second = ResponseFactory(task__campaign=campaign, worker=worker)
+    exclude(campaign, worker)
+
+    assert reinstate(campaign, worker) == 1
+    first.refresh_from_db()
+    assert first.status == ResponseStatus.DISCARDED
+    assert set(Response.objects.counting()) == {replacement, second}
+
+
+def test_reinstate_worker_who_is_not_excluded_is_refused(campaign, worker):
+    with pytest.raises(services.NotExcluded):
+        reinstate(campaign, worker)
+
+    assert not Decision.objects.exists()
+
+
+def test_exclusion_preview_counts_what_the_exclusion_then_discards(campaign, worker):
+    for _ in range(3):
+        ResponseFactory(task__campaign=campaign, worker=worker)
+    full = TaskFactory(campaign=campaign, wanted=1)
+    ResponseFactory(task=full, worker=worker)
+    ResponseFactory(task=full)
+    ResponseFactory(worker=worker)
+    SpotCheckFactory(response__task__campaign=campaign, response__worker=worker)
+
+    preview = services.exclusion_preview(
+        campaign=campaign, worker=worker, seat_cost=Decimal("0.12")
+    )
+
+    # One task had an answer more than it wanted, and does not reopen.
+    assert preview == services.ExclusionPreview(
+        responses=5, tasks_reopened=4, open_spot_checks=1, seats=4, cost=Decimal("0.48")
+    )
+    assert exclude(campaign, worker) == preview.responses
+
+
+def test_exclusion_preview_counts_seats_of_several_images(worker):
+    campaign = CampaignFactory(config={"hit": {"images": 3}})
+    for _ in range(4):
+        ResponseFactory(task__campaign=campaign, worker=worker)
+
+    preview = services.exclusion_preview(
+        campaign=campaign, worker=worker, seat_cost=Decimal("0.60")
+    )
+
+    assert (preview.seats, preview.cost) == (2, Decimal("1.20"))

@@ -1,0 +1,88 @@
+"""Releases, which wait for quality control's open questions."""
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotate.models import Release
+from annotate.releases import ReleaseRefused
+from qualcontrol import services
+from qualcontrol.models import Exclusion
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SpotCheckFactory,
+    TaskFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    """One image with all its captions."""
+    campaign = CampaignFactory(config={"references": 2, "baselines": 1, "seed": 4})
+    task = TaskFactory(campaign=campaign)
+    for _ in range(3):
+        ResponseFactory(task=task)
+    return campaign
+
+
+def any_response(campaign):
+    return campaign.tasks.first().responses.first()
+
+
+def test_a_finished_campaign_has_no_open_questions_and_is_released(campaign):
+    assert services.open_questions(campaign) == []
+
+    release = services.release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    assert not release.is_partial
+    assert release.images.get().captions.count() == 3
+
+
+def test_an_open_spot_check_holds_a_release_up(campaign):
+    SpotCheckFactory(response=any_response(campaign))
+
+    with pytest.raises(ReleaseRefused, match="1 spot check waits for a judgement"):
+        services.release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    assert not Release.objects.exists()
+
+
+def test_a_partial_release_goes_over_open_questions(campaign):
+    SpotCheckFactory(response=any_response(campaign))
+
+    release = services.release_campaign(campaign=campaign, name="v1", seed=1, at=NOON, partial=True)
+
+    assert release.is_partial
+
+
+def test_a_counting_response_of_an_excluded_worker_is_an_open_question(campaign):
+    worker = any_response(campaign).worker
+    Exclusion.objects.create(campaign=campaign, worker=worker, reason="lists", excluded_at=NOON)
+
+    assert services.open_questions(campaign) == [
+        "1 response of an excluded worker is not discarded yet"
+    ]
+
+
+def test_the_release_command_takes_the_campaigns_seed(campaign, capsys):
+    call_command("release", campaign.slug, name="v1")
+
+    assert Release.objects.get().seed == 4
+    assert "Release v1: images 1." in capsys.readouterr().out
+
+
+def test_the_release_command_says_what_is_missing(campaign):
+    TaskFactory(campaign=campaign, image__key="0123abcd")
+
+    with pytest.raises(CommandError, match="image 0123abcd has 0 of 3 captions"):
+        call_command("release", campaign.slug, name="v1")
+
+    assert not Release.objects.exists()
+
+
+def test_the_release_command_knows_no_such_campaign():
+    with pytest.raises(CommandError, match="No campaign is called 'nothing'"):
+        call_command("release", "nothing", name="v1")
