@@ -1,0 +1,130 @@
+"""A release as files, in the form of the published nocaps captions (DESIGN: export form).
+
+Everything is read from the release's own rows, in their order, so that the same release gives the
+same bytes for ever. Files are written in chunks: a release of any size takes little memory.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from annotate.models import Release, ReleasedCaption, Role
+
+CHUNK = 5000
+
+
+def captions_file(release: Release) -> Iterator[str]:
+    """`captions.json`: info, licenses, images, and the references as annotations."""
+    records = release.images.values_list("number", "record")
+    licenses = sorted({record["license_url"] for _, record in records if record["license_url"]})
+    ids = {url: number for number, url in enumerate(licenses, start=1)}
+    yield '{"info": ' + _dump(info(release))
+    yield ', "licenses": ' + _dump(
+        [{"id": ids[url], "name": _license_name(url), "url": url} for url in licenses]
+    )
+    yield ', "images": '
+    yield from _array(_image(number, record, ids) for number, record in records)
+    yield ', "annotations": '
+    yield from _array(
+        {"id": number, "image_id": image, "caption": text}
+        for number, (image, text) in enumerate(_captions(release, Role.REFERENCE, "text"))
+    )
+    yield "}\n"
+
+
+def baseline_file(release: Release) -> Iterator[str]:
+    """`baseline.json`: the human baseline in COCO's results form."""
+    yield from _array(
+        {"image_id": image, "caption": text}
+        for image, text in _captions(release, Role.BASELINE, "text")
+    )
+    yield "\n"
+
+
+def workers_file(release: Release) -> Iterator[str]:
+    """`workers.json`: which of the release's workers wrote which caption; their numbers mean
+    something in this release only."""
+    yield '{"release": ' + _dump(release.name) + ', "annotations": '
+    yield from _array(
+        {"id": number, "image_id": image, "worker": worker}
+        for number, (image, worker) in enumerate(
+            _captions(release, Role.REFERENCE, "worker_number")
+        )
+    )
+    yield ', "baseline": '
+    yield from _array(
+        {"image_id": image, "worker": worker}
+        for image, worker in _captions(release, Role.BASELINE, "worker_number")
+    )
+    yield "}\n"
+
+
+FILES: dict[str, Callable[[Release], Iterator[str]]] = {
+    "captions.json": captions_file,
+    "baseline.json": baseline_file,
+    "workers.json": workers_file,
+}
+
+
+def write_captions(release: Release, out_dir: Path) -> list[Path]:
+    """Write the release's files into a folder, each whole or not at all; returns their paths."""
+    out_dir.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, chunks in FILES.items():
+        path = out_dir / name
+        unfinished = path.with_suffix(".part")
+        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(chunks(release))
+        unfinished.replace(path)
+        paths.append(path)
+    return paths
+
+
+def info(release: Release) -> dict[str, Any]:
+    """The `info` block: what the release is, with the seed that drew it."""
+    campaign = release.campaign
+    config = campaign.config
+    return {
+        "description": f"{campaign.slug}: {config.references} reference captions per image",
+        "version": release.name,
+        "year": release.created_at.year,
+        "date_created": release.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "contributor": "",
+        "url": "",
+        "seed": release.seed,
+        "partial": release.is_partial,
+    }
+
+
+def _captions(release: Release, role: Role, field: str) -> Iterator[tuple[int, Any]]:
+    rows = ReleasedCaption.objects.filter(image__release=release, role=role).order_by("pk")
+    return rows.values_list("image__number", field).iterator(CHUNK)
+
+
+def _image(number: int, record: dict[str, Any], licenses: dict[str, int]) -> dict[str, Any]:
+    rest = {key: value for key, value in record.items() if key != "license_url"}
+    return {"id": number, **rest, "license": licenses.get(record["license_url"])}
+
+
+def _license_name(url: str) -> str:
+    """`CC BY 2.0` for a Creative Commons address, which Open Images gives; else the address."""
+    if "creativecommons.org/licenses/" not in url:
+        return url
+    parts = url.split("creativecommons.org/licenses/")[1].strip("/").split("/")
+    return " ".join(["CC", *(part.upper() for part in parts[:2])])
+
+
+def _array(rows: Iterable[Any]) -> Iterator[str]:
+    """A JSON array in chunks: the encoder in C is used on lists, not row by row."""
+    rows = iter(rows)
+    opening = "["
+    while chunk := list(islice(rows, CHUNK)):
+        yield opening + _dump(chunk)[1:-1]
+        opening = ", "
+    yield "]" if opening == ", " else "[]"
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,25 @@
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotate.config import read_config
+from annotate.management.base import DomainCommand
+from annotate.services.campaigns import create_campaign
+
+
+class Command(DomainCommand):
+    help = "Create a draft campaign from a TOML file (docs/researcher.md describes its keys)."
+
+    def add_arguments(self, parser):
+        parser.add_argument("file", type=Path, metavar="FILE.toml", help="the campaign file")
+
+    def handle(self, *, file: Path, **options):
+        campaign = create_campaign(
+            config=read_config(file), endpoint=settings.MTURK_ENDPOINT, at=timezone.now()
+        )
+        self.stdout.write(
+            f"{campaign}: {campaign.tasks.count()} images, {campaign.config.wanted} responses each, "
+            f"for the {campaign.endpoint} marketplace. "
+            f"Next: `manage.py estimate {campaign}`, then `manage.py publish {campaign}`."
+        )

@@ -1,0 +1,141 @@
+"""Making campaigns, and telling how far they are."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Count, F, Q, QuerySet, Sum
+
+from annotate.config import CampaignConfig
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Claim, Response, ResponseStatus, Selection, Task
+
+
+class CampaignNotPossible(DomainError):
+    """The campaign cannot be made from this file in this database."""
+
+
+@transaction.atomic
+def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> Campaign:
+    """A draft campaign with one task for each image of its selection; raises
+    CampaignNotPossible."""
+    if config.kind not in KINDS:
+        raise CampaignNotPossible(f"kind: there is no kind {config.kind!r}, only {_list(KINDS)}.")
+    if Campaign.objects.filter(slug=config.name).exists():
+        raise CampaignNotPossible(f"name: there is a campaign {config.name!r} already.")
+    try:
+        selection = Selection.objects.get(name=config.selection)
+    except Selection.DoesNotExist as error:
+        known = _list(Selection.objects.values_list("name", flat=True)) or "none yet"
+        raise CampaignNotPossible(
+            f"selection: there is no selection {config.selection!r} ({known})."
+        ) from error
+    campaign = Campaign.objects.create(
+        slug=config.name,
+        kind=config.kind,
+        selection=selection,
+        endpoint=endpoint,
+        budget=config.budget,
+        config_json=config.model_dump(mode="json"),
+        created_at=at,
+    )
+    Task.objects.bulk_create(_tasks(campaign), batch_size=2000)
+    return campaign
+
+
+def _tasks(campaign: Campaign) -> Iterator[Task]:
+    """A task for each selected image; keywords are shown on a seeded share of them."""
+    config = campaign.config
+    selected = list(campaign.selection.selected.values_list("position", "image_id"))
+    rng = random.Random(config.seed)
+    primed = set(rng.sample(range(len(selected)), round(config.priming.share * len(selected))))
+    for index, (position, image_id) in enumerate(selected):
+        yield Task(
+            campaign=campaign,
+            image_id=image_id,
+            number=position,
+            wanted=config.wanted,
+            places_left=config.wanted,
+            shows_keywords=index in primed,
+        )
+
+
+def _list(names: object) -> str:
+    return ", ".join(sorted(names))  # type: ignore[call-overload]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a campaign is, in images and in responses."""
+
+    tasks: int
+    complete: int
+    wanted: int
+    submitted: int
+    held: int
+    discarded: int
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1; responses beyond what a task wants do not count."""
+        return min(1.0, self.submitted / self.wanted) if self.wanted else 0.0
+
+
+def progress(campaign: Campaign) -> Progress:
+    """The campaign's numbers now, in three queries."""
+    tasks = campaign.tasks.aggregate(tasks=Count("pk"), wanted=Sum("wanted", default=0))
+    responses = Response.objects.of(campaign).aggregate(
+        submitted=Count("pk", filter=Q(status=ResponseStatus.SUBMITTED)),
+        discarded=Count("pk", filter=Q(status=ResponseStatus.DISCARDED)),
+    )
+    held = Claim.objects.held().filter(task__campaign=campaign).count()
+    return Progress(
+        complete=tasks["tasks"] - incomplete_tasks(campaign).count(),
+        held=held,
+        **tasks,
+        **responses,
+    )
+
+
+def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:
+    """Tasks with fewer submitted responses than they want, each with its count as `has`."""
+    submitted = Count("responses", filter=Q(responses__status=ResponseStatus.SUBMITTED))
+    return campaign.tasks.annotate(has=submitted).filter(has__lt=F("wanted"))
+
+
+def open_work(campaign: Campaign) -> int:
+    """Responses that the campaign still needs, counting those that workers are busy with."""
+    free = campaign.tasks.filter(places_left__gt=0).aggregate(n=Sum("places_left", default=0))["n"]
+    held = (
+        Claim.objects.held()
+        .filter(task__campaign=campaign)
+        .values("task_id", "task__places_left")
+        .annotate(n=Count("pk"))
+    )
+    return free + sum(max(0, row["n"] + min(0, row["task__places_left"])) for row in held)
+
+
+@transaction.atomic
+def recount_places(campaign: Campaign) -> int:
+    """Compute each task's places left anew from its rows; returns how many were wrong."""
+    Campaign.objects.select_for_update().get(pk=campaign.pk)
+    held = dict(
+        Claim.objects.held()
+        .filter(task__campaign=campaign)
+        .values_list("task")
+        .annotate(Count("pk"))
+    )
+    submitted = dict(
+        Response.objects.of(campaign).counting().values_list("task").annotate(Count("pk"))
+    )
+    wrong = []
+    for task in campaign.tasks.select_for_update():
+        places = task.wanted - held.get(task.pk, 0) - submitted.get(task.pk, 0)
+        if places != task.places_left:
+            task.places_left = places
+            wrong.append(task)
+    Task.objects.bulk_update(wrong, ["places_left"], batch_size=500)
+    return len(wrong)

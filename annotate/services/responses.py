@@ -1,0 +1,82 @@
+"""Storing answers, counting them once they are submitted, discarding and restoring them."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from annotate.kinds import KINDS
+from annotate.models import Claim, ClaimStatus, Response, ResponseStatus, Task, Worker
+from annotate.services.claims import move_places
+
+
+@transaction.atomic
+def store_answer(
+    *,
+    task: Task,
+    worker: Worker,
+    answer: Any,
+    at: datetime,
+    claim: Claim | None = None,
+    seconds: int | None = None,
+) -> Response:
+    """Keep the worker's answer; sent again before it was submitted, the later one stands.
+
+    An answer that was submitted already is left as it is, and returned.
+    """
+    response, _ = Response.objects.get_or_create(
+        task=task,
+        worker=worker,
+        defaults={"claim": claim, "stored_at": at, "seconds": seconds},
+    )
+    if response.status == ResponseStatus.STORED:
+        if claim is not None and response.claim_id != claim.pk:
+            Response.objects.filter(pk=response.pk).update(claim=claim)
+            response.claim = claim
+        KINDS[task.campaign.kind].store(response, answer)
+    return response
+
+
+@transaction.atomic
+def confirm_submitted(*, response: Response, at: datetime) -> bool:
+    """Count a stored response from now on; False if it was submitted before."""
+    stored = Response.objects.filter(pk=response.pk, status=ResponseStatus.STORED)
+    if not stored.update(status=ResponseStatus.SUBMITTED, submitted_at=at):
+        return False
+    held = Claim.objects.held().filter(pk=response.claim_id).update(status=ClaimStatus.USED)
+    if not held:
+        # Its lease was given up, so the place that it kept is taken again, perhaps below zero.
+        Claim.objects.filter(pk=response.claim_id).update(status=ClaimStatus.USED)
+        move_places(Counter({response.task_id: -1}))
+    response.status, response.submitted_at = ResponseStatus.SUBMITTED, at
+    return True
+
+
+def discard(*, responses: Iterable[Response]) -> list[Response]:
+    """Take responses out of the count, so that their tasks want others; returns those that were
+    counting until now."""
+    return _move(responses, ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED, places=1)
+
+
+def restore(*, responses: Iterable[Response]) -> list[Response]:
+    """Let discarded responses count again; returns those that were discarded until now."""
+    return _move(responses, ResponseStatus.DISCARDED, ResponseStatus.SUBMITTED, places=-1)
+
+
+@transaction.atomic
+def _move(
+    responses: Iterable[Response], old: ResponseStatus, new: ResponseStatus, *, places: int
+) -> list[Response]:
+    moved = [
+        response
+        for response in responses
+        if Response.objects.filter(pk=response.pk, status=old).update(status=new)
+    ]
+    changes: Counter[int] = Counter()
+    for response in moved:
+        response.status = new
+        changes[response.task_id] += places
+    move_places(changes)
+    return moved

@@ -1,0 +1,130 @@
+"""Captions as text: putting characters in order, counting words, and the rules of a campaign.
+
+Plain Python. A rule that a caption breaks is a `Problem`: a code for the statistics and a sentence
+that tells the worker what to do.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from annotate.config import CaptionRules
+
+WHITE_SPACE = re.compile(r"\s+")
+LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Control, format (zero-width, direction marks), and halves of surrogate pairs.
+INVISIBLE = {"Cc", "Cf", "Cs"}
+THERE_IS = re.compile(r"\W*there(\s+(is|are|was|were)\b|['’](s|re)\b)", re.IGNORECASE)
+URL = re.compile(r"(https?://|www\.)\S|\b[\w-]+\.(com|org|net|edu|gov|io)\b", re.IGNORECASE)
+# Words that turn a list of keywords into nothing more than a list of keywords.
+LISTING_WORDS = {"a", "an", "the", "and", "or", "with", "some"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    code: str
+    message: str
+
+
+def normalise(text: str) -> str:
+    """The text in NFC, without control and zero-width characters, white space single and trimmed;
+    the writer's own spelling and case are kept."""
+    spaced = WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text))
+    visible = "".join(c for c in spaced if unicodedata.category(c) not in INVISIBLE)
+    # Taking a mark away can bring two spaces, or two characters that compose, together.
+    return WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", visible)).strip()
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: what stands between white space and holds a letter or a digit."""
+    return [word for word in text.split() if any(c.isalnum() for c in word)]
+
+
+def problems(raw: str, *, rules: CaptionRules, keywords: Sequence[str] = ()) -> list[Problem]:
+    """What keeps a caption from being taken, in the order in which to tell it; empty if nothing.
+
+    `raw` is the text as it was sent, `keywords` what the worker was shown.
+    """
+    text = normalise(raw)
+    if not text:
+        return [Problem("empty", "Please write a sentence that describes the image.")]
+    found = [check(raw, text, rules, keywords) for check in CHECKS]
+    return [problem for problem in found if problem is not None]
+
+
+def is_keyword_list(text: str, keywords: Sequence[str]) -> bool:
+    """Whether a text says nothing but keywords, or holds all of them as one enumeration."""
+    folded = " ".join(words(_without_punctuation(text)))
+    names = sorted({_without_punctuation(name) for name in keywords}, key=len, reverse=True)
+    if not names:
+        return False
+    joined = "|".join(re.escape(name) + "s?" for name in names)
+    rest = re.sub(rf"\b({joined})\b", " ", folded)
+    if rest != folded and not set(rest.split()) - LISTING_WORDS:
+        return True
+    enumeration = r"\W+(and\W+)?".join(re.escape(_without_punctuation(k)) for k in keywords)
+    return len(keywords) >= 3 and re.search(rf"\b{enumeration}\b", folded) is not None
+
+
+def _without_punctuation(text: str) -> str:
+    return re.sub(r"[^\w\s'’-]", " ", text.casefold()).strip()
+
+
+def _line_breaks(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+    if rules.forbid_line_breaks and LINE_BREAK.search(raw.strip()):
+        return Problem("line_break", "Please write one sentence on a single line.")
+    return None
+
+
+def _too_short(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+    count = len(words(text))
+    if count < rules.least_words:
+        return Problem(
+            "too_short",
+            f"Please write at least {rules.least_words} words; this has {count}. "
+            "What else is important in the image?",
+        )
+    return None
+
+
+def _too_long(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+    count = len(words(text))
+    if count > rules.most_words:
+        return Problem(
+            "too_long",
+            f"Please use at most {rules.most_words} words; this has {count}. "
+            "Leave out what is not important.",
+        )
+    return None
+
+
+def _there_is(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+    if rules.forbid_there_is and THERE_IS.match(text):
+        return Problem(
+            "there_is",
+            "Please do not start with “There is” or “There are”; start with what you see.",
+        )
+    return None
+
+
+def _url(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+    if rules.forbid_urls and URL.search(text):
+        return Problem("url", "Please take the web address out of your sentence.")
+    return None
+
+
+def _keyword_list(
+    raw: str, text: str, rules: CaptionRules, keywords: Sequence[str]
+) -> Problem | None:
+    if rules.forbid_keyword_lists and is_keyword_list(text, keywords):
+        return Problem(
+            "keyword_list",
+            "Please write a sentence of your own that says what is going on; "
+            "a list of the keywords is not a description.",
+        )
+    return None
+
+
+Check = Callable[[str, str, CaptionRules, Sequence[str]], Problem | None]
+CHECKS: tuple[Check, ...] = (_line_breaks, _too_short, _too_long, _there_is, _url, _keyword_list)

@@ -1,0 +1,40 @@
+from annotate.management.base import DomainCommand, campaign_named
+from hits.costs import SECONDS_PER_RESPONSE, estimate
+
+
+class Command(DomainCommand):
+    help = "Show what a campaign costs, before a cent is spent."
+
+    def add_arguments(self, parser):
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+        parser.add_argument(
+            "--seconds",
+            type=float,
+            default=SECONDS_PER_RESPONSE,
+            help=f"time that one response takes a worker (default: {SECONDS_PER_RESPONSE})",
+        )
+
+    def handle(self, *, campaign: str, seconds: float, **options):
+        found = campaign_named(campaign)
+        cost = estimate(found, seconds)
+        rows = [
+            ("images", f"{cost.images:,}"),
+            ("responses", f"{cost.responses:,}"),
+            ("assignments (seats)", f"{cost.assignments:,}"),
+            ("HITs", f"{cost.hits:,}"),
+            ("reward", f"${cost.reward} each"),
+            ("rewards", f"${cost.rewards:,.2f}"),
+            ("fees", f"${cost.fees:,.2f} (${cost.fee} each)"),
+            ("total", f"${cost.total:,.2f}"),
+            ("budget", f"${found.budget:,.2f}"),
+            ("hours of work", f"{cost.hours_of_work:,.1f}"),
+            ("pay per hour", f"${cost.dollars_per_hour} at {seconds:g} s a response"),
+        ]
+        for name, value in rows:
+            self.stdout.write(f"{name:<20} {value}")
+        if cost.total > found.budget:
+            self.stdout.write(
+                self.style.WARNING(
+                    "The budget does not cover it, and discarded captions cost their replacement."
+                )
+            )

@@ -1,0 +1,51 @@
+import time
+
+from annotate.errors import DomainError
+from annotate.management.base import DomainCommand, campaign_named
+from annotate.models import Campaign
+from hits.reconciler import reconcile
+from hits.tasks import MOVING
+
+
+class Command(DomainCommand):
+    help = "Bring campaigns and their marketplace up to date with each other, once or for ever."
+
+    def add_arguments(self, parser):
+        parser.add_argument(
+            "campaigns", nargs="*", metavar="CAMPAIGN", help="slugs (default: all but drafts)"
+        )
+        parser.add_argument(
+            "--watch", type=float, metavar="SECONDS", help="do it again every so many seconds"
+        )
+
+    def handle(self, *, campaigns: list[str], watch: float | None, **options):
+        for name in campaigns:
+            campaign_named(name)
+        failed = self._sync_all(campaigns)
+        while watch:
+            time.sleep(watch)
+            self._sync_all(campaigns)
+        if failed:
+            raise DomainError("\n".join(failed))
+
+    def _sync_all(self, names: list[str]) -> list[str]:
+        """Reconcile each campaign; what stops one does not stop the others."""
+        chosen = (
+            Campaign.objects.filter(slug__in=names)
+            if names
+            else Campaign.objects.filter(status__in=MOVING)
+        )
+        failed = []
+        for campaign in chosen:
+            try:
+                done = reconcile(campaign)
+            except DomainError as error:
+                failed.append(f"{campaign}: {error}")
+                self.stderr.write(failed[-1])
+                continue
+            self.stdout.write(
+                f"{campaign}: {done.ingested} submissions read, {done.approved} approved, "
+                f"{done.rejected} rejected, {done.hits_created} HITs created, "
+                f"{done.hits_retired} retired, in {done.api_calls} calls"
+            )
+        return failed

@@ -1,0 +1,1 @@
+"""Every change on the requester's side of the marketplace, by topic."""

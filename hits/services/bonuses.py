@@ -1,0 +1,40 @@
+"""Bonuses: written down first, sent by the reconciler's settling step."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+from django.utils.crypto import get_random_string
+
+from annotate.errors import DomainError
+from annotate.models import Campaign
+from hits.costs import fee_for, spend
+from hits.models import Assignment, AssignmentStatus, Bonus
+
+
+class BonusNotPossible(DomainError):
+    """The bonus cannot be paid."""
+
+
+@transaction.atomic
+def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: datetime) -> Bonus:
+    """A bonus for a submitted assignment, to be sent at the next reconciliation; raises
+    BonusNotPossible if it breaks the budget or has nobody to go to."""
+    if assignment.status == AssignmentStatus.OPENED:
+        raise BonusNotPossible("A bonus needs an assignment that was submitted.")
+    if not reason.strip():
+        raise BonusNotPossible("The worker reads why they get a bonus; please say it.")
+    campaign = Campaign.objects.select_for_update().get(pk=assignment.hit.campaign_id)
+    fee = fee_for(amount)
+    if amount + fee > spend(campaign).left:
+        raise BonusNotPossible(
+            f"${amount} and its fee of ${fee} are more than the budget has left."
+        )
+    return Bonus.objects.create(
+        assignment=assignment,
+        token=get_random_string(32),
+        amount=amount,
+        fee=fee,
+        reason=reason.strip(),
+        planned_at=at,
+    )

@@ -1,0 +1,53 @@
+"""Moving a campaign: publish, pause, finish."""
+
+from annotate.errors import DomainError
+from annotate.models import Campaign, CampaignStatus
+from hits.client import marketplace_of
+from hits.costs import estimate, seat_cost
+
+
+class NotConfirmed(DomainError):
+    """Real money would be spent, and nobody confirmed it."""
+
+
+class CannotMove(DomainError):
+    """The campaign is not in a state from which it can be moved so."""
+
+
+def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
+    """Let the reconciler open seats, for a draft or a paused campaign. At the production
+    marketplace it needs a confirmation; raises NotConfirmed with the cost, CannotMove,
+    WrongEndpoint or MarketplaceError."""
+    marketplace = marketplace_of(campaign)
+    cost = estimate(campaign)
+    if marketplace.endpoint.spends_money and not confirmed:
+        raise NotConfirmed(
+            f"{campaign} goes to the production marketplace and costs about ${cost.total} "
+            f"(budget ${campaign.budget}). Confirm to go on."
+        )
+    if campaign.budget < seat_cost(campaign):
+        raise CannotMove(
+            f"The budget of ${campaign.budget} does not pay for one assignment "
+            f"(${seat_cost(campaign)} with its fee)."
+        )
+    if marketplace.balance() < seat_cost(campaign):
+        raise CannotMove("The marketplace account does not hold enough for one assignment.")
+    _move(campaign, [CampaignStatus.DRAFT, CampaignStatus.PAUSED], CampaignStatus.RUNNING)
+
+
+def pause(*, campaign: Campaign) -> None:
+    """Take no new workers; those at work may finish, and are paid. Raises CannotMove."""
+    _move(campaign, [CampaignStatus.RUNNING], CampaignStatus.PAUSED)
+
+
+def finish(*, campaign: Campaign) -> None:
+    """End the campaign: nothing is opened any more, what is submitted is still settled. Raises
+    CannotMove."""
+    _move(campaign, [CampaignStatus.RUNNING, CampaignStatus.PAUSED], CampaignStatus.FINISHED)
+
+
+def _move(campaign: Campaign, old: list[CampaignStatus], new: CampaignStatus) -> None:
+    if not Campaign.objects.filter(pk=campaign.pk, status__in=old).update(status=new):
+        current = Campaign.objects.get(pk=campaign.pk).status
+        raise CannotMove(f"{campaign} is {current.lower()}, so it cannot become {new.lower()}.")
+    campaign.status = new

@@ -1,0 +1,1 @@
+"""The steps of the reconciler, one module each; `hits.reconciler` runs them in their order."""

@@ -1,0 +1,1 @@
+"""Pages: the worker's task page here, the researcher's in `dashboard`."""

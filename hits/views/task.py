@@ -1,0 +1,223 @@
+"""The worker's task page, shown in the marketplace's frame.
+
+No cookie reaches a frame on another site, so none is used: the marketplace's four parameters say
+who opened the page, and a signed token in the form says it again when the answer comes.
+"""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Claim
+from annotate.services.claims import NothingToDo
+from annotate.text import Problem
+from hits import tokens
+from hits.endpoints import Endpoint, endpoint_of, origin_of
+from hits.services import turns
+from hits.services.accounts import account_for
+from hits.tokens import Turn
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
+WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}")
+
+
+class BadParameters(DomainError):
+    """The marketplace's parameters are missing or not what they should be."""
+
+
+@login_not_required
+@csrf_exempt
+@xframe_options_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def task(request: HttpRequest, slug: str) -> HttpResponse:
+    """The task page of a campaign: a preview, the task itself, or the answer on its way."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    endpoint = endpoint_of(campaign.endpoint)
+    try:
+        if request.method == "POST":
+            response = _store(request, campaign)
+        elif request.GET.get("assignmentId", PREVIEW) == PREVIEW:
+            response = _preview(request, campaign)
+        else:
+            response = _open(request, campaign, _turn(request, endpoint))
+    except DomainError as error:
+        response = _message(request, campaign, str(error), status=STATUS.get(type(error), 400))
+    return _framed(response, endpoint)
+
+
+STATUS = {turns.UnknownHit: 404, turns.AlreadySubmitted: 409, tokens.TokenRefused: 403}
+
+
+def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
+    """The marketplace's parameters, checked; raises BadParameters. Where `turkSubmitTo` is
+    missing, as happens, the endpoint's own address is taken."""
+    given = request.GET
+    assignment_id, hit_id = given.get("assignmentId", ""), given.get("hitId", "")
+    worker_id = given.get("workerId", "")
+    if not (
+        ENTITY_ID.fullmatch(assignment_id)
+        and ENTITY_ID.fullmatch(hit_id)
+        and WORKER_ID.fullmatch(worker_id)
+    ):
+        raise BadParameters("The address of this page is incomplete. Please open the HIT again.")
+    submit_to = origin_of(given.get("turkSubmitTo", "")) or endpoint.submit_origins[0]
+    if submit_to not in endpoint.submit_origins:
+        raise BadParameters("The address of this page names a marketplace that we do not know.")
+    return Turn(assignment_id, hit_id, worker_id, submit_to)
+
+
+def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """What the task looks like, on the campaign's first image; allocates nothing."""
+    example = campaign.tasks.select_related("campaign", "image").order_by("number").first()
+    items = [_item(campaign, example, 1)] if example else []
+    return render(
+        request, "hits/task.html", {**_common(campaign), "items": items, "is_preview": True}
+    )
+
+
+def _open(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
+    try:
+        _, claims = turns.open_turn(campaign=campaign, turn=turn, at=timezone.now())
+    except NothingToDo:
+        return _nothing_left(request, campaign, turn)
+    return _form(request, campaign, turn, claims, fields=turns.stored_fields(claims))
+
+
+def _nothing_left(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
+    account = account_for(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
+    with transaction.atomic():
+        turns.keep_away(campaign=campaign, account=account)
+    return render(request, "hits/nothing_left.html", _common(campaign))
+
+
+def _form(
+    request: HttpRequest,
+    campaign: Campaign,
+    turn: Turn,
+    claims: list[Claim],
+    *,
+    fields: dict[str, str],
+    problems: dict[int, list[Problem]] | None = None,
+) -> HttpResponse:
+    problems = problems or {}
+    items = [
+        _item(campaign, claim.task, number, fields, problems.get(claim.pk, []))
+        for number, claim in enumerate(claims, start=1)
+    ]
+    context = {
+        **_common(campaign),
+        "items": items,
+        "has_problems": bool(problems),
+        "token": tokens.sign(turn),
+        "turn": turn,
+    }
+    return render(request, "hits/task.html", context, status=422 if problems else 200)
+
+
+def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Keep the answer, then hand it on to the marketplace."""
+    lifetime = timedelta(minutes=campaign.config.hit.minutes) + turns.GRACE
+    turn = tokens.read(request.POST.get("token", ""), max_age=lifetime)
+    fields = {name: value for name, value in request.POST.items() if name != "token"}
+    try:
+        with transaction.atomic():
+            stored = turns.store_answers(
+                campaign=campaign, turn=turn, fields=fields, at=timezone.now()
+            )
+            turns.keep_away(campaign=campaign, account=stored.assignment.account)
+    except turns.AnswersRefused as error:
+        return _refused(request, campaign, turn, fields, error)
+    if _wants_json(request):
+        return JsonResponse({"fields": stored.fields})
+    context = {**_common(campaign), "turn": turn, "fields": stored.fields}
+    return render(request, "hits/forward.html", context)
+
+
+def _refused(
+    request: HttpRequest,
+    campaign: Campaign,
+    turn: Turn,
+    fields: dict[str, str],
+    error: turns.AnswersRefused,
+) -> HttpResponse:
+    claims = list(
+        Claim.objects.filter(pk__in=error.problems).select_related("task__campaign", "task__image")
+    )
+    if _wants_json(request):
+        kind = KINDS[campaign.kind]
+        problems = {
+            kind.field_names(claim.task)[0]: [p.message for p in error.problems[claim.pk]]
+            for claim in claims
+        }
+        return JsonResponse({"problems": problems}, status=422)
+    _, claims = turns.open_turn(campaign=campaign, turn=turn, at=timezone.now())
+    return _form(request, campaign, turn, claims, fields=fields, problems=dict(error.problems))
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
+
+
+def _item(
+    campaign: Campaign,
+    task: Any,
+    number: int,
+    fields: dict[str, str] | None = None,
+    problems: list[Problem] | None = None,
+) -> dict[str, Any]:
+    """One task as the page shows it: the kind's own context, the answer so far, its problems."""
+    kind = KINDS[campaign.kind]
+    context = kind.context(task, campaign.config)
+    values = {name: (fields or {}).get(name, "") for name in kind.field_names(task)}
+    return {
+        **context,
+        "number": number,
+        "template": kind.template_name,
+        "values": values,
+        "value": next(iter(values.values()), ""),
+        "problems": problems or [],
+    }
+
+
+def _common(campaign: Campaign) -> dict[str, Any]:
+    return {
+        "campaign": campaign,
+        "config": campaign.config,
+        "endpoint": endpoint_of(campaign.endpoint),
+        "instructions_template": KINDS[campaign.kind].instructions_template_name,
+    }
+
+
+def _message(
+    request: HttpRequest, campaign: Campaign, message: str, *, status: int
+) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"message": message}, status=status)
+    context = {**_common(campaign), "message": message}
+    return render(request, "hits/message.html", context, status=status)
+
+
+def _framed(response: HttpResponse, endpoint: Endpoint) -> HttpResponse:
+    """Let the endpoint's worker pages, and no others, frame the page and receive its form."""
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'self'; img-src 'self' data: https: http:; object-src 'none'; "
+        f"base-uri 'none'; form-action 'self' {' '.join(endpoint.submit_origins)}; "
+        f"frame-ancestors 'self' {' '.join(endpoint.worker_origins)}"
+    )
+    # In a sandboxed frame the page has no origin; the token, not the origin, is what counts here.
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,113 @@
+// The task page's script: counts words while the worker writes, and takes the answer to our server
+// first and to the marketplace after that. The page works without it.
+
+const PATIENCE = 15_000; // milliseconds until our server counts as not answering
+
+/** How many words a text has: what stands between white space and holds a letter or a digit. */
+export function countWords(text) {
+  return text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}
+
+/** What the counter says under the field, and whether the caption is long enough. */
+export function describeCount(count, least, most) {
+  const words = count === 1 ? "1 word" : `${count} words`;
+  if (count < least) return { text: `${words}; at least ${least}.`, enough: false };
+  if (count > most) return { text: `${words}; at most ${most}.`, enough: false };
+  return { text: words, enough: true };
+}
+
+/** Post fields to an address as a form that navigates, as the marketplace demands. */
+function postOn(address, fields) {
+  const form = document.body.appendChild(document.createElement("form"));
+  form.method = "post";
+  form.action = address;
+  form.hidden = true;
+  for (const [name, value] of Object.entries(fields)) {
+    const input = form.appendChild(document.createElement("input"));
+    input.type = "hidden";
+    input.name = name;
+    input.value = value;
+  }
+  form.submit();
+}
+
+function mountCounter(field) {
+  const area = field.querySelector("textarea");
+  const output = field.querySelector("[data-count]");
+  const { leastWords, mostWords } = area.dataset;
+  const update = () => {
+    const { text, enough } = describeCount(countWords(area.value), +leastWords, +mostWords);
+    output.value = text;
+    output.classList.toggle("enough", enough);
+  };
+  area.addEventListener("input", update);
+  if (area.value) update();
+}
+
+function showProblems(form, problems) {
+  for (const area of form.querySelectorAll("textarea")) {
+    const found = problems[area.name] ?? [];
+    const items = found.map((message) => {
+      const item = document.createElement("li");
+      item.textContent = message;
+      return item;
+    });
+    area.closest("[data-field]").querySelector("[data-problems]").replaceChildren(...items);
+    area.toggleAttribute("aria-invalid", false);
+    if (found.length > 0) area.setAttribute("aria-invalid", "true");
+  }
+  form.querySelector("[aria-invalid]")?.focus();
+}
+
+/** The answer's fields as they stand in the form, without our own token. */
+function answerOf(form) {
+  return Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "token"));
+}
+
+async function send(form) {
+  const answer = await fetch(form.action, {
+    method: "POST",
+    body: new URLSearchParams(new FormData(form)),
+    headers: { Accept: "application/json" },
+    credentials: "omit",
+    signal: AbortSignal.timeout(PATIENCE),
+  });
+  if (answer.status >= 500) throw new Error(`our server answered ${answer.status}`);
+  return { status: answer.status, body: await answer.json() };
+}
+
+function mountTask(form) {
+  form.querySelectorAll("[data-field]").forEach(mountCounter);
+  if (!form.dataset.forwardTo) return;
+  const button = form.querySelector("button");
+  const status = form.querySelector("[data-status]");
+  const forward = (fields) =>
+    postOn(form.dataset.forwardTo, { assignmentId: form.dataset.assignment, ...fields });
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    status.value = "Saving…";
+    let answer;
+    try {
+      answer = await send(form);
+    } catch {
+      // Our server does not answer. The marketplace keeps the sentence, and we fetch it there.
+      forward(answerOf(form));
+      return;
+    }
+    if (answer.body.fields) {
+      status.value = "Saved. Handing it on…";
+      forward(answer.body.fields);
+      return;
+    }
+    button.disabled = false;
+    status.value = answer.body.message ?? "Please correct what is marked.";
+    if (answer.body.problems) showProblems(form, answer.body.problems);
+  });
+}
+
+if (globalThis.document) {
+  document.querySelectorAll("[data-task]").forEach(mountTask);
+  document.querySelectorAll("[data-forward]").forEach((form) => form.requestSubmit());
+}
