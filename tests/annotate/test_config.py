@@ -1,0 +1,85 @@
+from decimal import Decimal
+
+import pytest
+
+from annotate.config import CampaignFileError, parse_config, read_config
+
+LEAST = {"name": "pilot", "selection": "val", "budget": "10.00"}
+
+
+def test_a_preset_fills_in_what_the_file_leaves_out():
+    config = parse_config({**LEAST, "preset": "coco-c40", "hit": {"reward": "0.05"}})
+
+    assert (config.references, config.baselines, config.wanted) == (40, 1, 41)
+    assert config.priming.share == 0
+    assert config.hit.reward == Decimal("0.05")
+
+
+def test_the_file_has_the_last_word_over_its_preset():
+    config = parse_config({**LEAST, "preset": "nocaps", "references": 3})
+
+    assert config.wanted == 4
+    assert config.priming.share == 1
+
+
+def test_workers_are_those_of_nocaps_by_default():
+    workers = parse_config(LEAST).workers
+
+    assert workers.countries == ("US",)
+    assert (workers.approved_hits, workers.approval_rate) == (5000, 95)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"colour": "red"}, "colour: there is no such key"),
+        ({"hit": {"price": 1}}, "hit.price: there is no such key"),
+        ({"hit": {"assignments": 10}}, "hit.assignments: input should be less than or equal to 9"),
+        ({"hit": {"reward": "0.105"}}, "hit.reward: "),
+        ({"hit": {"reward": -1}}, "hit.reward: "),
+        ({"references": 0}, "references: "),
+        ({"references": "many"}, "references: "),
+        ({"priming": {"share": 1.5}}, "priming.share: "),
+        ({"workers": {"countries": ["usa"]}}, "workers.countries.0: "),
+        ({"name": "Big Pilot"}, "name: "),
+        ({"preset": "flickr"}, "preset: "),
+        ({"captions": {"least_words": 9, "most_words": 8}}, "captions: least_words is greater"),
+        ({"hit": {"auto_approval_days": 0}}, "review.approve_after_hours is longer"),
+        ({"hit": 5}, "hit: "),
+    ],
+)
+def test_an_unknown_key_or_impossible_value_is_named(change, message):
+    with pytest.raises(CampaignFileError) as caught:
+        parse_config({**LEAST, **change})
+
+    assert message in str(caught.value)
+
+
+def test_every_missing_key_is_named():
+    with pytest.raises(CampaignFileError) as caught:
+        parse_config({})
+
+    assert [line.split(":")[0] for line in str(caught.value).splitlines()] == [
+        "name",
+        "selection",
+        "budget",
+    ]
+
+
+def test_a_file_that_is_no_toml_is_named(tmp_path):
+    path = tmp_path / "campaign.toml"
+    path.write_text("name = pilot")
+
+    with pytest.raises(CampaignFileError, match=r"campaign\.toml is not a TOML file"):
+        read_config(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(CampaignFileError, match="No such file"):
+        read_config(tmp_path / "campaign.toml")
+
+
+def test_a_config_survives_the_database(tmp_path):
+    config = parse_config({**LEAST, "preset": "nocaps"})
+
+    assert type(config).model_validate(config.model_dump(mode="json")) == config

@@ -1,0 +1,116 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotate.config import CaptionRules
+from annotate.text import is_keyword_list, normalise, problems, words
+
+GOOD = "A brown dog jumps over a low wooden fence in a garden."
+
+
+@given(st.text())
+def test_normalise_changes_nothing_the_second_time(text):
+    once = normalise(text)
+
+    assert normalise(once) == once
+    assert unicodedata.is_normalized("NFC", once)
+    assert not {unicodedata.category(c) for c in once} & {"Cc", "Cf", "Cs"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("  a  dog\t and\u00a0a cat ", "a dog and a cat"),
+        ("cafe\u0301", "café"),
+        ("zero\u200bwidth \u200b and \ufeffmarks\u202e", "zerowidth and marks"),
+        ("The DOG, teh dgo", "The DOG, teh dgo"),
+        ("<script>alert('x')</script> & “quotes” 🐕", "<script>alert('x')</script> & “quotes” 🐕"),
+        ("كلب يركض", "كلب يركض"),
+        ("null\x00byte", "nullbyte"),
+    ],
+)
+def test_normalise_puts_characters_in_order_and_keeps_the_writers_own(raw, expected):
+    assert normalise(raw) == expected
+
+
+def test_words_hold_a_letter_or_a_digit():
+    assert words("A dog – and 2 cats, … sleep.") == ["A", "dog", "and", "2", "cats,", "sleep."]
+
+
+def test_a_good_caption_has_no_problem():
+    assert problems(GOOD, rules=CaptionRules(), keywords=["Dog", "Fence"]) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "code"),
+    [
+        ("", "empty"),
+        ("\u200b \n", "empty"),
+        ("A dog runs.", "too_short"),
+        ("dog " * 61, "too_long"),
+        ("There is a brown dog jumping over a wooden fence.", "there_is"),
+        ("  there’s a brown dog jumping over a wooden fence.", "there_is"),
+        ("There are two brown dogs jumping over a fence.", "there_is"),
+        ("A brown dog jumps over a fence,\nas a cat looks on.", "line_break"),
+        ("A brown dog jumps over a fence at https://dogs.example today", "url"),
+        ("A brown dog jumps over a fence from www.dogs.example today", "url"),
+        ("dog, fence, tree, car and a house with a person", "keyword_list"),
+    ],
+)
+def test_a_caption_that_breaks_a_rule_is_told_so(raw, code):
+    keywords = ["Car", "Dog", "Fence", "House", "Person", "Tree"]
+
+    found = problems(raw, rules=CaptionRules(), keywords=keywords)
+
+    assert code in [problem.code for problem in found]
+    assert all(problem.message.startswith("Please") for problem in found)
+
+
+def test_rules_can_be_switched_off():
+    rules = CaptionRules(
+        least_words=1, forbid_there_is=False, forbid_line_breaks=False, forbid_urls=False
+    )
+
+    assert problems("There is\na dog at www.dogs.example", rules=rules) == []
+
+
+def test_a_line_break_at_the_end_is_no_problem():
+    assert problems(GOOD + "\r\n", rules=CaptionRules()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a dog, a cat and some trees",
+        "Cat Dog Tree",
+        "In this picture: cat, dog, and tree, which are very nice to look at",
+    ],
+)
+def test_keyword_lists_are_seen(text):
+    assert is_keyword_list(text, ["Cat", "Dog", "Tree"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A dog chases a cat up a tree",
+        "The tree shades a sleeping dog while a cat watches",
+        "",
+    ],
+)
+def test_sentences_that_use_the_keywords_are_no_lists(text):
+    assert not is_keyword_list(text, ["Cat", "Dog", "Tree"])
+
+
+@given(st.text(max_size=300), st.lists(st.text(max_size=12), max_size=6))
+def test_no_text_or_keyword_breaks_the_rules_themselves(text, keywords):
+    for problem in problems(text, rules=CaptionRules(), keywords=keywords):
+        assert problem.message
+
+
+def test_a_text_of_100_kb_is_refused_in_a_sentence():
+    found = problems("word " * 20_000, rules=CaptionRules(), keywords=["Dog"])
+
+    assert [problem.code for problem in found] == ["too_long"]

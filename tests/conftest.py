@@ -1,0 +1,43 @@
+"""What tests of both sites share."""
+
+import os
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+HERE = Path(__file__).resolve().parent
+IS_MARKETPLACE = settings.SETTINGS_MODULE == "marketplace.settings"
+
+# One process has one settings module: the marketplace's tests are a run of their own.
+collect_ignore = ["annotate", "qualcontrol", "hits", "browser", "docs"] if IS_MARKETPLACE else ["marketplace"]
+
+
+def pytest_report_header() -> str:
+    engine = settings.DATABASES["default"]["ENGINE"].rsplit(".", 1)[-1]
+    return f"site: {settings.SETTINGS_MODULE}, database: {engine}"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings() -> None:
+    """A test database of this process's own, so that two runs do not meet."""
+    database = settings.DATABASES["default"]
+    name = database["TEST"]["NAME"] or f"test_{database['NAME']}"
+    path = Path(name)
+    database["TEST"]["NAME"] = str(path.with_name(f"{path.stem}_{os.getpid()}{path.suffix}"))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data files; absent, the test is skipped, but not in CI."""
+    folder = Path(os.environ.get("SHARED_DATA", HERE.parent.parent / "shared" / "data"))
+    if not folder.is_dir():
+        if os.environ.get("CI"):
+            pytest.fail(f"{folder} is absent")
+        pytest.skip(f"{folder} is absent")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _media_in_a_folder_of_its_own(settings: object, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"  # type: ignore[attr-defined]
