@@ -1,0 +1,76 @@
+"""Money and messages: balance, bonuses, notes to workers."""
+
+from decimal import Decimal
+from typing import Any
+
+from marketplace.errors import DomainError
+from marketplace.models import Requester
+from marketplace.services import reviews, workers
+
+from ..lookups import find_assignment, find_hit, find_worker
+from ..paging import listing
+from ..registry import Call, operation
+from ..shapes import bonus_shape
+
+
+@operation("GetAccountBalance")
+def get_account_balance(call: Call) -> dict[str, Any]:
+    requester = Requester.objects.get(pk=call.requester.pk)
+    return {
+        "AvailableBalance": requester.available_balance,
+        "OnHoldBalance": requester.held_balance,
+    }
+
+
+@operation("SendBonus")
+def send_bonus(call: Call) -> dict[str, Any]:
+    reviews.send_bonus(
+        requester=call.requester,
+        worker=find_worker(call.params["WorkerId"]),
+        assignment=find_assignment(call.requester, call.params["AssignmentId"]),
+        amount=Decimal(call.params["BonusAmount"]),
+        reason=call.params["Reason"],
+        token=call.params.get("UniqueRequestToken"),
+        at=call.at,
+    )
+    return {}
+
+
+@operation("ListBonusPayments")
+def list_bonus_payments(call: Call) -> dict[str, Any]:
+    rows = call.requester.bonus_payments.select_related("worker", "assignment")
+    hit_id, assignment_id = call.params.get("HITId"), call.params.get("AssignmentId")
+    if (hit_id is None) == (assignment_id is None):
+        raise DomainError("Give either a HITId or an AssignmentId.")
+    if hit_id is not None:
+        rows = rows.filter(hit=find_hit(call.requester, hit_id))
+    else:
+        rows = rows.filter(assignment=find_assignment(call.requester, assignment_id))
+    return listing(
+        rows,
+        call.params,
+        name="BonusPayments",
+        about=call.about(hit_id, assignment_id),
+        shape=bonus_shape,
+    )
+
+
+@operation("NotifyWorkers")
+def notify_workers(call: Call) -> dict[str, Any]:
+    failures = workers.notify_workers(
+        requester=call.requester,
+        subject=call.params["Subject"],
+        text=call.params["MessageText"],
+        worker_ids=call.params["WorkerIds"],
+        at=call.at,
+    )
+    return {
+        "NotifyWorkersFailureStatuses": [
+            {
+                "NotifyWorkersFailureCode": "HardFailure",
+                "NotifyWorkersFailureMessage": reason,
+                "WorkerId": worker_id,
+            }
+            for worker_id, reason in failures.items()
+        ]
+    }

@@ -1,0 +1,170 @@
+"""HIT types and HITs: make, read, extend, expire, delete."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+
+from marketplace.errors import DoesNotExist, DomainError
+from marketplace.models import Hit, HitLayout, HitStatus, HitType
+from marketplace.questions import layouts
+from marketplace.services import hits
+from marketplace.services.hits import HitRequest, HitTypeProperties
+
+from ..lookups import find_hit, find_hit_type, find_layout
+from ..paging import listing
+from ..registry import Call, operation
+from ..shapes import hit_shape
+
+DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000
+
+
+@operation("CreateHITType")
+def create_hit_type(call: Call) -> dict[str, Any]:
+    return {"HITTypeId": _hit_type(call).public_id}
+
+
+@operation("CreateHIT")
+def create_hit(call: Call) -> dict[str, Any]:
+    return {"HIT": hit_shape(_create_hit(call, _hit_type(call)))}
+
+
+@operation("CreateHITWithHITType")
+def create_hit_with_hit_type(call: Call) -> dict[str, Any]:
+    hit_type = find_hit_type(call.requester, call.params["HITTypeId"])
+    return {"HIT": hit_shape(_create_hit(call, hit_type))}
+
+
+def _hit_type(call: Call) -> HitType:
+    params = call.params
+    properties = HitTypeProperties(
+        title=params["Title"],
+        description=params["Description"],
+        keywords=params.get("Keywords", ""),
+        reward=Decimal(params["Reward"]).quantize(Decimal("0.01")),
+        assignment_duration=_seconds(params["AssignmentDurationInSeconds"]),
+        auto_approval_delay=_seconds(
+            params.get("AutoApprovalDelayInSeconds", DEFAULT_AUTO_APPROVAL_SECONDS)
+        ),
+        qualification_requirements=params.get("QualificationRequirements", []),
+    )
+    return hits.get_or_create_hit_type(requester=call.requester, properties=properties, at=call.at)
+
+
+def _create_hit(call: Call, hit_type: HitType) -> Hit:
+    params = call.params
+    question, layout = _question(call)
+    return hits.create_hit(
+        hit_type=hit_type,
+        request=HitRequest(
+            question=question,
+            layout=layout,
+            lifetime=_seconds(params["LifetimeInSeconds"]),
+            max_assignments=params.get("MaxAssignments", 1),
+            requester_annotation=params.get("RequesterAnnotation", ""),
+            assignment_review_policy=params.get("AssignmentReviewPolicy"),
+            hit_review_policy=params.get("HITReviewPolicy"),
+        ),
+        token=params.get("UniqueRequestToken"),
+        at=call.at,
+    )
+
+
+def _question(call: Call) -> tuple[str, HitLayout | None]:
+    question, layout_id = call.params.get("Question"), call.params.get("HITLayoutId")
+    if (question is None) == (layout_id is None):
+        raise DomainError("Give either a Question or a HITLayoutId.")
+    if question is not None:
+        return question, None
+    layout = find_layout(call.requester, layout_id)
+    values = {each["Name"]: each["Value"] for each in call.params.get("HITLayoutParameters", [])}
+    return layouts.fill(layout.template, values), layout
+
+
+def _seconds(count: int) -> timedelta:
+    """So many seconds; beyond any limit of the services, what a timedelta can hold."""
+    return timedelta(seconds=max(min(count, 10**11), -(10**11)))
+
+
+@operation("GetHIT")
+def get_hit(call: Call) -> dict[str, Any]:
+    hit = find_hit(call.requester, call.params["HITId"])
+    if hit.status == HitStatus.DISPOSED and not settings.MTURK_DISPOSED_HITS_READABLE:
+        raise DoesNotExist(f"Hit {hit.public_id} does not exist.", code="HITDoesNotExist")
+    return {"HIT": hit_shape(hit)}
+
+
+@operation("ListHITs")
+def list_hits(call: Call) -> dict[str, Any]:
+    return listing(
+        call.requester.hits.undisposed().select_related("hit_type", "layout"),
+        call.params,
+        name="HITs",
+        about=call.about(),
+        shape=hit_shape,
+        newest_first=True,
+    )
+
+
+@operation("ListReviewableHITs")
+def list_reviewable_hits(call: Call) -> dict[str, Any]:
+    status = call.params.get("Status", HitStatus.REVIEWABLE)
+    hit_type_id = call.params.get("HITTypeId")
+    rows = call.requester.hits.filter(status=status).select_related("hit_type", "layout")
+    if hit_type_id is not None:
+        rows = rows.filter(hit_type=find_hit_type(call.requester, hit_type_id))
+    return listing(
+        rows,
+        call.params,
+        name="HITs",
+        about=call.about(status, hit_type_id),
+        shape=hit_shape,
+        newest_first=True,
+    )
+
+
+@operation("CreateAdditionalAssignmentsForHIT")
+def create_additional_assignments(call: Call) -> dict[str, Any]:
+    hits.add_assignments(
+        hit=find_hit(call.requester, call.params["HITId"]),
+        count=call.params["NumberOfAdditionalAssignments"],
+        token=call.params.get("UniqueRequestToken"),
+        at=call.at,
+    )
+    return {}
+
+
+@operation("UpdateExpirationForHIT")
+def update_expiration(call: Call) -> dict[str, Any]:
+    hits.update_expiration(
+        hit=find_hit(call.requester, call.params["HITId"]),
+        expires_at=call.params["ExpireAt"],
+        at=call.at,
+    )
+    return {}
+
+
+@operation("UpdateHITReviewStatus")
+def update_review_status(call: Call) -> dict[str, Any]:
+    hits.update_review_status(
+        hit=find_hit(call.requester, call.params["HITId"]),
+        revert=call.params.get("Revert", False),
+    )
+    return {}
+
+
+@operation("UpdateHITTypeOfHIT")
+def update_hit_type(call: Call) -> dict[str, Any]:
+    hits.change_type(
+        hit=find_hit(call.requester, call.params["HITId"]),
+        hit_type=find_hit_type(call.requester, call.params["HITTypeId"]),
+        at=call.at,
+    )
+    return {}
+
+
+@operation("DeleteHIT")
+def delete_hit(call: Call) -> dict[str, Any]:
+    hits.dispose(hit=find_hit(call.requester, call.params["HITId"]), at=call.at)
+    return {}

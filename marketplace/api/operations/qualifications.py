@@ -1,0 +1,285 @@
+"""Qualification types, who holds them, and who asks for them."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Q
+
+from marketplace.errors import DoesNotExist, DomainError
+from marketplace.models import (
+    Qualification,
+    QualificationRequest,
+    QualificationRequestStatus,
+    QualificationStatus,
+    QualificationType,
+)
+from marketplace.services import qualifications
+
+from ..lookups import find_qualification_type, find_worker
+from ..paging import listing
+from ..registry import Call, operation
+from ..shapes import hit_shape, qualification_shape, qualification_type_shape
+
+
+@operation("CreateQualificationType")
+def create_qualification_type(call: Call) -> dict[str, Any]:
+    properties = _properties(call.params)
+    created = qualifications.create_qualification_type(
+        requester=call.requester,
+        name=call.params["Name"],
+        keywords=call.params.get("Keywords", ""),
+        at=call.at,
+        **properties,
+    )
+    return {"QualificationType": qualification_type_shape(created)}
+
+
+@operation("UpdateQualificationType")
+def update_qualification_type(call: Call) -> dict[str, Any]:
+    updated = qualifications.update_qualification_type(
+        qualification_type=find_qualification_type(
+            call.requester, call.params["QualificationTypeId"]
+        ),
+        changes=_properties(call.params),
+    )
+    return {"QualificationType": qualification_type_shape(updated)}
+
+
+def _properties(params: dict[str, Any]) -> dict[str, Any]:
+    """The properties that were given, under the names of the model's fields."""
+    properties: dict[str, Any] = {}
+    for member, name in (
+        ("Description", "description"),
+        ("Test", "test"),
+        ("AnswerKey", "answer_key"),
+        ("AutoGranted", "is_auto_granted"),
+        ("AutoGrantedValue", "auto_granted_value"),
+    ):
+        if member in params:
+            properties[name] = params[member]
+    if "QualificationTypeStatus" in params:
+        properties["is_active"] = params["QualificationTypeStatus"] == "Active"
+    for member, name in (
+        ("RetryDelayInSeconds", "retry_delay"),
+        ("TestDurationInSeconds", "test_duration"),
+    ):
+        if member in params:
+            properties[name] = _seconds(member, params[member])
+    return properties
+
+
+def _seconds(name: str, count: int) -> timedelta:
+    if not 0 <= count <= 10**9:
+        raise DomainError(f"{name} must be between 0 and {10**9}.")
+    return timedelta(seconds=count)
+
+
+@operation("GetQualificationType")
+def get_qualification_type(call: Call) -> dict[str, Any]:
+    # Anyone may look a type up: HITs of others can demand it.
+    found = QualificationType.objects.filter(
+        public_id=call.params["QualificationTypeId"], is_deleted=False
+    ).first()
+    if found is None:
+        raise qualifications.no_such_type(call.params["QualificationTypeId"])
+    shape = qualification_type_shape(found)
+    if found.requester_id != call.requester.pk:
+        shape = {**shape, "Test": None, "AnswerKey": None}
+    return {"QualificationType": shape}
+
+
+@operation("DeleteQualificationType")
+def delete_qualification_type(call: Call) -> dict[str, Any]:
+    qualifications.delete_qualification_type(
+        qualification_type=find_qualification_type(
+            call.requester, call.params["QualificationTypeId"]
+        ),
+        at=call.at,
+    )
+    return {}
+
+
+@operation("ListQualificationTypes")
+def list_qualification_types(call: Call) -> dict[str, Any]:
+    rows = QualificationType.objects.filter(is_deleted=False)
+    query = call.params.get("Query", "")
+    own_only = call.params.get("MustBeOwnedByCaller", False)
+    if own_only:
+        rows = rows.filter(requester=call.requester)
+    if call.params["MustBeRequestable"]:
+        rows = rows.filter(is_active=True)
+    for word in query.split():
+        rows = rows.filter(
+            Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word)
+        )
+
+    def shape(each: QualificationType) -> dict[str, Any]:
+        whole = qualification_type_shape(each)
+        is_own = each.requester_id == call.requester.pk
+        return whole if is_own else {**whole, "Test": None, "AnswerKey": None}
+
+    return listing(
+        rows,
+        call.params,
+        name="QualificationTypes",
+        about=call.about(own_only, call.params["MustBeRequestable"], hash_of(query)),
+        shape=shape,
+    )
+
+
+def hash_of(text: str) -> str:
+    """A short name for a text of any length, for a page's token."""
+
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@operation("ListHITsForQualificationType")
+def list_hits_for_qualification_type(call: Call) -> dict[str, Any]:
+    public_id = call.params["QualificationTypeId"]
+    hit_types = [
+        hit_type.pk
+        for hit_type in call.requester.hit_types.all()
+        if any(
+            each["QualificationTypeId"] == public_id for each in hit_type.qualification_requirements
+        )
+    ]
+    rows = call.requester.hits.undisposed().filter(hit_type__in=hit_types)
+    return listing(
+        rows.select_related("hit_type", "layout"),
+        call.params,
+        name="HITs",
+        about=call.about(public_id),
+        shape=hit_shape,
+        newest_first=True,
+    )
+
+
+@operation("AssociateQualificationWithWorker")
+def associate_qualification(call: Call) -> dict[str, Any]:
+    qualifications.grant(
+        qualification_type=find_qualification_type(
+            call.requester, call.params["QualificationTypeId"]
+        ),
+        worker=find_worker(call.params["WorkerId"]),
+        value=call.params.get("IntegerValue", 1),
+        notify=call.params.get("SendNotification", True),
+        at=call.at,
+    )
+    return {}
+
+
+@operation("DisassociateQualificationFromWorker")
+def disassociate_qualification(call: Call) -> dict[str, Any]:
+    qualifications.revoke(
+        qualification_type=find_qualification_type(
+            call.requester, call.params["QualificationTypeId"]
+        ),
+        worker=find_worker(call.params["WorkerId"]),
+        reason=call.params.get("Reason", ""),
+        at=call.at,
+    )
+    return {}
+
+
+@operation("GetQualificationScore")
+def get_qualification_score(call: Call) -> dict[str, Any]:
+    found = (
+        Qualification.objects.filter(
+            qualification_type=find_qualification_type(
+                call.requester, call.params["QualificationTypeId"]
+            ),
+            worker=find_worker(call.params["WorkerId"]),
+        )
+        .select_related("qualification_type", "worker")
+        .first()
+    )
+    if found is None:
+        raise DoesNotExist(
+            f"Worker {call.params['WorkerId']} does not have the qualification "
+            f"{call.params['QualificationTypeId']}.",
+            code="QualificationDoesNotExist",
+        )
+    if found.status != QualificationStatus.GRANTED:
+        raise DomainError(
+            f"This Qualification is currently in the state '{found.status}'. This operation can "
+            "be called with a status of: Granted",
+            code="InvalidQualificationState",
+        )
+    return {"Qualification": qualification_shape(found)}
+
+
+@operation("ListWorkersWithQualificationType")
+def list_workers_with_qualification_type(call: Call) -> dict[str, Any]:
+    qualification_type = find_qualification_type(call.requester, call.params["QualificationTypeId"])
+    status = call.params.get("Status", QualificationStatus.GRANTED)
+    return listing(
+        qualification_type.qualifications.filter(status=status).select_related(
+            "qualification_type", "worker"
+        ),
+        call.params,
+        name="Qualifications",
+        about=call.about(qualification_type.pk, status),
+        shape=qualification_shape,
+    )
+
+
+@operation("ListQualificationRequests")
+def list_qualification_requests(call: Call) -> dict[str, Any]:
+    rows = QualificationRequest.objects.filter(
+        qualification_type__requester=call.requester, status=QualificationRequestStatus.PENDING
+    ).select_related("qualification_type", "worker")
+    public_id = call.params.get("QualificationTypeId")
+    if public_id is not None:
+        rows = rows.filter(qualification_type=find_qualification_type(call.requester, public_id))
+    return listing(
+        rows,
+        call.params,
+        name="QualificationRequests",
+        about=call.about(public_id),
+        shape=_request_shape,
+    )
+
+
+def _request_shape(request: QualificationRequest) -> dict[str, Any]:
+    return {
+        "QualificationRequestId": request.public_id,
+        "QualificationTypeId": request.qualification_type.public_id,
+        "WorkerId": request.worker.public_id,
+        "Test": request.qualification_type.test or None,
+        "Answer": request.answer or None,
+        "SubmitTime": request.submitted_at,
+    }
+
+
+@operation("AcceptQualificationRequest")
+def accept_qualification_request(call: Call) -> dict[str, Any]:
+    qualifications.accept_request(
+        request=_find_request(call), value=call.params.get("IntegerValue", 1), at=call.at
+    )
+    return {}
+
+
+@operation("RejectQualificationRequest")
+def reject_qualification_request(call: Call) -> dict[str, Any]:
+    qualifications.reject_request(
+        request=_find_request(call), reason=call.params.get("Reason", ""), at=call.at
+    )
+    return {}
+
+
+def _find_request(call: Call) -> QualificationRequest:
+    public_id = call.params["QualificationRequestId"]
+    found = (
+        QualificationRequest.objects.filter(
+            public_id=public_id, qualification_type__requester=call.requester
+        )
+        .select_related("qualification_type__requester", "worker")
+        .first()
+    )
+    if found is None:
+        raise DoesNotExist(
+            f"QualificationRequest {public_id} does not exist.",
+            code="QualificationRequestDoesNotExist",
+        )
+    return found

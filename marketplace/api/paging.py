@@ -1,0 +1,62 @@
+"""Pages of a list by key, so that page 200 costs what page 1 does and inserts change nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.core import signing
+from django.db.models import Model, QuerySet
+
+from .errors import RequestError
+
+_signer = signing.Signer(salt="marketplace.api.paging")
+
+
+def page_of(
+    rows: QuerySet, params: dict[str, Any], *, about: str, newest_first: bool = False
+) -> tuple[list[Any], dict[str, Any]]:
+    """One page of rows, and the members of the answer that lead to the next.
+
+    `about` names the list; a token from another list is refused with RequestError. Every page
+    with rows has a token, and the page after the last is empty and has none, as clients expect.
+    """
+    token = params.get("NextToken")
+    if token is not None:
+        last = _read(token, about)
+        rows = rows.filter(pk__lt=last) if newest_first else rows.filter(pk__gt=last)
+    size = params.get("MaxResults", settings.MTURK_DEFAULT_PAGE_SIZE)
+    page = list(rows.order_by("-pk" if newest_first else "pk")[:size])
+    members: dict[str, Any] = {"NumResults": len(page)}
+    if page:
+        members["NextToken"] = _write(page[-1].pk, about)
+    return page, members
+
+
+def listing(
+    rows: QuerySet,
+    params: dict[str, Any],
+    *,
+    name: str,
+    about: str,
+    shape: Callable[[Model], dict[str, Any]],
+    newest_first: bool = False,
+) -> dict[str, Any]:
+    """The whole answer of a List operation: the page's rows in their shape, under that name."""
+    page, members = page_of(rows, params, about=about, newest_first=newest_first)
+    return {name: [shape(row) for row in page], **members}
+
+
+def _write(pk: int, about: str) -> str:
+    return _signer.sign_object([pk, about])
+
+
+def _read(token: str, about: str) -> int:
+    try:
+        pk, token_about = _signer.unsign_object(token)
+    except (signing.BadSignature, ValueError, TypeError) as error:
+        raise RequestError("NextToken is not valid.", "InvalidParameterValue") from error
+    if token_about != about:
+        raise RequestError(
+            "NextToken belongs to another list or other parameters.", "InvalidParameterValue"
+        )
+    return pk

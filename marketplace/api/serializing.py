@@ -1,0 +1,28 @@
+"""Gives answers the shape of the model: its members only, and times as epoch seconds."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from botocore.model import ListShape, Shape, StructureShape
+
+
+def shaped(shape: Shape | None, value: dict[str, Any]) -> dict[str, Any]:
+    """The answer as JSON's types; raises KeyError for a member that the model does not have."""
+    return {} if shape is None else _shaped(shape, value)
+
+
+def _shaped(shape: Any, value: Any) -> Any:
+    if isinstance(shape, StructureShape):
+        return {
+            name: _shaped(shape.members[name], member)
+            for name, member in value.items()
+            if member is not None
+        }
+    if isinstance(shape, ListShape):
+        return [_shaped(shape.member, item) for item in value]
+    if isinstance(value, datetime):
+        return round(value.timestamp(), 3)
+    if isinstance(value, Decimal):
+        return f"{value:.2f}"
+    return value

@@ -1,0 +1,114 @@
+"""The marketplace's rows as the API's structures; what is unset is left out."""
+
+from typing import Any
+
+from django.conf import settings
+
+from marketplace.models import Assignment, BonusPayment, Hit, Qualification, QualificationType
+
+
+def hit_shape(hit: Hit) -> dict[str, Any]:
+    """A HIT; its type must have been read with it."""
+    hit_type = hit.hit_type
+    available = hit.available
+    if hit.is_expired and settings.MTURK_AVAILABLE_AFTER_EXPIRY == "zero":
+        available = 0
+    return {
+        "HITId": hit.public_id,
+        "HITTypeId": hit_type.public_id,
+        "HITGroupId": hit_type.group_id,
+        "HITLayoutId": hit.layout.public_id if hit.layout else None,
+        "CreationTime": hit.created_at,
+        "Title": hit_type.title,
+        "Description": hit_type.description,
+        "Question": hit.question,
+        "Keywords": hit_type.keywords or None,
+        "HITStatus": hit.status,
+        "MaxAssignments": hit.max_assignments,
+        "Reward": hit_type.reward,
+        "AutoApprovalDelayInSeconds": int(hit_type.auto_approval_delay.total_seconds()),
+        "Expiration": hit.expires_at,
+        "AssignmentDurationInSeconds": int(hit_type.assignment_duration.total_seconds()),
+        "RequesterAnnotation": hit.requester_annotation or None,
+        "QualificationRequirements": [
+            requirement_shape(each) for each in hit_type.qualification_requirements
+        ],
+        "HITReviewStatus": "NotReviewed",
+        "NumberOfAssignmentsPending": hit.pending,
+        "NumberOfAssignmentsAvailable": available,
+        "NumberOfAssignmentsCompleted": hit.completed,
+    }
+
+
+def requirement_shape(requirement: dict[str, Any]) -> dict[str, Any]:
+    """A requirement with the defaults that the service adds."""
+    guarded = requirement.get("ActionsGuarded")
+    to_preview = requirement.get("RequiredToPreview")
+    if guarded is None:
+        guarded = "PreviewAndAccept" if to_preview else "Accept"
+    return {
+        **requirement,
+        "RequiredToPreview": bool(to_preview) or guarded != "Accept",
+        "ActionsGuarded": guarded,
+    }
+
+
+def assignment_shape(assignment: Assignment) -> dict[str, Any]:
+    """An assignment that was submitted; its HIT and worker must have been read with it."""
+    return {
+        "AssignmentId": assignment.public_id,
+        "WorkerId": assignment.worker.public_id,
+        "HITId": assignment.hit.public_id,
+        "AssignmentStatus": assignment.status,
+        "AutoApprovalTime": assignment.auto_approval_at,
+        "AcceptTime": assignment.accepted_at,
+        "SubmitTime": assignment.submitted_at,
+        "ApprovalTime": assignment.approved_at,
+        "RejectionTime": assignment.rejected_at,
+        "Deadline": assignment.deadline,
+        "Answer": assignment.answer,
+        "RequesterFeedback": assignment.requester_feedback or None,
+    }
+
+
+def bonus_shape(bonus: BonusPayment) -> dict[str, Any]:
+    return {
+        "WorkerId": bonus.worker.public_id,
+        "BonusAmount": bonus.amount,
+        "AssignmentId": bonus.assignment.public_id,
+        "Reason": bonus.reason,
+        "GrantTime": bonus.granted_at,
+    }
+
+
+def qualification_type_shape(qualification_type: QualificationType) -> dict[str, Any]:
+    test_seconds = qualification_type.test_duration
+    retry = qualification_type.retry_delay
+    is_auto = qualification_type.is_auto_granted
+    return {
+        "QualificationTypeId": qualification_type.public_id,
+        "CreationTime": qualification_type.created_at,
+        "Name": qualification_type.name,
+        "Description": qualification_type.description,
+        "Keywords": qualification_type.keywords or None,
+        "QualificationTypeStatus": "Active" if qualification_type.is_active else "Inactive",
+        "Test": qualification_type.test or None,
+        "TestDurationInSeconds": None
+        if test_seconds is None
+        else int(test_seconds.total_seconds()),
+        "AnswerKey": qualification_type.answer_key or None,
+        "RetryDelayInSeconds": None if retry is None else int(retry.total_seconds()),
+        "IsRequestable": True,
+        "AutoGranted": is_auto,
+        "AutoGrantedValue": qualification_type.auto_granted_value if is_auto else None,
+    }
+
+
+def qualification_shape(qualification: Qualification) -> dict[str, Any]:
+    return {
+        "QualificationTypeId": qualification.qualification_type.public_id,
+        "WorkerId": qualification.worker.public_id,
+        "GrantTime": qualification.granted_at,
+        "IntegerValue": qualification.value,
+        "Status": qualification.status,
+    }

@@ -1,0 +1,98 @@
+"""The API's one address: from an HTTP request to an operation, and from its outcome to JSON."""
+
+import json
+import logging
+import uuid
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from marketplace import clock
+from marketplace.errors import DomainError
+from marketplace.services.sweep import sweep
+
+from . import operations, serializing
+from .errors import (
+    ApiError,
+    SerializationError,
+    ServiceFault,
+    Throttled,
+    UnknownOperation,
+    from_domain,
+)
+from .model import operation as operation_model
+from .model import service
+from .registry import HANDLERS, Call
+from .signing import authenticate
+from .validation import validate
+
+logger = logging.getLogger(__name__)
+CONTENT_TYPE = "application/x-amz-json-1.1"
+operations.load()
+
+
+def api(request: HttpRequest) -> HttpResponse:
+    """Answer one call of the Requester API; every outcome is JSON."""
+    try:
+        return _answer(_handle(request), 200)
+    except ApiError as error:
+        return _answer(error.body(clock.now()), error.status)
+    except DomainError as error:
+        failure = from_domain(error)
+        return _answer(failure.body(clock.now()), failure.status)
+    except OperationalError:
+        # A lock that did not come free in time: nothing was done, and the client may try again.
+        logger.warning("The database was too busy for a call of the API.", exc_info=True)
+        return _answer(Throttled("Rate exceeded").body(clock.now()), Throttled.status)
+    except Exception:
+        logger.exception("A call of the API failed.")
+        fault = ServiceFault("The marketplace could not answer. Try again.")
+        return _answer(fault.body(clock.now()), fault.status)
+
+
+def _handle(request: HttpRequest) -> dict[str, Any]:
+    name = _operation_name(request)
+    body = _body(request)
+    # The signature tells real time, whatever the marketplace's own clock says.
+    requester = authenticate(request, at=timezone.now())
+    model = operation_model(name)
+    params = validate(model.input_shape, body)
+    at = clock.now()
+    sweep(at=at)
+    answer = HANDLERS[name](Call(requester=requester, params=params, at=at, operation=name))
+    return serializing.shaped(model.output_shape, answer)
+
+
+def _operation_name(request: HttpRequest) -> str:
+    prefix, _dot, name = request.headers.get("X-Amz-Target", "").partition(".")
+    if prefix != service().metadata["targetPrefix"] or name not in HANDLERS:
+        raise UnknownOperation(
+            "The X-Amz-Target header is missing, or names no operation of this service."
+        )
+    if request.content_type != CONTENT_TYPE:
+        raise SerializationError(f"The content type must be {CONTENT_TYPE}.")
+    return name
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    try:
+        body = json.loads(request.body or b"{}")
+    except RequestDataTooBig as error:
+        raise SerializationError("The request is too large.") from error
+    except (ValueError, RecursionError) as error:
+        raise SerializationError("The request is not a JSON document.") from error
+    if not isinstance(body, dict):
+        raise SerializationError("The request must be a JSON object.")
+    return body
+
+
+def _answer(body: dict[str, Any], status: int) -> HttpResponse:
+    return HttpResponse(
+        json.dumps(body),
+        status=status,
+        content_type=CONTENT_TYPE,
+        headers={"x-amzn-RequestId": str(uuid.uuid4())},
+    )

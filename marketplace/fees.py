@@ -1,0 +1,28 @@
+"""What a payment costs the requester on top of it, in exact decimals; imports no Django."""
+
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class FeeSchedule:
+    share: Decimal
+    large_hit_share: Decimal
+    large_hit_assignments: int
+    least: Decimal
+
+    def for_assignment(self, reward: Decimal, *, max_assignments: int) -> Decimal:
+        """The fee on one assignment of a HIT of that many; a free assignment has no fee."""
+        large = max_assignments >= self.large_hit_assignments
+        return self._fee(reward, self.share + self.large_hit_share if large else self.share)
+
+    def for_bonus(self, amount: Decimal) -> Decimal:
+        """The fee on one bonus."""
+        return self._fee(amount, self.share)
+
+    def _fee(self, amount: Decimal, share: Decimal) -> Decimal:
+        if amount == 0:
+            return Decimal("0.00")
+        return max((amount * share).quantize(CENT, ROUND_HALF_UP), self.least)

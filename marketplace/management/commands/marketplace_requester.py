@@ -1,0 +1,57 @@
+"""Make a requester, or show the keys of one."""
+
+import json
+from decimal import Decimal, InvalidOperation
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from marketplace import clock
+from marketplace.services.workers import get_or_create_requester
+
+
+def dollars(text: str) -> Decimal:
+    """An amount of money; raises ValueError for anything else."""
+    try:
+        amount = Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError(f"{text!r} is no amount of money") from error
+    if not amount.is_finite() or amount < 0 or amount != round(amount, 2) or amount >= 10**12:
+        raise ValueError(f"{text!r} is no amount of money")
+    return amount
+
+
+class Command(BaseCommand):
+    help = "Make a requester and print their access keys; the same name gives the same keys."
+
+    def add_arguments(self, parser):
+        parser.add_argument("name", help="what the requester is called, as workers see it")
+        parser.add_argument(
+            "--balance",
+            type=dollars,
+            help="set the available balance, in dollars "
+            f"(a new requester has {settings.MTURK_STARTING_BALANCE} otherwise)",
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *, name: str, balance: Decimal | None, **options):
+        if not name.strip() or len(name) > 100:
+            raise CommandError("A requester's name must have 1 to 100 characters.")
+        call_command("migrate", verbosity=0, interactive=False)
+        requester = get_or_create_requester(name=name, balance=balance, at=clock.now())
+        keys = {
+            "access_key": requester.access_key,
+            "secret_key": requester.secret_key,
+            "endpoint_url": settings.MARKETPLACE_URL,
+        }
+        if options["json"]:
+            self.stdout.write(json.dumps(keys))
+            return
+        self.stdout.write(
+            "import boto3\n\n"
+            'client = boto3.client(\n    "mturk",\n    region_name="us-east-1",\n'
+            f'    endpoint_url="{keys["endpoint_url"]}",\n'
+            f'    aws_access_key_id="{keys["access_key"]}",\n'
+            f'    aws_secret_access_key="{keys["secret_key"]}",\n)'
+        )

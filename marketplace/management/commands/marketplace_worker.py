@@ -1,0 +1,53 @@
+"""Make workers, or fresh sign-in links for them."""
+
+import json
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from marketplace import clock
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services.workers import WorkerProfile, get_or_create_worker
+
+
+class Command(BaseCommand):
+    help = (
+        "Make workers and print a sign-in link for each; the same name gives the same worker, "
+        "with a fresh link."
+    )
+
+    def add_arguments(self, parser):
+        parser.add_argument("names", nargs="+", metavar="NAME", help="what the worker is called")
+        parser.add_argument("--country", help="two letters, such as US; HITs can ask for it")
+        parser.add_argument(
+            "--approved", type=int, help="how many approved assignments the worker brings along"
+        )
+        parser.add_argument(
+            "--rate", type=int, help="the approval rate of those, 1 to 100 (default: 100)"
+        )
+        parser.add_argument("--json", action="store_true", help="print a JSON object per line")
+
+    def handle(self, *, names: list[str], country, approved, rate, **options):
+        profile = self._profile(country, approved, rate)
+        if any(not name.strip() or len(name) > 100 for name in names):
+            raise CommandError("A worker's name must have 1 to 100 characters.")
+        call_command("migrate", verbosity=0, interactive=False)
+        for name in names:
+            worker = get_or_create_worker(name=name, profile=profile, at=clock.now())
+            url = sign_in_url(worker)
+            if options["json"]:
+                line = json.dumps({"worker_id": worker.public_id, "sign_in_url": url})
+            else:
+                line = f"{name} ({worker.public_id}): {url}"
+            self.stdout.write(line)
+
+    def _profile(self, country, approved, rate) -> WorkerProfile:
+        if country is not None and not (len(country) == 2 and country.isascii()):
+            raise CommandError("--country must be two letters, such as US.")
+        if approved is not None and approved < 0:
+            raise CommandError("--approved must not be negative.")
+        if rate is not None and not 1 <= rate <= 100:
+            raise CommandError("--rate must be between 1 and 100.")
+        if rate is not None and approved is None:
+            raise CommandError("--rate needs --approved: a rate of how many?")
+        return WorkerProfile(country=country, approved=approved, rate=rate)

@@ -1,0 +1,56 @@
+"""Everything the marketplace keeps, one module for each part of it."""
+
+from .accounts import Message, Requester, RequestToken, Worker, WorkerBlock
+from .hits import (
+    DECIDED,
+    LIVE,
+    REVEALED,
+    Assignment,
+    AssignmentStatus,
+    Hit,
+    HitLayout,
+    HitStatus,
+    HitType,
+)
+from .ledger import Account, BonusPayment, Transfer, TransferKind
+from .notifications import Event, EventType, NotificationSetting
+from .qualifications import (
+    Qualification,
+    QualificationRequest,
+    QualificationRequestStatus,
+    QualificationStatus,
+    QualificationType,
+)
+from .review_policies import ReviewAction, ReviewLevel, ReviewResult
+
+__all__ = [
+    "DECIDED",
+    "LIVE",
+    "REVEALED",
+    "Account",
+    "Assignment",
+    "AssignmentStatus",
+    "BonusPayment",
+    "Event",
+    "EventType",
+    "Hit",
+    "HitLayout",
+    "HitStatus",
+    "HitType",
+    "Message",
+    "NotificationSetting",
+    "Qualification",
+    "QualificationRequest",
+    "QualificationRequestStatus",
+    "QualificationStatus",
+    "QualificationType",
+    "RequestToken",
+    "Requester",
+    "ReviewAction",
+    "ReviewLevel",
+    "ReviewResult",
+    "Transfer",
+    "TransferKind",
+    "Worker",
+    "WorkerBlock",
+]

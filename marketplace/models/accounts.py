@@ -1,0 +1,107 @@
+"""Who takes part: requesters with their keys and funds, and workers with their history."""
+
+from decimal import Decimal
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace import ids
+
+MONEY = {"max_digits": 14, "decimal_places": 2}
+
+
+class Requester(models.Model):
+    """Someone who posts HITs, known to the API by an access key."""
+
+    name = models.CharField(max_length=100, unique=True)
+    access_key = models.CharField(max_length=40, unique=True, default=ids.access_key)
+    # Kept readable: a signature can only be verified with the secret itself.
+    secret_key = models.CharField(max_length=80, default=ids.secret_key)
+    available_balance = models.DecimalField(**MONEY, default=Decimal("0.00"))
+    held_balance = models.DecimalField(**MONEY, default=Decimal("0.00"))
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="requester_never_overdraws",
+                condition=Q(available_balance__gte=0, held_balance__gte=0),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Worker(models.Model):
+    """Someone who works on HITs."""
+
+    public_id = models.CharField(max_length=64, unique=True, default=ids.worker_id)
+    name = models.CharField(max_length=100, unique=True)
+    country = models.CharField(max_length=2, blank=True, default="")
+    subdivision = models.CharField(max_length=2, blank=True, default="")
+    is_master = models.BooleanField(default=False)
+    is_adult = models.BooleanField(default=False)
+    # A worker may bring a history from elsewhere, so these are figures and not counts of rows;
+    # each moves in the transaction that moves the assignment.
+    approved_count = models.PositiveIntegerField(default=0)
+    rejected_count = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class WorkerBlock(models.Model):
+    """A requester's refusal to let a worker accept any HIT of theirs."""
+
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="worker_blocks")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="blocks")
+    reason = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requester", "worker"], name="worker_blocked_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.requester} blocks {self.worker}"
+
+
+class Message(models.Model):
+    """What a requester, or the marketplace for one, wrote to a worker."""
+
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="messages")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="messages")
+    subject = models.CharField(max_length=200)
+    text = models.TextField()
+    sent_at = models.DateTimeField()
+    read_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["worker", "-id"], name="message_of_worker")]
+
+    def __str__(self) -> str:
+        return self.subject
+
+
+class RequestToken(models.Model):
+    """A UniqueRequestToken that a requester used, with what came of it."""
+
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="request_tokens")
+    operation = models.CharField(max_length=60)
+    token = models.CharField(max_length=64)
+    # The public id of what the request made; empty where it made nothing that has one.
+    made = models.CharField(max_length=64, blank=True, default="")
+    used_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "operation", "token"], name="request_token_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.token

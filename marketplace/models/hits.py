@@ -1,0 +1,270 @@
+"""HIT types, HITs and assignments, with the rules that the database itself keeps."""
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Self
+
+from django.db import models
+from django.db.models import Case, F, Q, Value, When
+from django.db.models.lookups import GreaterThan
+from django.urls import reverse
+
+from marketplace import ids
+
+from .accounts import MONEY, Requester, Worker
+
+
+class HitStatus(models.TextChoices):
+    ASSIGNABLE = "Assignable"
+    UNASSIGNABLE = "Unassignable"
+    REVIEWABLE = "Reviewable"
+    REVIEWING = "Reviewing"
+    DISPOSED = "Disposed"
+
+
+class AssignmentStatus(models.TextChoices):
+    ACCEPTED = "Accepted"
+    SUBMITTED = "Submitted"
+    APPROVED = "Approved"
+    REJECTED = "Rejected"
+    RETURNED = "Returned"
+    ABANDONED = "Abandoned"
+
+
+# What the API shows; an assignment that is merely accepted is nobody's business but the worker's.
+REVEALED = [AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED, AssignmentStatus.REJECTED]
+# What keeps the worker from accepting the same HIT again.
+LIVE = [AssignmentStatus.ACCEPTED, *REVEALED]
+DECIDED = [AssignmentStatus.APPROVED, AssignmentStatus.REJECTED]
+
+
+class HitType(models.Model):
+    """What HITs of one group have in common; the same properties are the same type."""
+
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="hit_types")
+    public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
+    group_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
+    properties_digest = models.CharField(max_length=64)
+    title = models.CharField(max_length=128)
+    description = models.TextField()
+    keywords = models.CharField(max_length=1000, blank=True, default="")
+    reward = models.DecimalField(**MONEY)
+    assignment_duration = models.DurationField()
+    auto_approval_delay = models.DurationField()
+    qualification_requirements = models.JSONField(default=list)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "properties_digest"], name="hit_type_once_per_properties"
+            ),
+            models.CheckConstraint(name="hit_type_reward_not_negative", condition=Q(reward__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def get_absolute_url(self) -> str:
+        return reverse("preview", args=[self.public_id])
+
+
+class HitLayout(models.Model):
+    """An HTMLQuestion with `${name}` gaps that a HIT's layout parameters fill."""
+
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="layouts")
+    public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
+    name = models.CharField(max_length=100)
+    template = models.TextField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requester", "name"], name="layout_named_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class HitQuerySet(models.QuerySet["Hit"]):
+    def undisposed(self) -> Self:
+        return self.exclude(status=HitStatus.DISPOSED)
+
+    def open_at(self, at: datetime) -> Self:
+        return self.filter(status=HitStatus.ASSIGNABLE, available__gt=0, expires_at__gt=at)
+
+    def not_done_by(self, worker: Worker) -> Self:
+        mine = Assignment.objects.filter(hit=models.OuterRef("pk"), worker=worker, status__in=LIVE)
+        return self.exclude(models.Exists(mine))
+
+    def move(
+        self, *, at: datetime, available: int = 0, pending: int = 0, completed: int = 0,
+        unreviewed: int = 0, slots: int = 0,
+    ) -> int:  # fmt: skip
+        """Move the counts of undisposed HITs, and their status with them; returns how many moved.
+
+        One UPDATE, so that two movers cannot lose each other's step; the identity of the counts
+        and their being positive are constraints of the table.
+        """
+        return self.undisposed().update(
+            available=F("available") + available,
+            pending=F("pending") + pending,
+            completed=F("completed") + completed,
+            unreviewed=F("unreviewed") + unreviewed,
+            max_assignments=F("max_assignments") + slots,
+            # The right-hand sides of an UPDATE see the old values, so the steps come in again.
+            status=Case(
+                When(
+                    Q(expires_at__gt=at) & Q(GreaterThan(F("available") + available, 0)),
+                    then=Value(HitStatus.ASSIGNABLE),
+                ),
+                When(GreaterThan(F("pending") + pending, 0), then=Value(HitStatus.UNASSIGNABLE)),
+                When(status=HitStatus.REVIEWING, then=Value(HitStatus.REVIEWING)),
+                default=Value(HitStatus.REVIEWABLE),
+            ),
+        )
+
+
+class Hit(models.Model):
+    """One task, offered to a number of workers."""
+
+    hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits")
+    # The type's requester, once more: lists by requester are read off one index.
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="hits")
+    public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
+    question = models.TextField()
+    layout = models.ForeignKey(HitLayout, models.PROTECT, null=True, related_name="hits")
+    requester_annotation = models.CharField(max_length=255, blank=True, default="")
+    assignment_review_policy = models.JSONField(null=True)
+    hit_review_policy = models.JSONField(null=True)
+    status = models.CharField(max_length=12, choices=HitStatus, default=HitStatus.ASSIGNABLE)
+    max_assignments = models.PositiveIntegerField()
+    available = models.PositiveIntegerField()
+    pending = models.PositiveIntegerField(default=0)
+    completed = models.PositiveIntegerField(default=0)
+    unreviewed = models.PositiveIntegerField(default=0)
+    # What one assignment costs, reward and fee; fixed with the first number of assignments.
+    fee = models.DecimalField(**MONEY)
+    expires_at = models.DateTimeField()
+    # Whether the expiry has been dealt with, so that it is announced once.
+    is_expired = models.BooleanField(default=False)
+    created_at = models.DateTimeField()
+
+    objects = HitQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="hit_counts_add_up",
+                condition=Q(
+                    max_assignments=F("available") + F("pending") + F("completed") + F("unreviewed")
+                ),
+            ),
+            models.CheckConstraint(
+                name="hit_disposed_with_nothing_open",
+                condition=~Q(status=HitStatus.DISPOSED) | Q(pending=0, unreviewed=0),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["requester", "id"], name="hit_of_requester"),
+            models.Index(fields=["requester", "status", "id"], name="hit_of_requester_by_status"),
+            models.Index(fields=["hit_type", "status", "id"], name="hit_of_type_by_status"),
+            models.Index(fields=["is_expired", "expires_at"], name="hit_by_expiry"),
+            models.Index(fields=["status", "expires_at"], name="hit_by_status_and_expiry"),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    @property
+    def cost(self) -> Decimal:
+        """Reward and fee of one assignment."""
+        return self.hit_type.reward + self.fee
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def accepted(self) -> Self:
+        return self.filter(status=AssignmentStatus.ACCEPTED)
+
+    def in_time(self, at: datetime) -> Self:
+        return self.accepted().filter(deadline__gt=at)
+
+    def revealed(self) -> Self:
+        return self.filter(status__in=REVEALED)
+
+
+class Assignment(models.Model):
+    """One worker's turn at one HIT."""
+
+    hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments")
+    public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
+    status = models.CharField(
+        max_length=10, choices=AssignmentStatus, default=AssignmentStatus.ACCEPTED
+    )
+    accepted_at = models.DateTimeField()
+    deadline = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    auto_approval_at = models.DateTimeField(null=True, blank=True)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    rejected_at = models.DateTimeField(null=True, blank=True)
+    answer = models.TextField(blank=True, default="")
+    requester_feedback = models.CharField(max_length=1024, blank=True, default="")
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hit", "worker"],
+                condition=Q(status__in=LIVE),
+                name="assignment_once_per_worker",
+            ),
+            models.CheckConstraint(
+                name="assignment_times_match_status",
+                condition=Q(
+                    status__in=[
+                        AssignmentStatus.ACCEPTED,
+                        AssignmentStatus.RETURNED,
+                        AssignmentStatus.ABANDONED,
+                    ],
+                    submitted_at=None,
+                    approved_at=None,
+                    rejected_at=None,
+                )
+                | Q(
+                    status=AssignmentStatus.SUBMITTED,
+                    submitted_at__isnull=False,
+                    approved_at=None,
+                    rejected_at=None,
+                )
+                | Q(
+                    status=AssignmentStatus.APPROVED,
+                    submitted_at__isnull=False,
+                    approved_at__isnull=False,
+                )
+                | Q(
+                    status=AssignmentStatus.REJECTED,
+                    submitted_at__isnull=False,
+                    rejected_at__isnull=False,
+                ),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["hit", "status", "id"], name="assignment_of_hit"),
+            models.Index(fields=["worker", "status", "id"], name="assignment_of_worker"),
+            models.Index(fields=["status", "deadline"], name="assignment_by_deadline"),
+            models.Index(fields=["status", "auto_approval_at"], name="assignment_by_auto_approval"),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+    def get_absolute_url(self) -> str:
+        return reverse("assignment", args=[self.public_id])
+
+    def time_left(self, at: datetime) -> timedelta:
+        """How long the worker still has; nothing once the deadline is over."""
+        return max(self.deadline - at, timedelta())

@@ -1,0 +1,94 @@
+"""Money: every movement is one row with a source and a target, so that the books always balance."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from .accounts import MONEY, Requester, Worker
+from .hits import Assignment, Hit
+
+
+class Account(models.TextChoices):
+    OUTSIDE = "outside"
+    AVAILABLE = "available"
+    HELD = "held"
+    WORKER = "worker"
+    FEES = "fees"
+
+
+class TransferKind(models.TextChoices):
+    DEPOSIT = "deposit"
+    HOLD = "hold"
+    RELEASE = "release"
+    REWARD = "reward"
+    FEE = "fee"
+    BONUS = "bonus"
+    BONUS_FEE = "bonus fee"
+    PAYOUT = "payout"
+    WITHDRAWAL = "withdrawal"
+
+
+ROUTES = {
+    TransferKind.DEPOSIT: (Account.OUTSIDE, Account.AVAILABLE),
+    TransferKind.HOLD: (Account.AVAILABLE, Account.HELD),
+    TransferKind.RELEASE: (Account.HELD, Account.AVAILABLE),
+    TransferKind.REWARD: (Account.HELD, Account.WORKER),
+    TransferKind.FEE: (Account.HELD, Account.FEES),
+    TransferKind.BONUS: (Account.AVAILABLE, Account.WORKER),
+    TransferKind.BONUS_FEE: (Account.AVAILABLE, Account.FEES),
+    TransferKind.PAYOUT: (Account.WORKER, Account.OUTSIDE),
+    TransferKind.WITHDRAWAL: (Account.AVAILABLE, Account.OUTSIDE),
+}
+
+
+class BonusPayment(models.Model):
+    """What a requester paid a worker on top of an assignment's reward."""
+
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="bonus_payments")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="bonus_payments")
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="bonus_payments")
+    hit = models.ForeignKey(Hit, models.PROTECT, related_name="bonus_payments")
+    amount = models.DecimalField(**MONEY)
+    reason = models.TextField()
+    granted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="bonus_is_positive", condition=Q(amount__gt=0)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount} for {self.assignment}"
+
+
+class Transfer(models.Model):
+    """One movement of money from an account to another."""
+
+    kind = models.CharField(max_length=10, choices=TransferKind)
+    source = models.CharField(max_length=10, choices=Account)
+    target = models.CharField(max_length=10, choices=Account)
+    amount = models.DecimalField(**MONEY)
+    requester = models.ForeignKey(Requester, models.PROTECT, null=True, related_name="transfers")
+    worker = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="transfers")
+    hit = models.ForeignKey(Hit, models.PROTECT, null=True, related_name="transfers")
+    assignment = models.ForeignKey(Assignment, models.PROTECT, null=True, related_name="transfers")
+    bonus = models.ForeignKey(BonusPayment, models.PROTECT, null=True, related_name="transfers")
+    made_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="transfer_is_positive", condition=Q(amount__gt=0)),
+            models.CheckConstraint(
+                name="transfer_goes_somewhere", condition=~Q(source=F("target"))
+            ),
+            models.UniqueConstraint(
+                fields=["assignment"],
+                condition=Q(kind=TransferKind.REWARD),
+                name="assignment_paid_once",
+            ),
+            models.UniqueConstraint(
+                fields=["bonus"], condition=Q(kind=TransferKind.BONUS), name="bonus_paid_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.amount}"

@@ -1,0 +1,58 @@
+"""Which events a requester wants to hear of, and those still to be sent."""
+
+import uuid
+
+from django.db import models
+
+from .accounts import Requester
+from .hits import HitType
+
+
+class EventType(models.TextChoices):
+    ASSIGNMENT_ACCEPTED = "AssignmentAccepted"
+    ASSIGNMENT_ABANDONED = "AssignmentAbandoned"
+    ASSIGNMENT_RETURNED = "AssignmentReturned"
+    ASSIGNMENT_SUBMITTED = "AssignmentSubmitted"
+    ASSIGNMENT_REJECTED = "AssignmentRejected"
+    ASSIGNMENT_APPROVED = "AssignmentApproved"
+    HIT_CREATED = "HITCreated"
+    HIT_EXPIRED = "HITExpired"
+    HIT_REVIEWABLE = "HITReviewable"
+    HIT_EXTENDED = "HITExtended"
+    HIT_DISPOSED = "HITDisposed"
+    PING = "Ping"
+
+
+class NotificationSetting(models.Model):
+    """Where the events of one HIT type go."""
+
+    hit_type = models.OneToOneField(HitType, models.PROTECT, related_name="notification_setting")
+    destination = models.TextField(blank=True, default="")
+    transport = models.CharField(max_length=10, blank=True, default="")
+    version = models.CharField(max_length=20, blank=True, default="")
+    event_types = models.JSONField(default=list)
+    is_active = models.BooleanField(default=False)
+
+    def __str__(self) -> str:
+        return f"{self.transport} {self.destination}"
+
+
+class Event(models.Model):
+    """Something that happened and is to be told; written with the change itself, sent later."""
+
+    document_id = models.UUIDField(default=uuid.uuid4, unique=True)
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="events")
+    destination = models.TextField()
+    transport = models.CharField(max_length=10)
+    version = models.CharField(max_length=20)
+    body = models.JSONField()
+    happened_at = models.DateTimeField()
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["sent_at", "due_at"], name="event_still_due")]
+
+    def __str__(self) -> str:
+        return str(self.document_id)

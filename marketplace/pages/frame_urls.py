@@ -1,0 +1,53 @@
+"""Where a task's frame leads, and how it is framed."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from marketplace.models import Assignment, Hit, Worker
+from marketplace.questions import ExternalQuestion, parse_question
+
+PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
+# A page from the requester's own text must not act as this site does: without
+# allow-same-origin it is a stranger to it, whatever its scripts try.
+OWN_TEXT_SANDBOX = "allow-scripts allow-forms allow-popups"
+
+
+@dataclass(frozen=True)
+class Frame:
+    url: str
+    sandbox: str
+    height: int
+
+
+def preview_frame(*, hit: Hit, worker: Worker) -> Frame:
+    """The frame that shows a HIT to a worker who has not accepted it."""
+    parameters = {"assignmentId": PREVIEW_ID, "hitId": hit.public_id}
+    if settings.MTURK_PREVIEW_HAS_WORKER_ID:
+        parameters["workerId"] = worker.public_id
+    return _frame(hit, parameters)
+
+
+def assignment_frame(assignment: Assignment) -> Frame:
+    """The frame in which the worker does the assignment."""
+    return _frame(
+        assignment.hit,
+        {
+            "assignmentId": assignment.public_id,
+            "hitId": assignment.hit.public_id,
+            "workerId": assignment.worker.public_id,
+        },
+    )
+
+
+def _frame(hit: Hit, parameters: dict[str, str]) -> Frame:
+    parameters = {**parameters, "turkSubmitTo": settings.MARKETPLACE_URL}
+    question = parse_question(hit.question)
+    if isinstance(question, ExternalQuestion):
+        return Frame(
+            question.url_with(parameters), settings.MTURK_FRAME_SANDBOX, question.frame_height
+        )
+    url = f"{reverse('question_frame', args=[hit.public_id])}?{urlencode(parameters)}"
+    return Frame(url, OWN_TEXT_SANDBOX, question.frame_height)

@@ -1,0 +1,91 @@
+"""What happens inside a task's frame: pages made of a HIT's own text, and the submission.
+
+A frame on another site, or with its cookies shut out, has no session; the assignment's id is what
+entitles it. A session that is there must be the right worker's all the same.
+"""
+
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET
+
+from marketplace import clock
+from marketplace.errors import AssignmentClosed, DomainError
+from marketplace.models import Assignment, Hit
+from marketplace.questions import FormQuestion, HtmlQuestion, answers, parse_question
+from marketplace.services import assignments
+
+from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
+
+
+@require_GET
+def question(request: HttpRequest, hit_id: str) -> HttpResponse:
+    """The page of a HIT whose question is in the HIT itself."""
+    hit = Hit.objects.undisposed().filter(public_id=hit_id).first()
+    if hit is None:
+        raise Http404("There is no such HIT.")
+    parsed = parse_question(hit.question)
+    if isinstance(parsed, HtmlQuestion):
+        response = HttpResponse(parsed.html)
+    elif isinstance(parsed, FormQuestion):
+        raise Http404("This HIT's form cannot be shown.")
+    else:
+        raise Http404("This HIT's page is on a site of its own.")
+    # The header holds also where somebody opens the page outside of a frame.
+    response.headers["Content-Security-Policy"] = (
+        f"sandbox {OWN_TEXT_SANDBOX}; frame-ancestors 'self'"
+    )
+    return response
+
+
+@csrf_exempt
+def external_submit(request: HttpRequest) -> HttpResponse:
+    """Take a worker's answers; every refusal is a page that says why, and changes nothing."""
+    if request.method != "POST":
+        return _problem(request, "Answers are submitted by a form's POST.", status=405)
+    try:
+        assignment = _submitted_assignment(request)
+        document = answers.build(_fields(request))
+        assignments.submit(assignment=assignment, answer=document, at=clock.now())
+    except (RequestDataTooBig, TooManyFieldsSent):
+        return _problem(
+            request, "The answers are too large to be submitted. Please shorten them.", status=413
+        )
+    except AssignmentClosed as error:
+        return _problem(request, str(error), status=409)
+    except DomainError as error:
+        return _problem(request, str(error), status=400)
+    return render(request, "marketplace/submitted.html", {"hit_type": assignment.hit.hit_type})
+
+
+def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:
+    # Fields in the address count too; one in the body with the same name comes after it.
+    fields: dict[str, list[str]] = {}
+    for source in (request.GET, request.POST):
+        for name, values in source.lists():
+            fields.setdefault(name, []).extend(str(value) for value in values)
+    return list(fields.items())
+
+
+def _submitted_assignment(request: HttpRequest) -> Assignment:
+    public_id = request.POST.get("assignmentId") or request.GET.get("assignmentId") or ""
+    if public_id == PREVIEW_ID:
+        raise DomainError(
+            "This was only a preview. Accept the HIT first, then do it; nothing was submitted."
+        )
+    if not public_id:
+        raise DomainError("The form did not say which assignment it belongs to.")
+    assignment = (
+        Assignment.objects.filter(public_id=public_id)
+        .select_related("hit__hit_type", "hit__requester", "worker")
+        .first()
+    )
+    worker = request.worker  # type: ignore[attr-defined]
+    if assignment is None or (worker and assignment.worker_id != worker.pk):
+        raise AssignmentClosed("There is no such assignment of yours. Nothing was submitted.")
+    return assignment
+
+
+def _problem(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
+    return render(request, "marketplace/problem.html", {"problem": message}, status=status)

@@ -1,0 +1,207 @@
+"""The pages of a worker's day; each looks up, calls one service and answers."""
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, Sum
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from marketplace import clock
+from marketplace.errors import DomainError, NothingToAccept, NotQualified
+from marketplace.models import (
+    REVEALED,
+    Assignment,
+    AssignmentStatus,
+    HitType,
+    TransferKind,
+)
+from marketplace.requirements import Action
+from marketplace.services import assignments, qualifications
+
+from .decorators import WorkerRequest, worker_required
+from .frame_urls import assignment_frame, preview_frame
+from .groups import groups_for
+from .sign_in import LinkRefused, worker_of_link
+from .sign_in import sign_in as begin_session
+
+PAGE_SIZE = 50
+
+
+@require_GET
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Says how to sign in."""
+    return render(request, "marketplace/sign_in.html")
+
+
+@require_GET
+def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Begin the session of the worker whom the link names."""
+    try:
+        worker = worker_of_link(token)
+    except LinkRefused as error:
+        return render(request, "marketplace/sign_in.html", {"problem": str(error)}, status=403)
+    begin_session(request, worker)
+    return redirect("groups")
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session."""
+    request.session.flush()
+    return redirect("sign_in")
+
+
+@worker_required
+def groups(request: WorkerRequest) -> HttpResponse:
+    """The HIT groups with something left for the worker."""
+    search = request.GET.get("q", "").strip()[:100]
+    found = groups_for(worker=request.worker, search=search, at=clock.now())
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    return render(request, "marketplace/groups.html", {"page": page, "search": search})
+
+
+@require_GET
+@worker_required
+def preview(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
+    """One HIT of the group in a frame, with nothing allocated to the worker."""
+    return _preview(request, _visible_group(request, hit_type_id))
+
+
+def _visible_group(request: WorkerRequest, hit_type_id: str) -> HitType:
+    hit_type = get_object_or_404(HitType.objects.select_related("requester"), public_id=hit_type_id)
+    if not qualifications.allowed(
+        worker=request.worker, hit_types=[hit_type], action=Action.DISCOVER
+    ):
+        raise Http404("There is no such group of HITs.")
+    return hit_type
+
+
+def _preview(
+    request: WorkerRequest, hit_type: HitType, *, problem: str = "", status: int = 200
+) -> HttpResponse:
+    allowed = {
+        action: bool(
+            qualifications.allowed(worker=request.worker, hit_types=[hit_type], action=action)
+        )
+        for action in (Action.PREVIEW, Action.ACCEPT)
+    }
+    hit = assignments.next_hit(worker=request.worker, hit_type=hit_type, at=clock.now())
+    shows_frame = hit is not None and allowed[Action.PREVIEW]
+    context = {
+        "hit_type": hit_type,
+        "has_hit": hit is not None,
+        "frame": preview_frame(hit=hit, worker=request.worker) if hit and shows_frame else None,
+        "can_accept": allowed[Action.ACCEPT],
+        "problem": problem,
+    }
+    return render(request, "marketplace/preview.html", context, status=status)
+
+
+@require_POST
+@worker_required
+def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
+    """Accept a HIT of the group."""
+    hit_type = get_object_or_404(HitType.objects.select_related("requester"), public_id=hit_type_id)
+    try:
+        assignment = assignments.accept(worker=request.worker, hit_type=hit_type, at=clock.now())
+    except NothingToAccept as error:
+        return _preview(request, hit_type, problem=str(error), status=409)
+    except NotQualified as error:
+        return _preview(request, hit_type, problem=str(error), status=403)
+    return HttpResponseRedirect(assignment.get_absolute_url(), status=303)
+
+
+def _own_assignment(request: WorkerRequest, public_id: str) -> Assignment:
+    mine = request.worker.assignments.select_related(
+        "hit__hit_type__requester", "hit__requester", "worker"
+    )
+    return get_object_or_404(mine, public_id=public_id)
+
+
+@require_GET
+@worker_required
+def assignment(request: WorkerRequest, assignment_id: str) -> HttpResponse:
+    """The task in its frame, or what became of the assignment."""
+    found = _own_assignment(request, assignment_id)
+    at = clock.now()
+    is_open = found.status == AssignmentStatus.ACCEPTED and found.deadline > at
+    context = {
+        "assignment": found,
+        "hit_type": found.hit.hit_type,
+        "frame": assignment_frame(found) if is_open else None,
+        "seconds_left": int(found.time_left(at).total_seconds()),
+    }
+    return render(request, "marketplace/assignment.html", context)
+
+
+@require_POST
+@worker_required
+def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
+    """Return the assignment."""
+    found = _own_assignment(request, assignment_id)
+    try:
+        assignments.give_back(assignment=found, at=clock.now())
+    except DomainError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "You returned the HIT. This does not count against you.")
+    return HttpResponseRedirect(found.hit.hit_type.get_absolute_url(), status=303)
+
+
+@require_GET
+@worker_required
+def queue(request: WorkerRequest) -> HttpResponse:
+    """What the worker has accepted and not finished."""
+    at = clock.now()
+    rows = [
+        (found, int(found.time_left(at).total_seconds()))
+        for found in request.worker.assignments.in_time(at)
+        .select_related("hit__hit_type__requester")
+        .order_by("deadline")
+    ]
+    return render(request, "marketplace/queue.html", {"rows": rows})
+
+
+@require_GET
+@worker_required
+def earnings(request: WorkerRequest) -> HttpResponse:
+    """What the worker earned, what is still due, and what was rejected, with the reasons."""
+    worker = request.worker
+    paid = worker.transfers.filter(kind__in=[TransferKind.REWARD, TransferKind.BONUS])
+    totals = paid.aggregate(
+        rewards=Sum("amount", filter=Q(kind=TransferKind.REWARD), default=0),
+        bonuses=Sum("amount", filter=Q(kind=TransferKind.BONUS), default=0),
+    )
+    work = worker.assignments.filter(status__in=REVEALED).select_related("hit__hit_type__requester")
+    counts = work.aggregate(
+        approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
+        submitted=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
+        rejected=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
+        pending=Sum(
+            "hit__hit_type__reward", filter=Q(status=AssignmentStatus.SUBMITTED), default=0
+        ),
+    )
+    context = {
+        "totals": {**totals, "all": totals["rewards"] + totals["bonuses"]},
+        "counts": counts,
+        "page": Paginator(work.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
+            request.GET.get("page")
+        ),
+        "bonuses": worker.bonus_payments.select_related("hit__hit_type__requester").order_by("-pk")[
+            :PAGE_SIZE
+        ],
+    }
+    return render(request, "marketplace/earnings.html", context)
+
+
+@require_GET
+@worker_required
+def worker_messages(request: WorkerRequest) -> HttpResponse:
+    """What requesters wrote to the worker; looking at it marks it as read."""
+    rows = request.worker.messages.select_related("requester").order_by("-pk")
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    response = render(request, "marketplace/messages.html", {"page": page})
+    unread = [message.pk for message in page if message.read_at is None]
+    request.worker.messages.filter(pk__in=unread).update(read_at=clock.now())
+    return response

@@ -1,0 +1,77 @@
+"""What a worker submitted, as a QuestionFormAnswers document.
+
+Every field is an answer of its own, in the order in which the form sent it. XML has no way to
+write most control characters, so those are left out; everything else, line breaks in the form in
+which the browser sent them included, comes back as it was.
+"""
+
+import re
+from collections.abc import Iterable
+
+from django.conf import settings
+from lxml import etree
+
+from marketplace.errors import DomainError
+
+from . import xml
+
+NAMESPACE = f"{xml.NAMESPACE}2005-10-01/QuestionFormAnswers.xsd"
+# Reserved for the frame's own parameters; they are never answers.
+RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
+SEPARATOR = "|"
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def build(fields: Iterable[tuple[str, list[str]]]) -> str:
+    """The document for the form's fields; raises DomainError for no fields, or too much text."""
+    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap={None: NAMESPACE})
+    for name, values in fields:
+        if name in RESERVED:
+            continue
+        if settings.MTURK_REPEATED_FIELDS == "join":
+            values = [SEPARATOR.join(values)]
+        for value in values:
+            _add_answer(root, "FreeText", name, value)
+    if not len(root):
+        raise DomainError("The form sent no answer. At least one field must be filled in.")
+    document = '<?xml version="1.0" encoding="UTF-8"?>\n' + etree.tostring(root, encoding="unicode")
+    if len(document.encode()) > settings.MTURK_ANSWERS_MAX_BYTES:
+        raise DomainError(
+            f"The answers are too long: at most {settings.MTURK_ANSWERS_MAX_BYTES} bytes can be "
+            "submitted. Please shorten them."
+        )
+    return document
+
+
+def build_for_form(answers: Iterable[tuple[str, str, list[str]]]) -> str:
+    """The document for a QuestionForm's answers: (identifier, element, values) each."""
+    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap={None: NAMESPACE})
+    for identifier, element, values in answers:
+        answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
+        _add(answer, "QuestionIdentifier", identifier)
+        for value in values:
+            _add(answer, element, value)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + etree.tostring(root, encoding="unicode")
+
+
+def read(document: str) -> dict[str, list[str]]:
+    """The values of each question in a document; raises QuestionRefused for no document."""
+    root = xml.read(document.removeprefix('<?xml version="1.0" encoding="UTF-8"?>'), what="Answer")
+    return {
+        xml.text_of(answer, "QuestionIdentifier"): [
+            each.text or ""
+            for each in xml.children(answer)
+            if xml.local_name(each) != "QuestionIdentifier"
+        ]
+        for answer in xml.children(root, "Answer")
+    }
+
+
+def _add_answer(root: etree._Element, element: str, name: str, value: str) -> None:
+    answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
+    _add(answer, "QuestionIdentifier", name)
+    _add(answer, element, value)
+
+
+def _add(parent: etree._Element, name: str, text: str) -> None:
+    etree.SubElement(parent, f"{{{NAMESPACE}}}{name}").text = _FORBIDDEN.sub("", text)

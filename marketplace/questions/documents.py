@@ -1,0 +1,109 @@
+"""The three kinds of question, read from the XML that requesters send."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlencode, urlsplit
+
+from django.conf import settings
+from lxml import etree
+
+from marketplace.errors import QuestionRefused
+
+from . import xml
+
+EXTERNAL = f"{{{xml.NAMESPACE}2006-07-14/ExternalQuestion.xsd}}ExternalQuestion"
+HTML = f"{{{xml.NAMESPACE}2011-11-11/HTMLQuestion.xsd}}HTMLQuestion"
+FORMS = {
+    f"{{{xml.NAMESPACE}{version}/QuestionForm.xsd}}QuestionForm"
+    for version in ("2005-10-01", "2017-11-06")
+}
+
+
+@dataclass(frozen=True)
+class ExternalQuestion:
+    """A page of the requester's own that is shown in a frame."""
+
+    url: str
+    frame_height: int
+
+    def url_with(self, parameters: dict[str, str]) -> str:
+        """The page's address with the parameters added to those it has."""
+        base, hash_mark, fragment = self.url.partition("#")
+        joint = "&" if "?" in base else "?"
+        return f"{base}{joint}{urlencode(parameters)}{hash_mark}{fragment}"
+
+
+@dataclass(frozen=True)
+class HtmlQuestion:
+    """A page whose text is in the HIT itself."""
+
+    html: str
+    frame_height: int
+
+
+@dataclass(frozen=True)
+class FormQuestion:
+    """A form that the marketplace draws."""
+
+    root: etree._Element
+    frame_height: int = 0
+
+
+Question = ExternalQuestion | HtmlQuestion | FormQuestion
+
+
+@lru_cache(maxsize=256)
+def parse_question(text: str) -> Question:
+    """The question in the document; raises QuestionRefused with what is wrong with it."""
+    size = len(text.encode())
+    if size > settings.MTURK_QUESTION_MAX_BYTES:
+        raise QuestionRefused(
+            f"Question has {size} bytes; at most {settings.MTURK_QUESTION_MAX_BYTES} are allowed."
+        )
+    root = xml.read(text, what="Question")
+    if root.tag == EXTERNAL:
+        xml.validate(root, "external_question.xsd", what="Question")
+        return ExternalQuestion(url=_checked_url(_text(root, 0)), frame_height=int(_text(root, 1)))
+    if root.tag == HTML:
+        xml.validate(root, "html_question.xsd", what="Question")
+        return HtmlQuestion(html=_text(root, 0), frame_height=int(_text(root, 1)))
+    if root.tag in FORMS:
+        validate_form(root, what="Question")
+        return FormQuestion(root=root)
+    raise QuestionRefused(
+        f"There was an error parsing the XML Question: {root.tag} is no question that is known "
+        "here. It must be an ExternalQuestion, HTMLQuestion or QuestionForm in its namespace.",
+        code="XMLParseError",
+    )
+
+
+def validate_form(root: etree._Element, *, what: str) -> None:
+    """Check a QuestionForm against its schema, whichever version it names."""
+    xml.validate(xml.in_namespace(root, xml.FORM_NAMESPACE), "question_form.xsd", what=what)
+
+
+def _text(root: etree._Element, position: int) -> str:
+    children = [child for child in root if isinstance(child.tag, str)]
+    return (children[position].text or "").strip()
+
+
+def _checked_url(url: str) -> str:
+    parts = urlsplit(url)
+    local = {host.strip("[]") for host in settings.MTURK_HTTP_HOSTS}
+    is_allowed = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in local)
+    if not is_allowed or not parts.hostname:
+        raise QuestionRefused(
+            f'The ExternalURL "{url}" must be an https address, or http on this machine.'
+        )
+    return url
+
+
+def check_question(text: str) -> None:
+    """Raise QuestionRefused unless the document is a question that can be shown."""
+    parse_question(text)
+
+
+def check_test(text: str) -> None:
+    """Raise QuestionRefused unless the document is a form, which a qualification test must be."""
+    if not isinstance(parse_question(text), FormQuestion):
+        raise QuestionRefused("A qualification test must be a QuestionForm.")

@@ -1,0 +1,149 @@
+"""Whether a worker meets qualification requirements; plain Python, imports no Django.
+
+A requirement is a mapping in the API's own form. What a worker has is a mapping from the id of a
+qualification type to an integer, to a `Locale`, or to None for one that was granted without value.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+NUMBER_APPROVED = "00000000000000000040"
+LOCALE = "00000000000000000071"
+ADULT = "00000000000000000060"
+PERCENT_APPROVED = "000000000000000000L0"
+
+MOST_REQUIREMENTS = 10
+MOST_INTEGERS = 15
+MOST_LOCALES = 30
+LOCALE_COMPARATORS = {"EqualTo", "NotEqualTo", "In", "NotIn"}
+
+
+class Action(IntEnum):
+    """What a worker wants to do; whoever guards one guards all that come after it."""
+
+    DISCOVER = 1
+    PREVIEW = 2
+    ACCEPT = 3
+
+
+_GUARDED_FROM = {
+    "DiscoverPreviewAndAccept": Action.DISCOVER,
+    "PreviewAndAccept": Action.PREVIEW,
+    "Accept": Action.ACCEPT,
+}
+
+
+class Locale(NamedTuple):
+    country: str
+    subdivision: str = ""
+
+    def lies_in(self, other: "Locale") -> bool:
+        """Whether this place is the other or a part of it: US-PA lies in US."""
+        return self.country == other.country and other.subdivision in ("", self.subdivision)
+
+
+Value = int | Locale | None
+Requirement = Mapping[str, Any]
+
+_INTEGER_TESTS: dict[str, Callable[[int, Sequence[int]], bool]] = {
+    "LessThan": lambda value, wanted: value < wanted[0],
+    "LessThanOrEqualTo": lambda value, wanted: value <= wanted[0],
+    "GreaterThan": lambda value, wanted: value > wanted[0],
+    "GreaterThanOrEqualTo": lambda value, wanted: value >= wanted[0],
+    "EqualTo": lambda value, wanted: value == wanted[0],
+    "NotEqualTo": lambda value, wanted: value != wanted[0],
+    "In": lambda value, wanted: value in wanted,
+    "NotIn": lambda value, wanted: value not in wanted,
+}
+
+
+def meets(requirement: Requirement, held: Mapping[str, Value]) -> bool:
+    """Whether what the worker holds meets it; what they lack meets DoesNotExist only."""
+    comparator = requirement["Comparator"]
+    has_it = requirement["QualificationTypeId"] in held
+    if comparator == "Exists":
+        return has_it
+    if comparator == "DoesNotExist":
+        return not has_it
+    if not has_it:
+        return False
+    value = held[requirement["QualificationTypeId"]]
+    if isinstance(value, Locale):
+        places = [
+            Locale(place["Country"], place.get("Subdivision") or "")
+            for place in requirement.get("LocaleValues") or []
+        ]
+        is_inside = any(value.lies_in(place) for place in places)
+        return is_inside if comparator in ("EqualTo", "In") else not is_inside
+    if value is None:
+        return False
+    wanted = requirement.get("IntegerValues") or []
+    return bool(wanted) and _INTEGER_TESTS[comparator](value, wanted)
+
+
+def guards(requirement: Requirement, action: Action) -> bool:
+    """Whether the requirement stands before the action."""
+    guarded = requirement.get("ActionsGuarded")
+    if guarded is None:
+        guarded = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
+    return action >= _GUARDED_FROM[guarded]
+
+
+def unmet(
+    requirements: Iterable[Requirement], held: Mapping[str, Value], action: Action
+) -> list[Requirement]:
+    """The requirements that keep the worker from the action."""
+    return [each for each in requirements if guards(each, action) and not meets(each, held)]
+
+
+def problems(requirements: Sequence[Requirement]) -> list[str]:
+    """What is wrong with the requirements of a HIT type, as sentences; empty if nothing is."""
+    found = []
+    if len(requirements) > MOST_REQUIREMENTS:
+        found.append(
+            f"A HIT type has at most {MOST_REQUIREMENTS} qualification requirements; "
+            f"{len(requirements)} were given."
+        )
+    for requirement in requirements:
+        found.extend(_problems_of_one(requirement))
+    return found
+
+
+def _problems_of_one(requirement: Requirement) -> list[str]:
+    comparator = requirement["Comparator"]
+    integers = requirement.get("IntegerValues") or []
+    locales = requirement.get("LocaleValues") or []
+    found = []
+    if requirement.get("ActionsGuarded") and requirement.get("RequiredToPreview") is not None:
+        found.append("ActionsGuarded and RequiredToPreview cannot be used together.")
+    if comparator in ("Exists", "DoesNotExist"):
+        if integers or locales:
+            found.append(f"The comparator {comparator} takes no values.")
+    elif requirement["QualificationTypeId"] == LOCALE:
+        found.extend(_locale_problems(comparator, integers, locales))
+    else:
+        found.extend(_integer_problems(comparator, integers, locales))
+    return found
+
+
+def _locale_problems(comparator: str, integers: Sequence, locales: Sequence) -> list[str]:
+    if comparator not in LOCALE_COMPARATORS:
+        return [f"The comparator {comparator} cannot be used with a locale."]
+    if integers or not locales:
+        return ["A locale requirement needs LocaleValues, and no IntegerValues."]
+    if comparator in ("EqualTo", "NotEqualTo") and len(locales) != 1:
+        return [f"The comparator {comparator} takes exactly one locale."]
+    if len(locales) > MOST_LOCALES:
+        return [f"At most {MOST_LOCALES} locales can be given."]
+    return []
+
+
+def _integer_problems(comparator: str, integers: Sequence, locales: Sequence) -> list[str]:
+    if locales or not integers:
+        return [f"The comparator {comparator} needs IntegerValues, and no LocaleValues."]
+    if comparator not in ("In", "NotIn") and len(integers) != 1:
+        return [f"The comparator {comparator} takes exactly one integer."]
+    if len(integers) > MOST_INTEGERS:
+        return [f"At most {MOST_INTEGERS} integers can be given."]
+    return []

@@ -1,0 +1,70 @@
+"""The marketplace as one process: a threaded web server and a sweeper that keeps the time."""
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connection
+from waitress.server import create_server
+
+from marketplace import clock
+from marketplace.services.sweep import sweep
+from marketplace.wsgi import application
+
+logger = logging.getLogger(__name__)
+
+
+class Sweeper(threading.Thread):
+    """Does what is due, again and again, until it is told to stop."""
+
+    def __init__(self) -> None:
+        super().__init__(name="sweeper", daemon=True)
+        self.stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self.stopped.wait(settings.SWEEP_SECONDS):
+            try:
+                while sweep(at=clock.now()) and not self.stopped.is_set():
+                    pass
+            except DatabaseError:
+                # The next turn finds what this one left.
+                logger.exception("The sweeper could not finish its turn.")
+            finally:
+                close_old_connections()
+        connection.close()
+
+    def stop(self) -> None:
+        self.stopped.set()
+        self.join(timeout=30)
+
+
+def serve(*, host: str, port: int, ready: Callable[[str], object]) -> None:
+    """Serve until SIGTERM or SIGINT; raises OSError where the address is taken."""
+    server = create_server(
+        application,
+        host=host,
+        port=port,
+        threads=settings.SERVER_THREADS,
+        connection_limit=4000,
+        # select() takes no more than 1,024 connections.
+        asyncore_use_poll=True,
+        max_request_body_size=2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        ident="marketplace",
+    )
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, _stop)
+    sweeper = Sweeper()
+    sweeper.start()
+    ready(f"The marketplace is ready at {settings.MARKETPLACE_URL} (listening on {host}:{port}).")
+    try:
+        # Ends by itself, with its work done, when the signal's SystemExit reaches it.
+        server.run()
+    finally:
+        sweeper.stop()
+        server.close()
+
+
+def _stop(*_arguments: object) -> None:
+    raise SystemExit(0)

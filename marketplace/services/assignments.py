@@ -1,0 +1,138 @@
+"""A worker's turn at a HIT: accept, then submit, return or abandon."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+
+from marketplace.errors import AssignmentClosed, NothingToAccept, NotQualified
+from marketplace.models import (
+    Assignment,
+    AssignmentStatus,
+    EventType,
+    Hit,
+    HitType,
+    Worker,
+)
+from marketplace.requirements import Action
+
+from .events import record_event
+from .hits import announce_if_reviewable
+from .qualifications import refuse_unqualified
+from .reviews import approve
+
+# So many rivals may take the HIT that a worker was about to get before they are told "nothing".
+TRIES = 50
+
+
+@transaction.atomic
+def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
+    """Give the worker a HIT of the group that they have not done; raises NothingToAccept,
+    NotQualified."""
+    # Worker first, then HIT: a double click waits for the first click.
+    worker = Worker.objects.select_for_update().get(pk=worker.pk)
+    refuse_unqualified(worker=worker, hit_type=hit_type, action=Action.ACCEPT)
+    if worker.assignments.in_time(at).count() >= settings.MTURK_QUEUE_LENGTH:
+        raise NotQualified(
+            f"You have {settings.MTURK_QUEUE_LENGTH} HITs in your queue, which is the most one can "
+            "have. Submit or return some of them first."
+        )
+    hit = _take_slot(worker, hit_type, at)
+    assignment = Assignment.objects.create(
+        hit=hit,
+        worker=worker,
+        accepted_at=at,
+        deadline=at + hit_type.assignment_duration,
+    )
+    record_event(event_type=EventType.ASSIGNMENT_ACCEPTED, hit=hit, assignment=assignment, at=at)
+    return assignment
+
+
+def _take_slot(worker: Worker, hit_type: HitType, at: datetime) -> Hit:
+    for _ in range(TRIES):
+        hit = next_hit(worker=worker, hit_type=hit_type, at=at)
+        if hit is None:
+            break
+        if Hit.objects.open_at(at).filter(pk=hit.pk).move(at=at, available=-1, pending=1):
+            return hit
+    raise NothingToAccept("There are no more HITs of this group for you at the moment.")
+
+
+def next_hit(*, worker: Worker, hit_type: HitType, at: datetime) -> Hit | None:
+    """The HIT of the group that the worker would get now, or None."""
+    todo = (
+        hit_type.hits.open_at(at)
+        .not_done_by(worker)
+        .select_related("hit_type", "requester")
+        .order_by("pk")
+    )
+    # A worker goes through a group in order. Starting where they stopped keeps the cost of this
+    # the same however many they have done; what was missed or came back is found from the start.
+    last = worker.assignments.order_by("-pk").values_list("hit_id", flat=True).first()
+    if last is not None:
+        hit = todo.filter(pk__gt=last).first()
+        if hit is not None:
+            return hit
+    return todo.first()
+
+
+@transaction.atomic
+def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
+    delay = assignment.hit.hit_type.auto_approval_delay
+    turn = Assignment.objects.in_time(at).filter(pk=assignment.pk)
+    if not turn.update(
+        status=AssignmentStatus.SUBMITTED,
+        submitted_at=at,
+        ended_at=at,
+        auto_approval_at=at + delay,
+        answer=answer,
+    ):
+        raise AssignmentClosed(
+            "This assignment was already submitted or returned, or its time is over. "
+            "Nothing was changed."
+        )
+    Hit.objects.filter(pk=assignment.hit_id).move(at=at, pending=-1, unreviewed=1)
+    record_event(
+        event_type=EventType.ASSIGNMENT_SUBMITTED,
+        hit=assignment.hit,
+        assignment=assignment,
+        at=at,
+    )
+    announce_if_reviewable(hit=assignment.hit, at=at)
+
+
+def submit(*, assignment: Assignment, answer: str, at: datetime) -> Assignment:
+    """Store the answer and end the worker's turn; raises AssignmentClosed."""
+    _submit(assignment, answer, at)
+    assignment.refresh_from_db()
+    # In a transaction of its own, for the order of locks; the sweeper would do it otherwise.
+    if assignment.auto_approval_at is not None and assignment.auto_approval_at <= at:
+        approve(assignment=assignment, at=at)
+        assignment.refresh_from_db()
+    return assignment
+
+
+def give_back(*, assignment: Assignment, at: datetime) -> None:
+    """Return the assignment, at no cost to the worker; raises AssignmentClosed."""
+    if not _end(assignment, AssignmentStatus.RETURNED, EventType.ASSIGNMENT_RETURNED, at):
+        raise AssignmentClosed("This assignment has ended; there is nothing to return.")
+
+
+def abandon(*, assignment: Assignment, at: datetime) -> bool:
+    """End an assignment whose deadline is over; False if it had ended before."""
+    if assignment.deadline > at:
+        return False
+    return _end(assignment, AssignmentStatus.ABANDONED, EventType.ASSIGNMENT_ABANDONED, at)
+
+
+@transaction.atomic
+def _end(
+    assignment: Assignment, status: AssignmentStatus, event_type: EventType, at: datetime
+) -> bool:
+    turn = Assignment.objects.accepted().filter(pk=assignment.pk)
+    if not turn.update(status=status, ended_at=at):
+        return False
+    Hit.objects.filter(pk=assignment.hit_id).move(at=at, pending=-1, available=1)
+    record_event(event_type=event_type, hit=assignment.hit, assignment=assignment, at=at)
+    announce_if_reviewable(hit=assignment.hit, at=at)
+    return True

@@ -1,0 +1,49 @@
+"""Writes down what happened, for those requesters who asked to be told."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from marketplace.models import (
+    Assignment,
+    Event,
+    EventType,
+    Hit,
+    NotificationSetting,
+)
+
+
+def record_event(
+    *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
+) -> None:
+    """Queue an event in the caller's transaction, if the HIT type's setting wants it."""
+    setting = NotificationSetting.objects.filter(
+        hit_type_id=hit.hit_type_id, is_active=True
+    ).first()
+    if setting is None or event_type not in setting.event_types:
+        return
+    Event.objects.create(
+        requester_id=hit.requester_id,
+        destination=setting.destination,
+        transport=setting.transport,
+        version=setting.version,
+        body=event_body(event_type=event_type, hit=hit, assignment=assignment, at=at),
+        happened_at=at,
+        due_at=at,
+    )
+
+
+def event_body(
+    *, event_type: str, hit: Hit, at: datetime, assignment: Assignment | None = None
+) -> dict[str, Any]:
+    """One event as the notification's document lists it."""
+    body = {
+        "EventType": event_type,
+        "EventTimestamp": at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "HITId": hit.public_id,
+        "HITTypeId": hit.hit_type.public_id,
+        "HITGroupId": hit.hit_type.group_id,
+    }
+    if assignment is not None:
+        body["AssignmentId"] = assignment.public_id
+        body["WorkerId"] = assignment.worker.public_id
+    return body

@@ -1,0 +1,265 @@
+"""Making, extending, expiring and disposing of HITs."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from marketplace import ids, requirements
+from marketplace.errors import DomainError, InvalidHitState
+from marketplace.models import (
+    EventType,
+    Hit,
+    HitLayout,
+    HitStatus,
+    HitType,
+    Requester,
+)
+from marketplace.questions import check_question
+
+from . import money
+from .events import record_event
+from .qualifications import check_types_exist
+from .tokens import claim_token
+
+
+@dataclass(frozen=True)
+class HitTypeProperties:
+    """What makes a HIT type the one it is."""
+
+    title: str
+    description: str
+    reward: Decimal
+    assignment_duration: timedelta
+    auto_approval_delay: timedelta
+    keywords: str = ""
+    qualification_requirements: list[dict[str, Any]] = field(default_factory=list)
+
+    def digest(self) -> str:
+        """The same for the same properties, in whatever order a requirement's keys came."""
+        return hashlib.sha256(
+            json.dumps(asdict(self), sort_keys=True, default=str).encode()
+        ).hexdigest()
+
+
+@dataclass(frozen=True)
+class HitRequest:
+    """What a requester asks of one HIT, apart from its type."""
+
+    question: str
+    lifetime: timedelta
+    max_assignments: int = 1
+    requester_annotation: str = ""
+    layout: HitLayout | None = None
+    assignment_review_policy: dict[str, Any] | None = None
+    hit_review_policy: dict[str, Any] | None = None
+
+
+def get_or_create_hit_type(
+    *, requester: Requester, properties: HitTypeProperties, at: datetime
+) -> HitType:
+    """The requester's HIT type of these properties; raises DomainError for impossible ones."""
+    _check_type(properties)
+    values = asdict(properties)
+    hit_type, _created = HitType.objects.get_or_create(
+        requester=requester,
+        properties_digest=properties.digest(),
+        defaults={**values, "created_at": at},
+    )
+    return hit_type
+
+
+def _check_type(properties: HitTypeProperties) -> None:
+    _check_range("AssignmentDurationInSeconds", properties.assignment_duration.total_seconds(),
+                 settings.MTURK_DURATION_SECONDS)  # fmt: skip
+    _check_range("AutoApprovalDelayInSeconds", properties.auto_approval_delay.total_seconds(),
+                 settings.MTURK_AUTO_APPROVAL_SECONDS)  # fmt: skip
+    for name, text, longest in (
+        ("Title", properties.title, 128),
+        ("Description", properties.description, 2000),
+        ("Keywords", properties.keywords, 1000),
+    ):
+        if len(text) > longest:
+            raise DomainError(f"{name} has {len(text)} characters; at most {longest} are allowed.")
+    for name, text in (("Title", properties.title), ("Description", properties.description)):
+        if not text.strip():
+            raise DomainError(f"{name} must not be empty.")
+    for problem in requirements.problems(properties.qualification_requirements):
+        raise DomainError(problem)
+    check_types_exist(
+        [each["QualificationTypeId"] for each in properties.qualification_requirements]
+    )
+
+
+def _check_range(name: str, value: float, limits: tuple[int, int]) -> None:
+    least, most = limits
+    if not least <= value <= most:
+        raise DomainError(f"{name} must be between {least} and {most}, not {value:.0f}.")
+
+
+@transaction.atomic
+def create_hit(
+    *, hit_type: HitType, request: HitRequest, at: datetime, token: str | None = None
+) -> Hit:
+    """Make a HIT and set its cost aside; raises AlreadyDone, InsufficientFunds or DomainError."""
+    _check_range("LifetimeInSeconds", request.lifetime.total_seconds(),
+                 settings.MTURK_LIFETIME_SECONDS)  # fmt: skip
+    _check_range("MaxAssignments", request.max_assignments, (1, settings.MTURK_MAX_ASSIGNMENTS))
+    if len(request.requester_annotation) > 255:
+        raise DomainError("RequesterAnnotation must have at most 255 characters.")
+    check_question(request.question)
+    public_id = ids.entity_id()
+    claim_token(requester=hit_type.requester, operation="CreateHIT", token=token, at=at,
+                made=public_id)  # fmt: skip
+    hit = Hit.objects.create(
+        hit_type=hit_type,
+        requester=hit_type.requester,
+        public_id=public_id,
+        question=request.question,
+        layout=request.layout,
+        requester_annotation=request.requester_annotation,
+        assignment_review_policy=request.assignment_review_policy,
+        hit_review_policy=request.hit_review_policy,
+        max_assignments=request.max_assignments,
+        available=request.max_assignments,
+        fee=money.fee_schedule().for_assignment(
+            hit_type.reward, max_assignments=request.max_assignments
+        ),
+        expires_at=at + request.lifetime,
+        created_at=at,
+    )
+    money.hold(hit=hit, slots=request.max_assignments, at=at)
+    record_event(event_type=EventType.HIT_CREATED, hit=hit, at=at)
+    return hit
+
+
+@transaction.atomic
+def add_assignments(*, hit: Hit, count: int, at: datetime, token: str | None = None) -> None:
+    """Offer the HIT to more workers; raises AlreadyDone, InsufficientFunds or DomainError."""
+    if count < 1:
+        raise DomainError("NumberOfAdditionalAssignments must be at least 1.")
+    claim_token(requester=hit.requester, operation="CreateAdditionalAssignmentsForHIT",
+                token=token, at=at)  # fmt: skip
+    hit = lock(hit)
+    _refuse_disposed(hit)
+    large = settings.MTURK_LARGE_HIT_ASSIGNMENTS
+    total = hit.max_assignments + count
+    if hit.max_assignments < large <= total or total > settings.MTURK_MAX_ASSIGNMENTS:
+        raise DomainError(
+            f"A HIT that was created for fewer than {large} assignments cannot be extended to "
+            f"{large} or more.",
+            code="InvalidMaximumAssignmentsIncrease",
+        )
+    if hit.is_expired and settings.MTURK_SLOTS_REOPEN_EXPIRED:
+        duration = hit.hit_type.assignment_duration
+        Hit.objects.filter(pk=hit.pk).update(expires_at=at + duration, is_expired=False)
+    Hit.objects.filter(pk=hit.pk).move(at=at, available=count, slots=count)
+    money.hold(hit=hit, slots=count, at=at)
+    record_event(event_type=EventType.HIT_EXTENDED, hit=hit, at=at)
+
+
+@transaction.atomic
+def update_expiration(*, hit: Hit, expires_at: datetime, at: datetime) -> None:
+    """Expire the HIT now, for a time that is over, or later than before; raises DomainError."""
+    hit = lock(hit)
+    _refuse_disposed(hit)
+    if expires_at <= at:
+        expire(hit=hit, at=at)
+        return
+    if expires_at < hit.expires_at:
+        raise DomainError(
+            "The expiration of a HIT can be moved to a later time or to now, not to an earlier "
+            "time in the future."
+        )
+    longest = timedelta(seconds=settings.MTURK_LIFETIME_SECONDS[1])
+    if expires_at > at + longest:
+        raise DomainError(f"A HIT can expire at most {longest.days} days from now.")
+    Hit.objects.filter(pk=hit.pk).update(expires_at=expires_at, is_expired=False)
+    Hit.objects.filter(pk=hit.pk).move(at=at)
+    record_event(event_type=EventType.HIT_EXTENDED, hit=hit, at=at)
+
+
+@transaction.atomic
+def expire(*, hit: Hit, at: datetime) -> None:
+    """Offer the HIT to nobody any more; accepted assignments go on. Repeating it does no harm."""
+    live = Hit.objects.undisposed().filter(pk=hit.pk, is_expired=False)
+    if not live.update(is_expired=True, expires_at=min(hit.expires_at, at)):
+        return
+    was_open = hit.status in (HitStatus.ASSIGNABLE, HitStatus.UNASSIGNABLE)
+    Hit.objects.filter(pk=hit.pk).move(at=at)
+    record_event(event_type=EventType.HIT_EXPIRED, hit=hit, at=at)
+    if was_open:
+        announce_if_reviewable(hit=hit, at=at)
+
+
+def announce_if_reviewable(*, hit: Hit, at: datetime) -> None:
+    """Record that the HIT became reviewable, if the caller's move made it so."""
+    if Hit.objects.filter(pk=hit.pk, status=HitStatus.REVIEWABLE).exists():
+        record_event(event_type=EventType.HIT_REVIEWABLE, hit=hit, at=at)
+
+
+def update_review_status(*, hit: Hit, revert: bool) -> None:
+    """Move a HIT from Reviewable to Reviewing, or back; raises InvalidHitState."""
+    source, target = HitStatus.REVIEWABLE, HitStatus.REVIEWING
+    if revert:
+        source, target = target, source
+    if not Hit.objects.filter(pk=hit.pk, status=source).update(status=target):
+        hit.refresh_from_db(fields=["status"])
+        raise _wrong_state(hit, [source])
+
+
+@transaction.atomic
+def dispose(*, hit: Hit, at: datetime) -> None:
+    """End the HIT for good and give back what is left of its hold; raises InvalidHitState."""
+    hit = lock(hit)
+    if hit.status not in settings.MTURK_DELETABLE_HIT_STATUSES:
+        raise _wrong_state(hit, sorted(settings.MTURK_DELETABLE_HIT_STATUSES, reverse=True))
+    if hit.unreviewed:
+        raise InvalidHitState(
+            f"This HIT has {hit.unreviewed} submitted assignments that were neither approved nor "
+            "rejected. It cannot be deleted before they are reviewed."
+        )
+    Hit.objects.filter(pk=hit.pk).update(status=HitStatus.DISPOSED)
+    money.release(hit=hit, slots=hit.available, at=at)
+    record_event(event_type=EventType.HIT_DISPOSED, hit=hit, at=at)
+
+
+@transaction.atomic
+def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
+    """Give the HIT another type's properties; raises InsufficientFunds or InvalidHitState."""
+    hit = lock(hit)
+    _refuse_disposed(hit)
+    unpaid = hit.available + hit.pending + hit.unreviewed
+    money.release(hit=hit, slots=unpaid, at=at)
+    hit.hit_type = hit_type
+    hit.fee = money.fee_schedule().for_assignment(
+        hit_type.reward, max_assignments=hit.max_assignments
+    )
+    Hit.objects.filter(pk=hit.pk).update(hit_type=hit_type, fee=hit.fee)
+    money.hold(hit=hit, slots=unpaid, at=at)
+
+
+def lock(hit: Hit) -> Hit:
+    """The HIT as it is now, locked until the caller's transaction ends."""
+    return (
+        Hit.objects.select_for_update(of=("self",))
+        .select_related("hit_type", "requester")
+        .get(pk=hit.pk)
+    )
+
+
+def _refuse_disposed(hit: Hit) -> None:
+    if hit.status == HitStatus.DISPOSED:
+        raise _wrong_state(hit, [status for status in HitStatus if status != HitStatus.DISPOSED])
+
+
+def _wrong_state(hit: Hit, allowed: list) -> InvalidHitState:
+    return InvalidHitState(
+        f"This HIT is currently in the state '{hit.status}'. This operation can be called with a "
+        f"status of: {', '.join(map(str, allowed))}"
+    )

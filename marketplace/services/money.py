@@ -1,0 +1,99 @@
+"""The only place where money moves: each movement is a guarded update and a row in the ledger."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Sum
+
+from marketplace.errors import InsufficientFunds
+from marketplace.fees import FeeSchedule
+from marketplace.models import Account, BonusPayment, Hit, Requester, Transfer, TransferKind
+from marketplace.models.ledger import ROUTES
+
+BALANCES = {Account.AVAILABLE: "available_balance", Account.HELD: "held_balance"}
+
+
+def fee_schedule() -> FeeSchedule:
+    """The marketplace's fees as its settings have them."""
+    return FeeSchedule(
+        share=settings.MTURK_FEE_SHARE,
+        large_hit_share=settings.MTURK_LARGE_HIT_FEE_SHARE,
+        large_hit_assignments=settings.MTURK_LARGE_HIT_ASSIGNMENTS,
+        least=settings.MTURK_LEAST_FEE,
+    )
+
+
+@transaction.atomic
+def move_money(
+    *, requester: Requester, kinds: dict[TransferKind, Decimal], at: datetime, **about
+) -> None:
+    """Make the transfers, all or none; raises InsufficientFunds. `about` says what they are for."""
+    changes: dict[str, Decimal] = {}
+    transfers = []
+    for kind, amount in kinds.items():
+        if amount == 0:
+            continue
+        source, target = ROUTES[kind]
+        for account, change in ((source, -amount), (target, amount)):
+            if account in BALANCES:
+                name = BALANCES[account]
+                changes[name] = changes.get(name, Decimal()) + change
+        transfers.append(
+            Transfer(
+                kind=kind,
+                source=source,
+                target=target,
+                amount=amount,
+                requester=requester,
+                made_at=at,
+                **about,
+            )
+        )
+    if changes:
+        _change_balances(requester, changes)
+    Transfer.objects.bulk_create(transfers)
+
+
+def _change_balances(requester: Requester, changes: dict[str, Decimal]) -> None:
+    enough = {f"{name}__gte": -change for name, change in changes.items() if change < 0}
+    updates = {name: F(name) + change for name, change in changes.items()}
+    if not Requester.objects.filter(pk=requester.pk, **enough).update(**updates):
+        raise InsufficientFunds
+
+
+def hold(*, hit: Hit, slots: int, at: datetime) -> None:
+    """Set the cost of so many assignments aside; raises InsufficientFunds."""
+    move_money(requester=hit.requester, kinds={TransferKind.HOLD: hit.cost * slots}, hit=hit, at=at)
+
+
+def release(*, hit: Hit, slots: int, at: datetime) -> None:
+    """Give back what was set aside for so many assignments."""
+    move_money(
+        requester=hit.requester, kinds={TransferKind.RELEASE: hit.cost * slots}, hit=hit, at=at
+    )
+
+
+def pay_bonus(*, bonus: BonusPayment, at: datetime) -> None:
+    """Pay a bonus and its fee out of the available balance; raises InsufficientFunds."""
+    move_money(
+        requester=bonus.requester,
+        kinds={
+            TransferKind.BONUS: bonus.amount,
+            TransferKind.BONUS_FEE: fee_schedule().for_bonus(bonus.amount),
+        },
+        at=at,
+        worker_id=bonus.worker_id,
+        hit_id=bonus.hit_id,
+        assignment_id=bonus.assignment_id,
+        bonus=bonus,
+    )
+
+
+def ledger_balance(requester: Requester, account: Account) -> Decimal:
+    """What the ledger's rows say a requester's account holds: the check on the stored balance."""
+    rows = requester.transfers
+    into = rows.filter(target=account).aggregate(total=Sum("amount"))["total"] or Decimal()
+    out = rows.filter(source=account).aggregate(total=Sum("amount"))["total"] or Decimal()
+    return into - out

@@ -1,0 +1,147 @@
+"""A requester's decision on submitted work, and what follows for worker, HIT and money."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from marketplace.errors import DomainError, InvalidAssignmentState
+from marketplace.models import (
+    Assignment,
+    AssignmentStatus,
+    BonusPayment,
+    EventType,
+    Hit,
+    HitStatus,
+    Requester,
+    TransferKind,
+    Worker,
+)
+
+from . import money
+from .events import record_event
+from .tokens import claim_token
+
+
+@transaction.atomic
+def approve(
+    *,
+    assignment: Assignment,
+    at: datetime,
+    feedback: str = "",
+    override_rejection: bool = False,
+) -> None:
+    """Approve and pay; raises InvalidAssignmentState or InsufficientFunds.
+
+    With `override_rejection` a rejected assignment is approved too, while that is possible.
+    """
+    submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
+    values = {"status": AssignmentStatus.APPROVED, "approved_at": at}
+    if feedback:
+        values["requester_feedback"] = feedback
+    if submitted.update(**values):
+        Worker.objects.filter(pk=assignment.worker_id).update(
+            approved_count=F("approved_count") + 1
+        )
+        Hit.objects.filter(pk=assignment.hit_id).move(at=at, unreviewed=-1, completed=1)
+        _pay(assignment, at)
+    elif override_rejection:
+        _override(assignment, values, at)
+    else:
+        raise _wrong_state(assignment)
+    record_event(
+        event_type=EventType.ASSIGNMENT_APPROVED, hit=assignment.hit, assignment=assignment, at=at
+    )
+
+
+def _pay(assignment: Assignment, at: datetime) -> None:
+    hit = assignment.hit
+    money.move_money(
+        requester=hit.requester,
+        kinds={TransferKind.REWARD: hit.hit_type.reward, TransferKind.FEE: hit.fee},
+        at=at,
+        worker_id=assignment.worker_id,
+        hit=hit,
+        assignment=assignment,
+    )
+
+
+def _override(assignment: Assignment, values: dict, at: datetime) -> None:
+    # The hold of a rejected assignment went back, so its cost is set aside again first.
+    rejected = Assignment.objects.filter(
+        pk=assignment.pk,
+        status=AssignmentStatus.REJECTED,
+        submitted_at__gte=at - settings.MTURK_OVERRIDE_REJECTION_WITHIN,
+    ).exclude(hit__status=HitStatus.DISPOSED)
+    if not rejected.update(**values):
+        raise _wrong_state(assignment, cannot_override=True)
+    Worker.objects.filter(pk=assignment.worker_id).update(
+        approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
+    )
+    money.hold(hit=assignment.hit, slots=1, at=at)
+    _pay(assignment, at)
+
+
+@transaction.atomic
+def reject(*, assignment: Assignment, feedback: str, at: datetime) -> None:
+    """Refuse to pay, with a reason that the worker reads; raises InvalidAssignmentState."""
+    submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
+    if not submitted.update(
+        status=AssignmentStatus.REJECTED, rejected_at=at, requester_feedback=feedback
+    ):
+        raise _wrong_state(assignment)
+    Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
+    Hit.objects.filter(pk=assignment.hit_id).move(at=at, unreviewed=-1, completed=1)
+    money.release(hit=assignment.hit, slots=1, at=at)
+    record_event(
+        event_type=EventType.ASSIGNMENT_REJECTED, hit=assignment.hit, assignment=assignment, at=at
+    )
+
+
+def _wrong_state(assignment: Assignment, *, cannot_override: bool = False) -> DomainError:
+    assignment.refresh_from_db()
+    message = "This operation can be called with a status of: Submitted"
+    if cannot_override and assignment.status == AssignmentStatus.REJECTED:
+        days = settings.MTURK_OVERRIDE_REJECTION_WITHIN.days
+        message = (
+            f"A rejection can be overridden until {days} days after the submission, and while the "
+            f"HIT is not deleted. {message}"
+        )
+    return InvalidAssignmentState(
+        f"This Assignment is currently in the state '{assignment.status}'. {message}"
+    )
+
+
+@transaction.atomic
+def send_bonus(
+    *,
+    requester: Requester,
+    worker: Worker,
+    assignment: Assignment,
+    amount,
+    reason: str,
+    at: datetime,
+    token: str | None = None,
+) -> BonusPayment:
+    """Pay a bonus; raises AlreadyDone, InsufficientFunds, or DomainError for the wrong worker."""
+    if assignment.worker_id != worker.pk:
+        raise DomainError(
+            f"Worker {worker.public_id} did not do the assignment {assignment.public_id}."
+        )
+    if amount <= 0:
+        raise DomainError("BonusAmount must be at least 0.01.")
+    if not reason.strip():
+        raise DomainError("Reason must not be empty.")
+    claim_token(requester=requester, operation="SendBonus", token=token, at=at)
+    bonus = BonusPayment.objects.create(
+        requester=requester,
+        worker=worker,
+        assignment=assignment,
+        hit_id=assignment.hit_id,
+        amount=amount,
+        reason=reason,
+        granted_at=at,
+    )
+    money.pay_bonus(bonus=bonus, at=at)
+    return bonus

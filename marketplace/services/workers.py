@@ -1,0 +1,131 @@
+"""Accounts of requesters and workers, blocks, and messages."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+
+from marketplace.errors import DomainError
+from marketplace.models import (
+    DECIDED,
+    Assignment,
+    Message,
+    Requester,
+    TransferKind,
+    Worker,
+    WorkerBlock,
+)
+
+from . import money
+
+MOST_RECIPIENTS = 100
+
+
+@transaction.atomic
+def get_or_create_requester(*, name: str, balance: Decimal | None, at: datetime) -> Requester:
+    """The requester of that name with, if given, that much available; new ones start funded."""
+    requester, created = Requester.objects.get_or_create(name=name, defaults={"created_at": at})
+    requester = Requester.objects.select_for_update().get(pk=requester.pk)
+    if balance is None and created:
+        balance = settings.MTURK_STARTING_BALANCE
+    if balance is not None:
+        set_available_balance(requester=requester, balance=balance, at=at)
+        requester.refresh_from_db()
+    return requester
+
+
+def set_available_balance(*, requester: Requester, balance: Decimal, at: datetime) -> None:
+    """Pay in, or back out, what makes the requester's available balance the one asked for."""
+    missing = balance - requester.available_balance
+    kind = TransferKind.DEPOSIT if missing > 0 else TransferKind.WITHDRAWAL
+    money.move_money(requester=requester, kinds={kind: abs(missing)}, at=at)
+
+
+@dataclass(frozen=True)
+class WorkerProfile:
+    """What is known of a worker when the account is made; None leaves what is there."""
+
+    country: str | None = None
+    approved: int | None = None
+    rate: int | None = None
+
+    def values(self) -> dict[str, int | str]:
+        values: dict[str, int | str] = {}
+        if self.country is not None:
+            values["country"] = self.country.upper()
+        if self.approved is not None:
+            # Rounded down, so that the rate asked for is reached and not just missed.
+            rate = self.rate or 100
+            values["approved_count"] = self.approved
+            values["rejected_count"] = self.approved * (100 - rate) // rate
+        return values
+
+
+def get_or_create_worker(*, name: str, profile: WorkerProfile, at: datetime) -> Worker:
+    """The worker of that name; a profile that is given again is set again."""
+    worker, created = Worker.objects.get_or_create(
+        name=name, defaults={**profile.values(), "created_at": at}
+    )
+    if not created and profile.values():
+        Worker.objects.filter(pk=worker.pk).update(**profile.values())
+        worker.refresh_from_db()
+    return worker
+
+
+def block_worker(*, requester: Requester, worker: Worker, reason: str, at: datetime) -> None:
+    """Keep the worker from the requester's HITs; a second block replaces the reason."""
+    WorkerBlock.objects.update_or_create(
+        requester=requester,
+        worker=worker,
+        defaults={"reason": reason},
+        create_defaults={"reason": reason, "created_at": at},
+    )
+
+
+def unblock_worker(*, requester: Requester, worker: Worker) -> None:
+    """Let the worker accept again; one who is not blocked stays so."""
+    requester.worker_blocks.filter(worker=worker).delete()
+
+
+@transaction.atomic
+def notify_workers(
+    *, requester: Requester, subject: str, text: str, worker_ids: Sequence[str], at: datetime
+) -> dict[str, str]:
+    """Write to workers; returns who could not be written to, and why."""
+    if len(subject) > 200 or not subject.strip():
+        raise DomainError("Subject must have 1 to 200 characters.")
+    if len(text) > 4096 or not text.strip():
+        raise DomainError("MessageText must have 1 to 4096 characters.")
+    if len(worker_ids) > MOST_RECIPIENTS:
+        raise DomainError(f"At most {MOST_RECIPIENTS} workers can be notified at once.")
+    workers = {each.public_id: each for each in Worker.objects.filter(public_id__in=worker_ids)}
+    reachable = _with_history(requester, workers.values())
+    failures = {}
+    messages = []
+    for public_id in dict.fromkeys(worker_ids):
+        worker = workers.get(public_id)
+        if worker is None:
+            failures[public_id] = "The worker does not exist."
+        elif worker.pk not in reachable:
+            failures[public_id] = "You have not reviewed any work of this worker."
+        else:
+            messages.append(
+                Message(requester=requester, worker=worker, subject=subject, text=text, sent_at=at)
+            )
+    Message.objects.bulk_create(messages)
+    return failures
+
+
+def _with_history(requester: Requester, workers) -> set[int]:
+    if not settings.MTURK_NEEDS_HISTORY_FOR_MESSAGES:
+        return {worker.pk for worker in workers}
+    return {
+        worker.pk
+        for worker in workers
+        if Assignment.objects.filter(
+            worker=worker, status__in=DECIDED, hit__requester=requester
+        ).exists()
+    }

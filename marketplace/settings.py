@@ -1,0 +1,191 @@
+"""The marketplace site's settings, all read from the environment.
+
+Names that begin with `MTURK_` are choices where Mechanical Turk's behaviour is documented in two
+ways or not at all; their defaults are what most recorded evidence points to.
+"""
+
+import os
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = BASE_DIR / "var"
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """A yes-or-no variable; raises ImproperlyConfigured for anything else."""
+    value = os.environ.get(name, str(default)).strip().lower()
+    if value in {"1", "true", "yes", "on"}:
+        return True
+    if value in {"", "0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}.")
+
+
+def words(name: str) -> list[str]:
+    """A comma-separated variable as a list."""
+    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
+
+
+# The site's own address: the API's endpoint, and the `turkSubmitTo` that task frames are told.
+MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rstrip("/")
+MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or ""
+IS_LOOPBACK = MARKETPLACE_HOST in {"127.0.0.1", "localhost", "::1"}
+IS_HTTPS = MARKETPLACE_URL.startswith("https://")
+
+DEBUG = flag("MARKETPLACE_DEBUG", default=False)
+SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "")
+if not SECRET_KEY:
+    if not IS_LOOPBACK:
+        raise ImproperlyConfigured(
+            "MARKETPLACE_SECRET_KEY is missing. A marketplace that others can reach needs one of "
+            'its own: python -c "import secrets; print(secrets.token_urlsafe(50))"'
+        )
+    SECRET_KEY = "only-for-a-marketplace-on-this-machine"
+ALLOWED_HOSTS = [
+    *words("MARKETPLACE_ALLOWED_HOSTS"),
+    MARKETPLACE_HOST,
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+]
+CSRF_TRUSTED_ORIGINS = [MARKETPLACE_URL]
+
+INSTALLED_APPS = [
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "marketplace",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "marketplace.pages.middleware.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "marketplace.pages.middleware.SignedInWorkerMiddleware",
+]
+
+ROOT_URLCONF = "marketplace.urls"
+WSGI_APPLICATION = "marketplace.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+DATABASE_URL = os.environ.get(
+    "MARKETPLACE_DATABASE_URL", f"sqlite:///{VAR_DIR / 'marketplace.sqlite3'}"
+)
+DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60)}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # Write-ahead logging lets readers go on while one writes; IMMEDIATE makes a writer wait for
+    # its turn at the start of a transaction, where waiting is safe, and not in its middle.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 60,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+    # A test database in memory cannot be shared with threads as a file can.
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test-marketplace.sqlite3"}
+    VAR_DIR.mkdir(exist_ok=True)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [("marketplace", BASE_DIR / "static" / "marketplace")]
+WHITENOISE_USE_FINDERS = True
+
+# Cookies know no ports: both sites on one machine need cookies of different names.
+SESSION_COOKIE_NAME = "marketplace_session"
+CSRF_COOKIE_NAME = "marketplace_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+SESSION_COOKIE_AGE = 30 * 24 * 3600
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_REFERRER_POLICY = "same-origin"
+APPEND_SLASH = False
+# A request of the API, or a worker's answers; more is not read at all.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+    # Request lines name worker ids in their query strings; what went wrong is logged elsewhere.
+    "loggers": {"django.request": {"level": "ERROR"}, "django.server": {"level": "ERROR"}},
+}
+
+# How often the background sweeper looks for what is due.
+SWEEP_SECONDS = float(os.environ.get("MARKETPLACE_SWEEP_SECONDS", "1"))
+SERVER_THREADS = int(os.environ.get("MARKETPLACE_THREADS", "16"))
+SIGN_IN_LINK_AGE = timedelta(days=30)
+SIGNATURE_AGE = timedelta(minutes=15)
+# The clock can be set and faults injected: for tests of clients, never for real work.
+TEST_HOOKS = flag("MARKETPLACE_TEST_HOOKS", default=False)
+
+# Fees: a share of reward and bonus, a further share of the reward from ten assignments on, and
+# the least for one payment.
+MTURK_FEE_SHARE = Decimal("0.20")
+MTURK_LARGE_HIT_FEE_SHARE = Decimal("0.20")
+MTURK_LARGE_HIT_ASSIGNMENTS = 10
+MTURK_LEAST_FEE = Decimal("0.01")
+MTURK_STARTING_BALANCE = Decimal("10000.00")
+
+MTURK_DEFAULT_PAGE_SIZE = 10
+MTURK_SERVICE_FAULT_STATUS = 500
+MTURK_TOKEN_LIFE = timedelta(hours=24)
+MTURK_DUPLICATE_TOKEN_CODE = "InvalidParameterValue"
+MTURK_OVERRIDE_REJECTION_WITHIN = timedelta(days=30)
+MTURK_DISPOSE_AFTER = timedelta(days=120)
+# GetHIT on a disposed HIT: answered (True), or HITDoesNotExist (False).
+MTURK_DISPOSED_HITS_READABLE = True
+# After expiry a HIT either goes on to report the slots nobody took, or reports none.
+MTURK_AVAILABLE_AFTER_EXPIRY = "keep"
+# Whether an added slot alone reopens a HIT whose expiration is over.
+MTURK_SLOTS_REOPEN_EXPIRED = False
+MTURK_DELETABLE_HIT_STATUSES = ["Reviewable", "Reviewing"]
+MTURK_LIFETIME_SECONDS = (30, 31_536_000)
+MTURK_DURATION_SECONDS = (30, 31_536_000)
+MTURK_AUTO_APPROVAL_SECONDS = (0, 2_592_000)
+MTURK_MAX_ASSIGNMENTS = 1_000_000_000
+MTURK_QUESTION_MAX_BYTES = 65_535
+MTURK_NEEDS_HISTORY_FOR_MESSAGES = True
+MTURK_MASTERS_ID = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
+
+# Mechanical Turk demands https; a task server on the same machine has no certificate to show.
+MTURK_HTTP_HOSTS = ["127.0.0.1", "localhost", "[::1]", *words("MARKETPLACE_HTTP_HOSTS")]
+# The last token lets the page after a submission lead on to the next HIT without JavaScript.
+MTURK_FRAME_SANDBOX = (
+    "allow-scripts allow-forms allow-same-origin allow-top-navigation-by-user-activation"
+)
+MTURK_PREVIEW_HAS_WORKER_ID = False
+# A field that comes several times: its values joined into one answer, or an answer for each.
+MTURK_REPEATED_FIELDS = "join"
+MTURK_ANSWERS_MAX_BYTES = 1_000_000
+MTURK_QUEUE_LENGTH = 25

@@ -1,0 +1,39 @@
+"""The site's addresses: the API and the workers' list share the root, told apart by method."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from django.views.decorators.csrf import csrf_exempt
+
+from marketplace.api.views import api
+from marketplace.pages import frames, views
+
+
+@csrf_exempt
+def root(request: HttpRequest) -> HttpResponse:
+    """Calls of the API are posted here; a browser gets the list of HITs."""
+    if request.method in ("GET", "HEAD"):
+        return views.groups(request)
+    return api(request)
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Answers as soon as the site does."""
+    return HttpResponse("ok", content_type="text/plain")
+
+
+urlpatterns = [
+    path("", root, name="groups"),
+    path("healthz", healthz, name="healthz"),
+    path("sign-in", views.sign_in, name="sign_in"),
+    path("sign-in/<str:token>", views.sign_in_by_link, name="sign_in_by_link"),
+    path("sign-out", views.sign_out, name="sign_out"),
+    path("groups/<str:hit_type_id>/preview", views.preview, name="preview"),
+    path("groups/<str:hit_type_id>/accept", views.accept, name="accept"),
+    path("assignments/<str:assignment_id>", views.assignment, name="assignment"),
+    path("assignments/<str:assignment_id>/return", views.give_back, name="return"),
+    path("frames/<str:hit_id>", frames.question, name="question_frame"),
+    path("mturk/externalSubmit", frames.external_submit, name="external_submit"),
+    path("queue", views.queue, name="queue"),
+    path("earnings", views.earnings, name="earnings"),
+    path("messages", views.worker_messages, name="messages"),
+]

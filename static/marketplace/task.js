@@ -1,0 +1,37 @@
+// The page around a task: counts the time down, and offers what comes next after a submission.
+
+/** Seconds as a worker reads them: 1:02:03 or 2:03. */
+export function clockTime(seconds) {
+  const left = Math.max(0, Math.floor(seconds));
+  const hours = Math.floor(left / 3600);
+  const minutes = Math.floor((left % 3600) / 60);
+  const two = (number) => String(number).padStart(2, "0");
+  const rest = `${hours ? two(minutes) : minutes}:${two(left % 60)}`;
+  return hours ? `${hours}:${rest}` : rest;
+}
+
+export function mountTime(element) {
+  const end = Date.now() + Number(element.dataset.secondsLeft) * 1000;
+  const show = () => {
+    element.textContent = clockTime((end - Date.now()) / 1000);
+  };
+  show();
+  setInterval(show, 1000);
+}
+
+export function mountFrame(frame) {
+  addEventListener("message", (event) => {
+    // The frame's own site may differ from ours, so what counts is which window it came from.
+    // It is a hint and no more: what was submitted, the server knows.
+    if (event.source !== frame.contentWindow || event.data !== "marketplace:submitted") return;
+    document.querySelector("[data-task]").hidden = true;
+    const next = document.querySelector("[data-submitted]");
+    next.hidden = false;
+    next.querySelector("button").focus();
+  });
+}
+
+if (globalThis.document) {
+  document.querySelectorAll("[data-seconds-left]").forEach(mountTime);
+  document.querySelectorAll("[data-task-frame]").forEach(mountFrame);
+}
