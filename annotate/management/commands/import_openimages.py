@@ -1,0 +1,87 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from annotate.csv_files import Progress
+from annotate.errors import DomainError
+from annotate.services import imports
+from annotate.services.bulk import Counts
+
+
+class Command(BaseCommand):
+    help = (
+        "Take in the files of Open Images, V4 to V7: any of them, in one run or in several. Each "
+        "file is one transaction: a malformed line stops the import and nothing of its file is "
+        "kept. Running it again changes nothing. Files may be packed (.gz)."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--classes", type=Path, help="class descriptions (CSV)")
+        parser.add_argument("--hierarchy", type=Path, help="the hierarchy of classes (JSON)")
+        parser.add_argument("--images", type=Path, help="image metadata (CSV)")
+        parser.add_argument("--boxes", type=Path, help="boxes of images already known (CSV)")
+        parser.add_argument("--files", type=Path, help="folder with the image files, named by id")
+        parser.add_argument("--split", help="the name by which the images go from now on")
+        parser.add_argument(
+            "--base-url", default="", help="fetch the images of --images from here, as URL/ID.jpg"
+        )
+        parser.add_argument(
+            "--skip-unknown-images",
+            action="store_true",
+            help="count boxes of images that are not known, where else they are an error",
+        )
+
+    def handle(self, **options: Any) -> None:
+        files = ("classes", "hierarchy", "images", "boxes", "files")
+        if not any(options[name] for name in files):
+            raise CommandError("Nothing to import: name at least one of --" + ", --".join(files))
+        if not options["split"] and any(options[name] for name in files[2:]):
+            raise CommandError("--images, --boxes and --files need --split NAME.")
+        if options["base_url"] and not options["images"]:
+            raise CommandError("--base-url goes with --images.")
+        try:
+            self.import_files(**options)
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+
+    def import_files(self, *, split: str, base_url: str, **options: Any) -> None:
+        if path := options["classes"]:
+            with shown(path) as progress:
+                counts = imports.import_classes(path=path, progress=progress)
+            self.tell("classes", counts)
+        if path := options["hierarchy"]:
+            self.tell("relations of classes", imports.import_hierarchy(path=path))
+        if path := options["images"]:
+            with shown(path) as progress:
+                counts = imports.import_images(
+                    path=path, split=split, base_url=base_url, progress=progress
+                )
+            self.tell("images", counts)
+        if path := options["boxes"]:
+            with shown(path) as progress:
+                counts = imports.import_boxes(
+                    path=path,
+                    split=split,
+                    skip_unknown_images=options["skip_unknown_images"],
+                    progress=progress,
+                )
+            self.tell("boxes", counts)
+
+    def tell(self, things: str, counts: Counts) -> None:
+        skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
+        self.stdout.write(
+            f"{counts.read} {things} read: {counts.new} new, {counts.changed} changed, "
+            f"{counts.unchanged} unchanged{skipped}."
+        )
+
+
+@contextmanager
+def shown(path: Path) -> Iterator[Progress]:
+    """A progress bar over the bytes of a file; quiet off a terminal."""
+    size = path.stat().st_size if path.is_file() else None
+    with tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar:
+        yield bar.update

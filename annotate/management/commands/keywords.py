@@ -1,0 +1,43 @@
+from itertools import islice
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotate.models import Image
+from annotate.services import priming
+
+CHUNK = 1_000
+
+
+class Command(BaseCommand):
+    help = (
+        "Print the keywords that workers are shown, an image a line: its id, a tab, and the "
+        "keywords with commas between them."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--split", help="only the images of this split")
+        parser.add_argument("--image", metavar="ID", help="only the image of this id")
+        parser.add_argument(
+            "--hidden",
+            action="store_true",
+            help="print instead the classes that are never shown, one name a line",
+        )
+
+    def handle(self, *, split: str | None, image: str | None, hidden: bool, **options: Any) -> None:
+        if hidden:
+            for object_class in priming.hidden_classes():
+                self.stdout.write(object_class.name)
+            return
+        images = Image.objects.order_by("key", "pk")
+        if split is not None:
+            images = images.filter(split=split)
+        if image is not None:
+            images = images.filter(key=image)
+        if not images.exists():
+            raise CommandError("There is no such image; import_openimages brings images in.")
+        every = images.iterator(CHUNK)
+        while chunk := list(islice(every, CHUNK)):
+            keywords = priming.keywords_of(chunk)
+            for one in chunk:
+                self.stdout.write(f"{one.key}\t{', '.join(keywords[one.pk])}")

@@ -1,0 +1,181 @@
+"""Draw the images of a campaign out of a split, and keep the numbers that drew them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from itertools import groupby
+from typing import NamedTuple
+
+from django.db import transaction
+from django.db.models import Count
+
+from annotate import selection
+from annotate.errors import DomainError
+from annotate.models import (
+    Box,
+    ClassRelation,
+    Image,
+    ImageSource,
+    ObjectClass,
+    SelectedImage,
+    Selection,
+)
+from annotate.services.priming import hidden_class_numbers
+
+# Too broad to say anything of an image; the paper names them. Parts are ignored as well.
+BROAD_CLASSES = ("Auto part", "Home appliance", "Sports equipment")
+
+
+class Summary(NamedTuple):
+    """A set of images in figures: how many have so many classes, and the entropy over classes."""
+
+    by_classes: dict[int, int]
+    entropy: float
+
+
+class Drawn(NamedTuple):
+    selection: Selection
+    pool: Summary
+    chosen: Summary
+    # Images of so many classes that all should have been taken, where they were too many for that.
+    rich_left_out: int
+
+
+def find_selection(
+    *, name: str, split: str, count: int, sample: int, seed: int, ignore: Iterable[str] = ()
+) -> Selection | None:
+    """The selection drawn before by these numbers; raises DomainError if it had other ones."""
+    found = Selection.objects.filter(name=name).first()
+    if found is None:
+        return None
+    asked = {
+        "split": split,
+        "count": count,
+        "sample": sample,
+        "seed": seed,
+        "ignored_classes": ignored_names(ignore),
+    }
+    different = [field for field, value in asked.items() if getattr(found, field) != value]
+    if different:
+        raise DomainError(
+            f"The selection {name!r} was drawn before with another {' and '.join(different)}; "
+            "choose another name."
+        )
+    return found
+
+
+@transaction.atomic
+def draw_selection(
+    *,
+    name: str,
+    split: str,
+    count: int,
+    at: datetime,
+    sample: int = selection.DEFAULT_SAMPLE,
+    seed: int = 0,
+    ignore: Iterable[str] = (),
+    progress: Callable[[int], object] = lambda chosen: None,
+) -> Drawn:
+    """Choose images of a split and keep them under a new name; raises DomainError."""
+    if count < 1 or sample < 1:
+        raise DomainError("The count and the sample must be 1 or more.")
+    ignored = ignored_names(ignore)
+    numbers, candidates = candidates_of(split=split, ignored=ignored)
+    try:
+        chosen = selection.choose(
+            candidates, count=count, sample=sample, seed=seed, progress=progress
+        )
+    except selection.TooFewImages as error:
+        raise DomainError(
+            f"{count} images were asked for, and {error.available} can be chosen from in "
+            f"{split!r}: upright ones with at least {selection.FEWEST_CLASSES} classes."
+        ) from error
+    drawn = Selection.objects.create(
+        name=name,
+        split=split,
+        count=count,
+        sample=sample,
+        seed=seed,
+        ignored_classes=ignored,
+        created_at=at,
+    )
+    SelectedImage.objects.bulk_create(
+        (
+            SelectedImage(selection=drawn, image_id=numbers[candidate.key], position=position)
+            for position, candidate in enumerate(chosen)
+        ),
+        batch_size=1_000,
+    )
+    return Drawn(drawn, summary(candidates), summary(chosen), _rich(candidates) - _rich(chosen))
+
+
+def ignored_names(more: Iterable[str] = ()) -> list[str]:
+    """The names of the classes left out of every count; raises DomainError for an unknown one."""
+    more = set(more)
+    known = set(ObjectClass.objects.filter(name__in=more).values_list("name", flat=True))
+    if unknown := sorted(more - known):
+        raise DomainError(f"There is no class called {', '.join(unknown)}.")
+    hidden = ObjectClass.objects.filter(pk__in=hidden_class_numbers())
+    return sorted({*BROAD_CLASSES, *hidden.values_list("name", flat=True), *more})
+
+
+def candidates_of(
+    *, split: str, ignored: Iterable[str]
+) -> tuple[dict[str, int], list[selection.Candidate]]:
+    """The split's upright images as candidates, and their primary keys by key."""
+    images = Image.objects.filter(split=split)
+    if not images.exists():
+        raise DomainError(f"The split {split!r} has no images; import their metadata first.")
+    if (
+        images.filter(source=ImageSource.OPEN_IMAGES).exists()
+        and not ClassRelation.objects.exists()
+    ):
+        raise DomainError(
+            "The hierarchy of classes is not known, and parts cannot be told without it; "
+            "import it with import_openimages --hierarchy."
+        )
+    keys = dict(images.filter(rotation=0).values_list("pk", "key"))
+    left_out = set(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))
+    candidates = [
+        selection.Candidate(keys[image], instances)
+        for image, instances in _instances(split, left_out)
+        if image in keys
+    ]
+    return {key: image for image, key in keys.items()}, candidates
+
+
+def _instances(split: str, left_out: set[int]) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+    """Each image with its classes and their instances, counted by the database; a box of a group
+    is one instance, as every other box is."""
+    rows = (
+        Box.objects.verified()
+        .filter(image__split=split)
+        .order_by("image_id", "object_class_id")
+        .values_list("image_id", "object_class_id")
+        .annotate(number=Count("pk"))
+    )
+    # Most pairs come again and again: one tuple for all of them keeps a large pool small.
+    pairs: dict[tuple[int, int], tuple[int, int]] = {}
+    for image, group in groupby(rows.iterator(10_000), key=lambda row: row[0]):
+        yield (
+            image,
+            tuple(
+                pairs.setdefault((object_class, number), (object_class, number))
+                for _, object_class, number in group
+                if object_class not in left_out
+            ),
+        )
+
+
+def summary(candidates: Iterable[selection.Candidate]) -> Summary:
+    """The figures of a set of candidates."""
+    by_classes: Counter[int] = Counter()
+    counts = selection.ClassCounts()
+    for candidate in candidates:
+        by_classes[len(candidate.instances)] += 1
+        counts.add(candidate.instances)
+    return Summary(dict(sorted(by_classes.items())), counts.entropy())
+
+
+def _rich(candidates: Iterable[selection.Candidate]) -> int:
+    return sum(len(candidate.instances) > selection.MOST_CLASSES for candidate in candidates)
