@@ -45,7 +45,7 @@ class CsvFile(NamedTuple):
 
     def header(self, required: Sequence[str]) -> list[str]:
         """The names of the first line; raises MalformedFile if a required one is not there."""
-        names = next(self.rows, [])
+        names: list[str] = next(self.rows, [])
         missing = [name for name in required if name not in names]
         if len(missing) == len(required):
             raise self.wrong(f"the header line is missing; it names at least {', '.join(required)}")
@@ -66,7 +66,7 @@ class _Watched(io.FileIO):
     def readinto(self, buffer: Any) -> int:
         size = super().readinto(buffer)
         self._progress(size or 0)
-        return size  # type: ignore[return-value]
+        return size
 
 
 @contextmanager

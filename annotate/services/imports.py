@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from annotate import openimages
+from annotate import coco, openimages
 from annotate.csv_files import MalformedFile, Progress, no_progress, open_csv
 from annotate.errors import DomainError
 from annotate.models import (
@@ -56,14 +57,39 @@ BOXES = Target(
     ["image", "object_class", *EDGES],
 )
 
+COCO_IMAGES = Target(
+    Image,
+    [
+        "key",
+        "width",
+        "height",
+        "url",
+        "landing_url",
+        "license_url",
+        "source",
+        "split",
+        "rotation",
+        "author",
+        "author_url",
+        "title",
+        "file",
+    ],
+    ["source", "key"],
+    kept=["author", "author_url", "title", "file"],
+)
+COCO_BOXES = Target(
+    Box,
+    ["image", "object_class", *EDGES, "is_group", "confidence"],
+    ["image", "object_class", *EDGES],
+)
+
 
 @transaction.atomic
 def import_classes(*, path: Path, progress: Progress = no_progress) -> Counts:
     """Take in class descriptions; a name that changed is changed. Raises MalformedFile."""
     with open_csv(path, progress) as file:
         classes = list(openimages.read_classes(file))
-    new, changed = load(CLASSES, lambda: iter(classes))
-    return Counts(len(classes), new, changed)
+    return _counted(CLASSES, classes)
 
 
 @transaction.atomic
@@ -78,8 +104,7 @@ def import_hierarchy(*, path: Path) -> Counts:
                 path, f"class {relation.child} is not known; import the class descriptions first"
             )
     rows = [(numbers[parent], numbers[child], kind) for parent, child, kind in hierarchy.relations]
-    new, changed = load(RELATIONS, lambda: iter(rows))
-    return Counts(len(rows), new, changed)
+    return _counted(RELATIONS, rows)
 
 
 @transaction.atomic
@@ -90,11 +115,7 @@ def import_images(
 
     With a base URL the images are fetched from there, by key, and not from their authors' host.
     """
-    elsewhere = dict(
-        Image.objects.filter(source=ImageSource.OPEN_IMAGES)
-        .exclude(split=split)
-        .values_list("key", "split")
-    )
+    elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split)
     read: list[str] = []
 
     def rows() -> Iterator[tuple[object, ...]]:
@@ -123,9 +144,7 @@ def import_boxes(
     progress: Progress = no_progress,
 ) -> Counts:
     """Take in the boxes of a split's images; raises MalformedFile."""
-    images = dict(
-        Image.objects.filter(source=ImageSource.OPEN_IMAGES, split=split).values_list("key", "pk")
-    )
+    images = _image_numbers(ImageSource.OPEN_IMAGES, split)
     if not images:
         raise DomainError(
             f"The split {split!r} has no images; import their metadata with --images first."
@@ -150,3 +169,51 @@ def _nobody_minds(split: str) -> bool:
         Box.objects.filter(image__source=ImageSource.OPEN_IMAGES, image__split=split).exists()
         or Campaign.objects.filter(status=CampaignStatus.RUNNING).exists()
     )
+
+
+class CocoCounts(NamedTuple):
+    """What an import did with each list of a COCO file."""
+
+    classes: Counts
+    images: Counts
+    boxes: Counts
+
+
+@transaction.atomic
+def import_coco(*, path: Path, split: str) -> CocoCounts:
+    """Take in a COCO instances file as a split; raises MalformedFile."""
+    content = coco.read_instances(path)
+    elsewhere = _splits_of_others(ImageSource.COCO, split)
+    if moved := next((key for key in content.images if key in elsewhere), None):
+        raise MalformedFile(
+            path, f"image {moved} belongs to the split {elsewhere[moved]!r} already"
+        )
+    classes = _counted(CLASSES, list(content.classes.items()))
+    # COCO's images stand upright, and it names no authors.
+    rest = (ImageSource.COCO.value, split, 0, "", "", "", "")
+    images = _counted(COCO_IMAGES, [(*image, *rest) for image in content.images.values()])
+    image_numbers = _image_numbers(ImageSource.COCO, split)
+    class_numbers = dict(
+        ObjectClass.objects.filter(label__in=content.classes).values_list("label", "pk")
+    )
+    boxes = [
+        (image_numbers[key], class_numbers[label], *edges, int(is_group), 1.0)
+        for key, label, *edges, is_group in content.boxes
+    ]
+    return CocoCounts(classes, images, _counted(COCO_BOXES, boxes))
+
+
+def _counted(target: Target, rows: list[tuple[Any, ...]]) -> Counts:
+    new, changed = load(target, lambda: iter(rows))
+    return Counts(len(rows), new, changed)
+
+
+def _splits_of_others(source: ImageSource, split: str) -> dict[str, str]:
+    """The split of each image that is not in this one: an image never moves, since selections and
+    campaigns may hold it."""
+    others = Image.objects.filter(source=source).exclude(split=split)
+    return dict(others.values_list("key", "split"))
+
+
+def _image_numbers(source: ImageSource, split: str) -> dict[str, int]:
+    return dict(Image.objects.filter(source=source, split=split).values_list("key", "pk"))

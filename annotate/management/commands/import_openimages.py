@@ -1,15 +1,11 @@
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from tqdm import tqdm
 
-from annotate.csv_files import Progress
 from annotate.errors import DomainError
+from annotate.management.reports import bytes_shown, files_told, rows_told
 from annotate.services import imports
-from annotate.services.bulk import Counts
 
 
 class Command(BaseCommand):
@@ -50,38 +46,24 @@ class Command(BaseCommand):
 
     def import_files(self, *, split: str, base_url: str, **options: Any) -> None:
         if path := options["classes"]:
-            with shown(path) as progress:
+            with bytes_shown(path) as progress:
                 counts = imports.import_classes(path=path, progress=progress)
-            self.tell("classes", counts)
+            self.stdout.write(rows_told("classes", counts))
         if path := options["hierarchy"]:
-            self.tell("relations of classes", imports.import_hierarchy(path=path))
+            counts = imports.import_hierarchy(path=path)
+            self.stdout.write(rows_told("relations of classes", counts))
         if path := options["images"]:
-            with shown(path) as progress:
+            with bytes_shown(path) as progress:
                 counts = imports.import_images(
                     path=path, split=split, base_url=base_url, progress=progress
                 )
-            self.tell("images", counts)
+            self.stdout.write(rows_told("images", counts))
         if path := options["boxes"]:
-            with shown(path) as progress:
+            skip = options["skip_unknown_images"]
+            with bytes_shown(path) as progress:
                 counts = imports.import_boxes(
-                    path=path,
-                    split=split,
-                    skip_unknown_images=options["skip_unknown_images"],
-                    progress=progress,
+                    path=path, split=split, skip_unknown_images=skip, progress=progress
                 )
-            self.tell("boxes", counts)
-
-    def tell(self, things: str, counts: Counts) -> None:
-        skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
-        self.stdout.write(
-            f"{counts.read} {things} read: {counts.new} new, {counts.changed} changed, "
-            f"{counts.unchanged} unchanged{skipped}."
-        )
-
-
-@contextmanager
-def shown(path: Path) -> Iterator[Progress]:
-    """A progress bar over the bytes of a file; quiet off a terminal."""
-    size = path.stat().st_size if path.is_file() else None
-    with tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar:
-        yield bar.update
+            self.stdout.write(rows_told("boxes", counts))
+        if folder := options["files"]:
+            self.stdout.write(files_told(folder, split))

@@ -1,0 +1,178 @@
+"""COCO's instances files: images, categories, and boxes in pixels."""
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annotate.csv_files import MalformedFile, read_json
+
+# Boxes of COCO end up to a few pixels outside of their images; further out is an error.
+SLACK = 2.0
+
+
+class CocoImage(NamedTuple):
+    """An image's metadata, with the field names of annotate.models.Image."""
+
+    key: str
+    width: int
+    height: int
+    url: str
+    landing_url: str
+    license_url: str
+
+
+class CocoBox(NamedTuple):
+    """A box by its image's key and its class's label, with edges as fractions."""
+
+    image: str
+    label: str
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+    is_group: bool
+
+
+class Instances(NamedTuple):
+    """A file's content, checked."""
+
+    classes: dict[str, str]
+    images: dict[str, CocoImage]
+    boxes: list[CocoBox]
+
+
+def read_instances(path: Path) -> Instances:
+    """Read and check a COCO instances file; raises MalformedFile, which names the entry."""
+    content = read_json(path)
+    reader = _Reader(path)
+    if not isinstance(content, dict):
+        raise MalformedFile(path, "a COCO file is an object with images and annotations")
+    licenses = {
+        reader.whole(entry, "id", place): reader.address(entry, "url", place)
+        for place, entry in reader.entries(content, "licenses", required=False)
+    }
+    classes = reader.classes(content)
+    images = reader.images(content, licenses)
+    return Instances(classes, images, reader.boxes(content, classes, images))
+
+
+def label_of(category: int) -> str:
+    """The label of a COCO category among the classes of all data sets."""
+    return f"coco:{category}"
+
+
+class _Reader:
+    """Takes entries apart; each method raises MalformedFile with the entry's place."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def wrong(self, place: str, reason: str) -> MalformedFile:
+        return MalformedFile(self.path, f"{place}: {reason}")
+
+    def entries(
+        self, content: Mapping[str, Any], name: str, *, required: bool = True
+    ) -> Iterable[tuple[str, dict[str, Any]]]:
+        found = content.get(name, None if required else [])
+        if not isinstance(found, list):
+            raise MalformedFile(self.path, f"there is no list of {name}")
+        for number, entry in enumerate(found):
+            place = f"{name}[{number}]"
+            if not isinstance(entry, dict):
+                raise self.wrong(place, "is no object")
+            yield f"{place} (id {entry['id']!r})" if "id" in entry else place, entry
+
+    def whole(self, entry: Mapping[str, Any], name: str, place: str) -> int:
+        value = entry.get(name)
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
+            raise self.wrong(place, f"{name} {value!r} is no whole number from 0")
+        return value
+
+    def address(self, entry: Mapping[str, Any], name: str, place: str) -> str:
+        value = entry.get(name) or ""
+        if not isinstance(value, str) or len(value) > 500:
+            raise self.wrong(place, f"{name} is no web address")
+        if value and not value.startswith(("https://", "http://")):
+            raise self.wrong(place, f"{name} {value!r} is no web address")
+        return value
+
+    def classes(self, content: Mapping[str, Any]) -> dict[str, str]:
+        classes: dict[str, str] = {}
+        for place, entry in self.entries(content, "categories"):
+            label = label_of(self.whole(entry, "id", place))
+            name = entry.get("name")
+            if not isinstance(name, str) or not 0 < len(name.strip()) <= 100:
+                raise self.wrong(place, "name must have 1 to 100 characters")
+            if classes.setdefault(label, name.strip()) != name.strip():
+                raise self.wrong(place, "the id was used before")
+        return classes
+
+    def images(
+        self, content: Mapping[str, Any], licenses: Mapping[int, str]
+    ) -> dict[str, CocoImage]:
+        images: dict[str, CocoImage] = {}
+        for place, entry in self.entries(content, "images"):
+            image = self.image(entry, licenses, place)
+            if images.setdefault(image.key, image) != image:
+                raise self.wrong(place, "the id was used before")
+        return images
+
+    def image(self, entry: Mapping[str, Any], licenses: Mapping[int, str], place: str) -> CocoImage:
+        width, height = (self.whole(entry, name, place) for name in ("width", "height"))
+        if not 0 < width < 2**31 or not 0 < height < 2**31:
+            raise self.wrong(place, f"{width}×{height} is no size of an image")
+        license_number = entry.get("license")
+        if license_number is not None and license_number not in licenses:
+            raise self.wrong(place, f"there is no license {license_number!r}")
+        return CocoImage(
+            key=str(self.whole(entry, "id", place)),
+            width=width,
+            height=height,
+            url=self.address(entry, "coco_url", place),
+            landing_url=self.address(entry, "flickr_url", place),
+            license_url=licenses.get(license_number, "") if license_number is not None else "",
+        )
+
+    def boxes(
+        self,
+        content: Mapping[str, Any],
+        classes: Mapping[str, str],
+        images: Mapping[str, CocoImage],
+    ) -> list[CocoBox]:
+        boxes = []
+        for place, entry in self.entries(content, "annotations"):
+            image = images.get(str(self.whole(entry, "image_id", place)))
+            if image is None:
+                raise self.wrong(place, f"there is no image {entry['image_id']}")
+            label = label_of(self.whole(entry, "category_id", place))
+            if label not in classes:
+                raise self.wrong(place, f"there is no category {entry['category_id']}")
+            crowd = entry.get("iscrowd", 0)
+            if crowd not in (0, 1):
+                raise self.wrong(place, f"iscrowd {crowd!r} is neither 0 nor 1")
+            boxes.append(CocoBox(image.key, label, *self.edges(entry, image, place), bool(crowd)))
+        return boxes
+
+    def edges(
+        self, entry: Mapping[str, Any], image: CocoImage, place: str
+    ) -> tuple[float, float, float, float]:
+        """x_min, x_max, y_min, y_max as fractions, clipped to the image."""
+        box = entry.get("bbox")
+        numbers = isinstance(box, list) and all(type(value) in (int, float) for value in box)
+        if not isinstance(box, list) or len(box) != 4 or not numbers:
+            raise self.wrong(place, f"bbox {box!r} is no list of four numbers")
+        if not all(math.isfinite(value) for value in box) or box[2] < 0 or box[3] < 0:
+            raise self.wrong(place, f"bbox {box!r} is no box")
+        left, top, width, height = box
+        return (
+            *self.span(left, left + width, image.width, box, place),
+            *self.span(top, top + height, image.height, box, place),
+        )
+
+    def span(
+        self, low: float, high: float, size: int, box: list[float], place: str
+    ) -> tuple[float, float]:
+        if low < -SLACK or high > size + SLACK:
+            raise self.wrong(place, f"bbox {box!r} lies outside of its image")
+        return min(max(low, 0.0), size) / size, min(max(high, 0.0), size) / size

@@ -1,0 +1,48 @@
+"""What the import commands show while they run and say when they are done."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tqdm import tqdm
+
+from annotate.csv_files import Progress
+from annotate.services import images
+from annotate.services.bulk import Counts
+
+BROKEN_NAMED = 20
+
+
+@contextmanager
+def bytes_shown(path: Path) -> Iterator[Progress]:
+    """A progress bar over the bytes of a file; quiet off a terminal."""
+    size = path.stat().st_size if path.is_file() else None
+    with tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar:
+        yield bar.update
+
+
+def rows_told(things: str, counts: Counts) -> str:
+    """A line about the entries of a file."""
+    skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
+    return (
+        f"{counts.read} {things} read: {counts.new} new, {counts.changed} changed, "
+        f"{counts.unchanged} unchanged{skipped}."
+    )
+
+
+def files_told(folder: Path, split: str) -> str:
+    """Import a folder's image files with a progress bar, and return the lines about them."""
+    with tqdm(total=len(images.files_below(folder)), unit=" files", disable=None) as bar:
+        counts = images.import_files(folder=folder, split=split, progress=bar.update)
+    lines = [
+        f"{counts.new + counts.changed + counts.unchanged} image files: {counts.new} new, "
+        f"{counts.changed} changed, {counts.unchanged} unchanged."
+    ]
+    if counts.strangers:
+        lines.append(f"{counts.strangers} files are named after no image of {split}.")
+    if counts.broken:
+        lines.append(f"{len(counts.broken)} files were left out:")
+        lines += [f"  {name}: {reason}" for name, reason in counts.broken[:BROKEN_NAMED]]
+        if more := counts.broken[BROKEN_NAMED:]:
+            lines.append(f"  and {len(more)} more")
+    return "\n".join(lines)
