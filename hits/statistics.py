@@ -1,14 +1,15 @@
 """Figures for the dashboard: when captions came in, and what an hour of work pays."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from statistics import median
 
-from django.db.models import Count
-from django.db.models.functions import TruncHour
+from django.db.models import Count, Sum
+from django.db.models.functions import Greatest, TruncHour
 
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Campaign, Claim, Response, ResponseStatus, Task
 
 CENT = Decimal("0.01")
 # The latest responses say what the work takes now, and are as many for a campaign of any size.
@@ -29,6 +30,40 @@ class Pay:
 
     median_seconds: float
     per_hour: Decimal
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A campaign's numbers as far as its tasks' places tell them."""
+
+    tasks: int = 0
+    wanted: int = 0
+    answered: int = 0
+
+    @property
+    def share(self) -> float:
+        return self.answered / self.wanted if self.wanted else 0.0
+
+
+def overviews(campaigns: Iterable[Campaign]) -> dict[int, Overview]:
+    """Each campaign's overview by its key, in two queries; no response is counted for it."""
+    keys = [campaign.pk for campaign in campaigns]
+    held = dict(
+        Claim.objects.held()
+        .filter(task__campaign__in=keys)
+        .values_list("task__campaign")
+        .annotate(Count("pk"))
+    )
+    rows = (
+        Task.objects.filter(campaign__in=keys)
+        .values_list("campaign")
+        .annotate(Count("pk"), Sum("wanted"), Sum(Greatest("places_left", 0)))
+    )
+    found = {
+        key: Overview(tasks, wanted, max(0, wanted - places - held.get(key, 0)))
+        for key, tasks, wanted, places in rows
+    }
+    return {key: found.get(key, Overview()) for key in keys}
 
 
 def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> list[Hour]:

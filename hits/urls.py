@@ -2,10 +2,21 @@
 
 from django.urls import path
 
+from hits.views import dashboard
 from hits.views.task import task
 
 app_name = "hits"
 
 urlpatterns = [
+    path("", dashboard.campaigns, name="campaigns"),
+    path("new/", dashboard.new_campaign, name="new_campaign"),
+    path("campaigns/<slug:slug>/", dashboard.campaign, name="campaign"),
+    path("campaigns/<slug:slug>/publish/", dashboard.publish, name="publish"),
+    path("campaigns/<slug:slug>/pause/", dashboard.pause, name="pause"),
+    path("campaigns/<slug:slug>/finish/", dashboard.finish, name="finish"),
+    path("campaigns/<slug:slug>/sync/", dashboard.sync, name="sync"),
+    path(
+        "campaigns/<slug:slug>/workers/<str:pseudonym>/exclude/", dashboard.exclude, name="exclude"
+    ),
     path("task/<slug:slug>/", task, name="task"),
 ]

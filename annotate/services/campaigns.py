@@ -106,16 +106,30 @@ def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:
     return campaign.tasks.annotate(has=submitted).filter(has__lt=F("wanted"))
 
 
-def open_work(campaign: Campaign) -> int:
-    """Responses that the campaign still needs, counting those that workers are busy with."""
-    free = campaign.tasks.filter(places_left__gt=0).aggregate(n=Sum("places_left", default=0))["n"]
+@dataclass(frozen=True)
+class OpenWork:
+    """What a campaign still needs, counting what workers are busy with."""
+
+    responses: int
+    tasks: int
+
+
+def open_work(campaign: Campaign) -> OpenWork:
+    """The responses that are missing, and the tasks that miss them."""
+    free = campaign.tasks.filter(places_left__gt=0)
+    totals = free.aggregate(responses=Sum("places_left", default=0), tasks=Count("pk"))
     held = (
         Claim.objects.held()
         .filter(task__campaign=campaign)
         .values("task_id", "task__places_left")
         .annotate(n=Count("pk"))
     )
-    return free + sum(max(0, row["n"] + min(0, row["task__places_left"])) for row in held)
+    busy = [(row["task__places_left"], row["n"]) for row in held]
+    return OpenWork(
+        # Places below zero are answers that came in after their lease was given on.
+        responses=totals["responses"] + sum(max(0, n + min(0, left)) for left, n in busy),
+        tasks=totals["tasks"] + sum(left <= 0 < n + left for left, n in busy),
+    )
 
 
 @transaction.atomic

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
-from annotate.services.campaigns import open_work
+from annotate.services.campaigns import OpenWork, open_work
 from hits.costs import fee_for, seat_cost, spend
 from hits.models import Hit, HitStatus, HitType
 from hits.question import external_question
@@ -76,13 +76,13 @@ def plan_seats(run: Run, hit_type: HitType) -> int:
     too many (or, below zero, were missing). Two reconcilers wait for each other here."""
     campaign = Campaign.objects.select_for_update().get(pk=run.campaign.pk)
     config = campaign.config
-    wanted = -(-open_work(campaign) // config.hit.images)
+    work = open_work(campaign)
+    wanted = -(-work.responses // config.hit.images)
     outstanding = outstanding_seats(campaign)
     affordable = max(0, int(spend(campaign).left // seat_cost(campaign)))
     seats = max(0, min(wanted - outstanding, affordable))
-    sizes = [config.hit.assignments] * (seats // config.hit.assignments)
-    if seats % config.hit.assignments:
-        sizes.append(seats % config.hit.assignments)
+    most = _most_seats(work, config.hit.assignments)
+    sizes = [most] * (seats // most) + ([seats % most] if seats % most else [])
     Hit.objects.bulk_create(
         Hit(
             campaign=campaign,
@@ -96,6 +96,12 @@ def plan_seats(run: Run, hit_type: HitType) -> int:
         for size in sizes
     )
     return outstanding - wanted
+
+
+def _most_seats(work: OpenWork, limit: int) -> int:
+    """Seats of one HIT. A worker may take one seat of a HIT, so there must be as many HITs as one
+    worker has tasks to do: on average a HIT may have no more seats than a task has places."""
+    return max(1, min(limit, work.responses // max(1, work.tasks)))
 
 
 def _create(run: Run, hit: Hit) -> None:

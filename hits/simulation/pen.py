@@ -1,0 +1,124 @@
+"""Drawing one thing in a frame of its own, while keeping the exact edges of what was drawn."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from PIL import ImageDraw
+
+Colour = tuple[int, int, int]
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Rect:
+    """Edges in pixels of the drawing surface."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def joined(self, other: "Rect") -> "Rect":
+        return Rect(
+            min(self.left, other.left),
+            min(self.top, other.top),
+            max(self.right, other.right),
+            max(self.bottom, other.bottom),
+        )
+
+    def overlap(self, other: "Rect") -> float:
+        """The share of this rectangle that the other one covers."""
+        width = min(self.right, other.right) - max(self.left, other.left)
+        height = min(self.bottom, other.bottom) - max(self.top, other.top)
+        area = (self.right - self.left) * (self.bottom - self.top)
+        return max(0.0, width) * max(0.0, height) / area if area else 0.0
+
+
+class Pen:
+    """Draws in coordinates from 0 to 1 of a frame; `marks` names what has a box of its own."""
+
+    def __init__(self, draw: ImageDraw.ImageDraw, frame: Rect, *, mirrored: bool = False) -> None:
+        self.draw = draw
+        self.frame = frame
+        self.mirrored = mirrored
+        self.extent: Rect | None = None
+        self.marks: list[tuple[str, Rect]] = []
+
+    def ellipse(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
+        rect = self._rect(left, top, right, bottom)
+        self.draw.ellipse((rect.left, rect.top, rect.right, rect.bottom), fill=fill)
+        self._cover(rect)
+
+    def ring(
+        self, left: float, top: float, right: float, bottom: float, fill: Colour, width: float
+    ) -> None:
+        """The outline of an ellipse, inside its edges; `width` is a share of the frame's height."""
+        rect = self._rect(left, top, right, bottom)
+        self.draw.ellipse(
+            (rect.left, rect.top, rect.right, rect.bottom), outline=fill, width=self._width(width)
+        )
+        self._cover(rect)
+
+    def box(
+        self, left: float, top: float, right: float, bottom: float, fill: Colour, radius: float = 0
+    ) -> None:
+        """A rectangle; `radius` rounds its corners, as a share of the frame's height."""
+        rect = self._rect(left, top, right, bottom)
+        self.draw.rounded_rectangle(
+            (rect.left, rect.top, rect.right, rect.bottom),
+            radius=radius * (self.frame.bottom - self.frame.top),
+            fill=fill,
+        )
+        self._cover(rect)
+
+    def polygon(self, points: Sequence[Point], fill: Colour) -> None:
+        corners = [self._point(*point) for point in points]
+        self.draw.polygon(corners, fill=fill)
+        self._cover_points(corners)
+
+    def line(self, points: Sequence[Point], fill: Colour, width: float) -> None:
+        """A line with round ends; `width` is a share of the frame's height."""
+        corners = [self._point(*point) for point in points]
+        pixels = self._width(width)
+        self.draw.line(corners, fill=fill, width=pixels, joint="curve")
+        for x, y in corners:
+            self.draw.ellipse(
+                (x - pixels / 2, y - pixels / 2, x + pixels / 2, y + pixels / 2), fill=fill
+            )
+        self._cover_points(corners, pixels / 2)
+
+    @contextmanager
+    def mark(self, name: str) -> Iterator[None]:
+        """Give what is drawn in the block a box of its own under a class name."""
+        outer, self.extent = self.extent, None
+        yield
+        if self.extent is not None:
+            self.marks.append((name, self.extent))
+            outer = self.extent.joined(outer) if outer else self.extent
+        self.extent = outer
+
+    def _point(self, x: float, y: float) -> Point:
+        if self.mirrored:
+            x = 1 - x
+        frame = self.frame
+        return (
+            frame.left + x * (frame.right - frame.left),
+            frame.top + y * (frame.bottom - frame.top),
+        )
+
+    def _rect(self, left: float, top: float, right: float, bottom: float) -> Rect:
+        (x1, y1), (x2, y2) = self._point(left, top), self._point(right, bottom)
+        return Rect(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
+
+    def _width(self, share: float) -> int:
+        return max(1, round(share * (self.frame.bottom - self.frame.top)))
+
+    def _cover_points(self, points: Sequence[Point], margin: float = 0) -> None:
+        across, down = [x for x, _ in points], [y for _, y in points]
+        self._cover(
+            Rect(min(across) - margin, min(down) - margin, max(across) + margin, max(down) + margin)
+        )
+
+    def _cover(self, rect: Rect) -> None:
+        self.extent = self.extent.joined(rect) if self.extent else rect

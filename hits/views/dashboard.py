@@ -1,0 +1,190 @@
+"""The researcher's pages: campaigns, how each is doing, and the buttons that move it."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.errors import DomainError
+from annotate.models import Campaign, CampaignStatus, Response, Worker
+from annotate.paging import page_of
+from annotate.services.campaigns import create_campaign, progress
+from annotate.signed_in import user_of
+from hits.costs import estimate, seat_cost, spend
+from hits.endpoints import endpoint_of
+from hits.forms import CampaignFileForm
+from hits.services import lifecycle
+from hits.statistics import measured_pay, overviews, responses_per_hour
+from hits.tasks import sync_campaign
+from qualcontrol.figures import workers_of
+from qualcontrol.forms import ReasonForm
+from qualcontrol.models import SpotCheck
+from qualcontrol.services import exclude_worker, exclusion_preview
+
+MOST_ACTIVE = 8
+
+
+@require_safe
+def campaigns(request: HttpRequest) -> HttpResponse:
+    """All campaigns, the latest first."""
+    rows = Campaign.objects.select_related("selection").annotate(release_count=Count("releases"))
+    page = page_of(rows, request, per_page=25)
+    numbers = overviews(page)
+    found = [(campaign, numbers[campaign.pk]) for campaign in page]
+    return render(request, "hits/dashboard_campaigns.html", {"page": page, "campaigns": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_campaign(request: HttpRequest) -> HttpResponse:
+    """A draft campaign from a campaign file, which is pasted or uploaded."""
+    form = CampaignFileForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            campaign = create_campaign(
+                config=form.cleaned_data["config"],
+                endpoint=settings.MTURK_ENDPOINT,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"{campaign} is a draft; look at its cost, then publish it.")
+            return redirect(campaign)
+    status = 422 if form.errors else 200
+    return render(request, "hits/dashboard_new.html", {"form": form}, status=status)
+
+
+@require_safe
+def campaign(request: HttpRequest, slug: str) -> HttpResponse:
+    """How one campaign is doing."""
+    found = get_object_or_404(Campaign.objects.select_related("selection"), slug=slug)
+    context = {
+        "campaign": found,
+        "progress": progress(found),
+        "spend": spend(found),
+        "estimate": estimate(found) if found.status == CampaignStatus.DRAFT else None,
+        "pay": measured_pay(found),
+        "hours": _chart(found),
+        "workers": workers_of(found)[:MOST_ACTIVE],
+        "open_checks": SpotCheck.objects.of(found).open().count(),
+        "last_sync": found.syncs.first(),
+        "releases": found.releases.all()[:5],
+    }
+    return render(request, "hits/dashboard_campaign.html", context)
+
+
+def _chart(campaign: Campaign) -> list[dict[str, Any]]:
+    """The bars of the last hours, as the SVG wants them: in 100 units of height."""
+    hours = responses_per_hour(campaign, at=timezone.now())
+    most = max(hour.responses for hour in hours) or 1
+    return [
+        {
+            "begins_at": hour.begins_at,
+            "responses": hour.responses,
+            "x": index * 10,
+            "y": 100 - round(hour.responses / most * 100),
+            "height": round(hour.responses / most * 100),
+        }
+        for index, hour in enumerate(hours)
+    ]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def publish(request: HttpRequest, slug: str) -> HttpResponse:
+    """What publishing costs, and the button that does it."""
+    found = get_object_or_404(Campaign, slug=slug)
+    if request.method == "POST":
+        try:
+            lifecycle.publish(campaign=found, confirmed=request.POST.get("confirmed") == "yes")
+        except DomainError as error:
+            messages.warning(request, str(error))
+            return redirect("hits:publish", slug)
+        return _sync(request, found)
+    context = {
+        "campaign": found,
+        "estimate": estimate(found),
+        "spend": spend(found),
+        "endpoint": endpoint_of(found.endpoint),
+    }
+    return render(request, "hits/dashboard_publish.html", context)
+
+
+@require_POST
+def pause(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take no new workers for now."""
+    return _move(request, slug, lifecycle.pause)
+
+
+@require_POST
+def finish(request: HttpRequest, slug: str) -> HttpResponse:
+    """End the campaign."""
+    return _move(request, slug, lifecycle.finish)
+
+
+def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
+    found = get_object_or_404(Campaign, slug=slug)
+    try:
+        service(campaign=found)
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return redirect(found)
+    return _sync(request, found)
+
+
+@require_POST
+def sync(request: HttpRequest, slug: str) -> HttpResponse:
+    """Reconcile the campaign with its marketplace now."""
+    return _sync(request, get_object_or_404(Campaign, slug=slug))
+
+
+def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
+    """Ask for a reconciliation, which without a broker has happened when this returns."""
+    sync_campaign.delay(found.pk)
+    last = found.syncs.first()
+    if settings.CELERY_BROKER_URL:
+        messages.info(request, f"{found} is {found.status.lower()}; a sync is under way.")
+    elif last is not None and last.error:
+        messages.warning(request, f"The sync stopped: {last.error}")
+    else:
+        messages.success(request, f"{found} is {found.status.lower()} and in step.")
+    return redirect(found)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """What excluding a worker discards and what replacing it costs, and the form that does it."""
+    found = get_object_or_404(Campaign, slug=slug)
+    known = Worker.objects.filter(pk__in=Response.objects.of(found).values("worker"))
+    worker = get_object_or_404(known, pseudonym=pseudonym)
+    form = ReasonForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            discarded = exclude_worker(
+                campaign=found,
+                worker=worker,
+                reason=form.cleaned_data["reason"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            messages.warning(request, str(error))
+        else:
+            messages.success(request, f"{worker} is excluded; captions discarded: {discarded}.")
+        return redirect("qualcontrol:worker", slug, pseudonym)
+    context = {
+        "campaign": found,
+        "worker": worker,
+        "figures": workers_of(found).filter(pk=worker.pk).first(),
+        "preview": exclusion_preview(
+            campaign=found, worker=worker, seat_cost=seat_cost(found)
+        ),
+        "spend": spend(found),
+        "form": form,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "hits/dashboard_exclude.html", context, status=status)

@@ -1,0 +1,41 @@
+from collections.abc import Iterator
+
+import pytest
+
+from annotate.models import Campaign
+from tests.factories import CampaignFactory, SelectionFactory, TaskFactory
+from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
+
+
+@pytest.fixture(scope="session")
+def marketplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceProcess]:
+    """One marketplace process for the whole run; each test is another requester there."""
+    with running_marketplace(tmp_path_factory.mktemp("marketplace")) as process:
+        yield process
+
+
+@pytest.fixture
+def requester(marketplace, settings, monkeypatch, request) -> dict[str, str]:
+    """This test's own requester; the installation talks to the marketplace as that one."""
+    keys = marketplace.requester(request.node.name[:60])
+    settings.MARKETPLACE_URL = marketplace.url
+    settings.MTURK_ENDPOINT = "local"
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", keys["access_key"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", keys["secret_key"])
+    return keys
+
+
+def make_campaign(*, tasks: int, status: str = "RUNNING", **config: object) -> Campaign:
+    """A campaign of a few images that wants three responses each, approved at once."""
+    campaign = CampaignFactory(
+        status=status,
+        selection=SelectionFactory(),
+        config={
+            "references": 2,
+            "budget": "50.00",
+            "review": {"share": 0, "first": 0, "approve_after_hours": 0},
+            **config,
+        },
+    )
+    TaskFactory.create_batch(tasks, campaign=campaign)
+    return campaign

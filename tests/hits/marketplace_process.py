@@ -1,0 +1,152 @@
+"""The marketplace as it runs for a lab: a process of its own, with a database of its own, reached
+over HTTP. And a worker who uses its pages as a browser does."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import requests
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class MarketplaceProcess:
+    """A running marketplace, and its management commands."""
+
+    url: str
+    environment: dict[str, str]
+
+    def command(self, *arguments: str) -> list[Any]:
+        """Run `manage.py ARGUMENTS --json`; the objects it prints."""
+        done = subprocess.run(
+            [sys.executable, "manage.py", *arguments, "--json"],
+            cwd=ROOT,
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def requester(self, name: str, balance: str = "10000.00") -> dict[str, str]:
+        return self.command("marketplace_requester", name, "--balance", balance)[0]
+
+    def workers(self, *names: str) -> list["WorkerSession"]:
+        made = self.command(
+            "marketplace_worker", *names, "--country", "US", "--approved", "6000", "--rate", "99"
+        )
+        return [WorkerSession(self.url, row["worker_id"], row["sign_in_url"]) for row in made]
+
+
+@contextmanager
+def running_marketplace(folder: Path, **settings: str) -> Iterator[MarketplaceProcess]:
+    """Start a marketplace on a free port and stop it at the end."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    environment = {
+        **{k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"},
+        "MARKETPLACE_DATABASE_URL": f"sqlite:///{folder / 'marketplace.sqlite3'}",
+        "MARKETPLACE_URL": url,
+        **settings,
+    }
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "marketplace", "--port", str(port)],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        _wait_for(f"{url}/healthz", process)
+        yield MarketplaceProcess(url, environment)
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def _wait_for(url: str, process: subprocess.Popen) -> None:
+    for _ in range(200):
+        if process.poll() is not None:
+            raise RuntimeError(f"the marketplace ended with status {process.returncode}")
+        try:
+            if requests.get(url, timeout=2).ok:
+                return
+        except requests.ConnectionError:
+            time.sleep(0.1)
+    raise RuntimeError("the marketplace did not start in time")
+
+
+@dataclass
+class Frame:
+    """What a worker sees after accepting: the assignment, and the address of its frame."""
+
+    assignment_id: str
+    page: str
+    src: str
+
+
+@dataclass
+class WorkerSession:
+    """One worker's browser at the marketplace."""
+
+    url: str
+    worker_id: str
+    sign_in_url: str
+    http: requests.Session = field(default_factory=requests.Session)
+
+    def sign_in(self) -> "WorkerSession":
+        answer = self.http.get(self.sign_in_url, timeout=20)
+        assert answer.ok, answer.text
+        return self
+
+    def accept(self, hit_type_id: str) -> Frame:
+        """Accept a HIT of the group; raises NotOffered."""
+        answer = self._post(f"/groups/{hit_type_id}/preview", f"/groups/{hit_type_id}/accept")
+        if not answer.ok:
+            raise NotOffered(f"{answer.status_code}: {answer.url}")
+        frame = BeautifulSoup(answer.text, "html.parser").find("iframe")
+        assert frame is not None, answer.text
+        assignment_id = re.search(r"/assignments/([A-Z0-9]+)", answer.url)
+        assert assignment_id is not None, answer.url
+        return Frame(assignment_id[1], answer.url, str(frame["src"]))
+
+    def give_back(self, frame: Frame) -> None:
+        path = f"/assignments/{frame.assignment_id}"
+        assert self._post(path, f"{path}/return").ok
+
+    def submit(self, assignment_id: str, **fields: str) -> requests.Response:
+        """Post straight to the marketplace, as the frame's form does."""
+        return self.http.post(
+            f"{self.url}/mturk/externalSubmit",
+            data={"assignmentId": assignment_id, **fields},
+            timeout=20,
+        )
+
+    def _post(self, form_page: str, action: str) -> requests.Response:
+        page = self.http.get(self.url + form_page, timeout=20)
+        token = BeautifulSoup(page.text, "html.parser").find(
+            "input", {"name": "csrfmiddlewaretoken"}
+        )
+        data = {"csrfmiddlewaretoken": token["value"]} if token else {}
+        headers = {"Referer": self.url + form_page}
+        return self.http.post(self.url + action, data=data, headers=headers, timeout=20)
+
+
+class NotOffered(Exception):
+    """The marketplace lets the worker accept nothing of the group."""
