@@ -1,0 +1,145 @@
+"""The reconciler is killed (a child process, SIGKILL) before and after each call it makes and each
+row it writes, then run again: nothing happens twice and nothing is lost."""
+
+import os
+import signal
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+from django.db import connection, connections
+from django.utils import timezone
+
+from annotate.models import Response, ResponseStatus
+from annotate.services.campaigns import progress, recount_places
+from hits.client import Marketplace, marketplace_of
+from hits.costs import spend
+from hits.models import Assignment, AssignmentStatus, Hit
+from hits.reconciler import reconcile
+from hits.services.bonuses import plan_bonus
+from qualcontrol.services import exclude_worker, reject_response
+from tests.factories import UserFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.test_reconciler import work
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class Boundaries:
+    """Counts what a reconciler does, and kills its process at the boundary it was given."""
+
+    def __init__(self, fatal: int) -> None:
+        self.left = fatal
+
+    def reached(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def around_calls(self, call: Callable) -> Callable:
+        def wrapped(marketplace: Marketplace, operation: str, **arguments: object) -> object:
+            self.reached()
+            answer = call(marketplace, operation, **arguments)
+            self.reached()
+            return answer
+
+        return wrapped
+
+    def around_writes(self, execute, sql, params, many, context):
+        result = execute(sql, params, many, context)
+        if sql.startswith(("INSERT", "UPDATE")):
+            self.reached()
+        return result
+
+
+def reconcile_in_child(campaign, fatal: int) -> bool:
+    """Reconcile in a child process that dies at the boundary `fatal`; False once it lives on."""
+    connections.close_all()
+    child = os.fork()
+    if child == 0:
+        boundaries = Boundaries(fatal)
+        Marketplace._call = boundaries.around_calls(Marketplace._call)  # type: ignore[method-assign]
+        status = 1
+        try:
+            with connection.execute_wrapper(boundaries.around_writes):
+                reconcile(campaign)
+            status = 0
+        finally:
+            os._exit(status)
+    _, wait_status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(wait_status):
+        assert os.WTERMSIG(wait_status) == signal.SIGKILL
+        return True
+    assert os.WEXITSTATUS(wait_status) == 0
+    return False
+
+
+def kill_until_it_lives(campaign) -> int:
+    """Kill the reconciler one boundary further each time; how many times it was killed."""
+    fatal = 1
+    while reconcile_in_child(campaign, fatal):
+        fatal += 1
+    return fatal - 1
+
+
+def test_nothing_happens_twice_and_nothing_is_lost(client, marketplace, requester):
+    campaign = make_campaign(tasks=3, review={"share": 0, "approve_after_hours": 24})
+    before = marketplace_of(campaign).balance()
+    workers = [w.sign_in() for w in marketplace.workers("k1", "k2", "k3")]
+
+    killed = [kill_until_it_lives(campaign)]
+    for worker in workers:
+        for number in range(3):
+            work(client, worker, campaign, number)
+    killed.append(kill_until_it_lives(campaign))
+    leave_decisions_to_carry_out(campaign)
+    killed.append(kill_until_it_lives(campaign))
+    reconcile(campaign)
+
+    assert all(times >= 8 for times in killed), killed
+    # Each answer came home once, and three of them were discarded and are asked for anew.
+    assert Response.objects.filter(status=ResponseStatus.SUBMITTED).count() == 6
+    assert Response.objects.filter(status=ResponseStatus.DISCARDED).count() == 3
+    assert progress(campaign).held == 0
+    assert recount_places(campaign) == 0
+    there = list(marketplace_of(campaign).hits())
+    here = Hit.objects.values_list("hit_id", flat=True)
+    assert sorted(hit["HITId"] for hit in there) == sorted(here)
+    assert sum(hit["MaxAssignments"] for hit in there) == 9 + 3
+    # The money: eight approvals, one rejection, one bonus.
+    assert Assignment.objects.filter(status=AssignmentStatus.APPROVED).count() == 8
+    assert Assignment.objects.filter(status=AssignmentStatus.REJECTED).count() == 1
+    assert marketplace_payments(campaign) == {"approved": 8, "rejected": 1, "bonuses": 1}
+    assert before - marketplace_of(campaign).balance() <= spend(campaign).committed
+    assert spend(campaign).paid == 8 * Decimal("0.12")
+
+
+def leave_decisions_to_carry_out(campaign) -> None:
+    """The review window is over; a worker is excluded, one assignment is to be rejected, and a
+    bonus is to be paid."""
+    review = {**campaign.config_json["review"], "approve_after_hours": 0}
+    campaign.config_json = {**campaign.config_json, "review": review}
+    campaign.save()
+    reviewer = UserFactory()
+    responses = list(Response.objects.order_by("pk"))
+    now = timezone.now()
+    exclude_worker(
+        campaign=campaign, worker=responses[0].worker, reason="lists", actor=reviewer, at=now
+    )
+    reject_response(response=responses[0], reason="A list of words.", actor=reviewer, at=now)
+    paid = Assignment.objects.exclude(account__worker=responses[0].worker).order_by("pk")[0]
+    plan_bonus(assignment=paid, amount=Decimal("0.50"), reason="Thank you", at=now)
+
+
+def marketplace_payments(campaign) -> dict[str, int]:
+    """What the marketplace says it paid for the campaign's HITs."""
+    marketplace = marketplace_of(campaign)
+    statuses, bonuses = [], 0
+    for hit in marketplace.hits():
+        statuses += [row["AssignmentStatus"] for row in marketplace.assignments(hit["HITId"])]
+        bonuses += len(marketplace._call("list_bonus_payments", HITId=hit["HITId"])["BonusPayments"])
+    return {
+        "approved": statuses.count("Approved"),
+        "rejected": statuses.count("Rejected"),
+        "bonuses": bonuses,
+    }
