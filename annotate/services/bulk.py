@@ -139,7 +139,10 @@ def _copy(target: Target, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
     stream = _CsvStream(rows)
     with connection.cursor() as cursor:
         try:
-            cursor.copy_expert(f"COPY {table} ({columns}) FROM STDIN (FORMAT csv{options})", stream)
+            with connection.wrap_database_errors:
+                cursor.copy_expert(
+                    f"COPY {table} ({columns}) FROM STDIN (FORMAT csv{options})", stream
+                )
         except Exception as error:
             # psycopg2 puts its own error in the place of one that reading raised.
             raise stream.error or error from None

@@ -1,5 +1,6 @@
 """Bring a data set's files into the tables: one transaction a file, repeatable."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from annotate.models import (
 )
 from annotate.services.bulk import Counts, Target, load
 
+SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CLASSES = Target(ObjectClass, ["label", "name"], ["label"])
 RELATIONS = Target(ClassRelation, ["parent", "child", "kind"], ["parent", "child", "kind"])
 IMAGES = Target(
@@ -115,6 +117,7 @@ def import_images(
 
     With a base URL the images are fetched from there, by key, and not from their authors' host.
     """
+    _check_split(split)
     elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split)
     read: list[str] = []
 
@@ -182,6 +185,7 @@ class CocoCounts(NamedTuple):
 @transaction.atomic
 def import_coco(*, path: Path, split: str) -> CocoCounts:
     """Take in a COCO instances file as a split; raises MalformedFile."""
+    _check_split(split)
     content = coco.read_instances(path)
     elsewhere = _splits_of_others(ImageSource.COCO, split)
     if moved := next((key for key in content.images if key in elsewhere), None):
@@ -201,6 +205,15 @@ def import_coco(*, path: Path, split: str) -> CocoCounts:
         for key, label, *edges, is_group in content.boxes
     ]
     return CocoCounts(classes, images, _counted(COCO_BOXES, boxes))
+
+
+def _check_split(split: str) -> None:
+    """Refuse a name that cannot be a folder's; image files are kept in one by that name."""
+    if not SPLIT_NAME.fullmatch(split):
+        raise DomainError(
+            f"{split!r} cannot be the name of a split: take up to 64 letters, digits, dots, "
+            "hyphens and underscores, and a letter or digit first."
+        )
 
 
 def _counted(target: Target, rows: list[tuple[Any, ...]]) -> Counts:

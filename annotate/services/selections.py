@@ -102,7 +102,7 @@ def draw_selection(
     SelectedImage.objects.bulk_create(
         (
             SelectedImage(selection=drawn, image_id=numbers[candidate.key], position=position)
-            for position, candidate in enumerate(chosen)
+            for position, candidate in enumerate(chosen, start=1)
         ),
         batch_size=1_000,
     )
