@@ -1,5 +1,6 @@
 """Draw the images of a campaign out of a split, and keep the numbers that drew them."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
@@ -22,6 +23,7 @@ from annotate.models import (
 )
 from annotate.services.priming import hidden_class_numbers
 
+SLUG = re.compile(r"[A-Za-z0-9_-]{1,100}")
 # Too broad to say anything of an image; the paper names them. Parts are ignored as well.
 BROAD_CLASSES = ("Auto part", "Home appliance", "Sports equipment")
 
@@ -79,6 +81,11 @@ def draw_selection(
     """Choose images of a split and keep them under a new name; raises DomainError."""
     if count < 1 or sample < 1:
         raise DomainError("The count and the sample must be 1 or more.")
+    if not SLUG.fullmatch(name):
+        raise DomainError(
+            f"{name!r} cannot be the name of a selection: take up to 100 letters, digits, hyphens "
+            "and underscores."
+        )
     ignored = ignored_names(ignore)
     numbers, candidates = candidates_of(split=split, ignored=ignored)
     try:
