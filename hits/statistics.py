@@ -57,7 +57,7 @@ def overviews(campaigns: Iterable[Campaign]) -> dict[int, Overview]:
     rows = (
         Task.objects.filter(campaign__in=keys)
         .values_list("campaign")
-        .annotate(Count("pk"), Sum("wanted"), Sum(Greatest("places_left", 0)))
+        .annotate(Count("pk"), Sum("wanted"), places=Sum(Greatest("places_left", 0)))
     )
     found = {
         key: Overview(tasks, wanted, max(0, wanted - places - held.get(key, 0)))

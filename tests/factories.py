@@ -23,7 +23,7 @@ from annotate.models import (
     Worker,
 )
 from hits.models import Assignment, Hit, HitStatus, HitType, WorkerAccount
-from qualcontrol.models import SpotCheck
+from qualcontrol.models import Exclusion, SpotCheck
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
@@ -250,3 +250,13 @@ class AssignmentFactory(factory.django.DjangoModelFactory):
 def _move_places(task: Task, change: int) -> None:
     task.places_left += change
     task.save(update_fields=["places_left"])
+
+
+class ExclusionFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Exclusion
+
+    campaign = factory.SubFactory(CampaignFactory)
+    worker = factory.SubFactory(WorkerFactory)
+    reason = "lists of keywords"
+    excluded_at = NOON

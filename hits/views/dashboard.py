@@ -32,7 +32,8 @@ MOST_ACTIVE = 8
 @require_safe
 def campaigns(request: HttpRequest) -> HttpResponse:
     """All campaigns, the latest first."""
-    rows = Campaign.objects.select_related("selection").annotate(release_count=Count("releases"))
+    rows = Campaign.objects.annotate(release_count=Count("releases"))
+    rows = rows.order_by("-created_at", "-pk")
     page = page_of(rows, request, per_page=25)
     numbers = overviews(page)
     found = [(campaign, numbers[campaign.pk]) for campaign in page]
@@ -180,9 +181,7 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "campaign": found,
         "worker": worker,
         "figures": workers_of(found).filter(pk=worker.pk).first(),
-        "preview": exclusion_preview(
-            campaign=found, worker=worker, seat_cost=seat_cost(found)
-        ),
+        "preview": exclusion_preview(campaign=found, worker=worker, seat_cost=seat_cost(found)),
         "spend": spend(found),
         "form": form,
     }

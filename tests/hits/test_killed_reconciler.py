@@ -137,7 +137,9 @@ def marketplace_payments(campaign) -> dict[str, int]:
     statuses, bonuses = [], 0
     for hit in marketplace.hits():
         statuses += [row["AssignmentStatus"] for row in marketplace.assignments(hit["HITId"])]
-        bonuses += len(marketplace._call("list_bonus_payments", HITId=hit["HITId"])["BonusPayments"])
+        bonuses += len(
+            marketplace._call("list_bonus_payments", HITId=hit["HITId"])["BonusPayments"]
+        )
     return {
         "approved": statuses.count("Approved"),
         "rejected": statuses.count("Rejected"),

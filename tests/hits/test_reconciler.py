@@ -34,7 +34,9 @@ def write(client, frame, text):
     """Fill in our form; the page that hands the answer on."""
     page = open_page(client, frame)
     fields = fields_of(page, "form[data-task]")
-    answers = {name: text if name.startswith("caption-") else value for name, value in fields.items()}
+    answers = {
+        name: text if name.startswith("caption-") else value for name, value in fields.items()
+    }
     return client.post(urlsplit(frame.src).path, answers)
 
 

@@ -1,0 +1,85 @@
+"""A proxy in front of a marketplace that fails in the ways networks and servers fail."""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import requests
+
+BEFORE, AFTER, THROTTLE, DROP, REPEAT = "before", "after", "throttle", "drop", "repeat"
+
+
+class Faults:
+    """Which operation fails how, and how often still; counts what came through."""
+
+    def __init__(self) -> None:
+        self.planned: dict[str, list[str]] = {}
+        self.reached: Counter[str] = Counter()
+        self.first_pages: dict[str, bytes] = {}
+
+    def plan(self, operation: str, *kinds: str) -> None:
+        """The next calls of the operation fail in these ways, one each."""
+        self.planned[operation] = list(kinds)
+
+    def next(self, operation: str) -> str:
+        kinds = self.planned.get(operation) or [""]
+        return kinds.pop(0)
+
+
+@contextmanager
+def faulty_proxy(target: str) -> Iterator[tuple[str, Faults]]:
+    """The proxy's address, and what it is to do wrong."""
+    faults = Faults()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            operation = self.headers.get("X-Amz-Target", "").rsplit(".", 1)[-1]
+            fault = faults.next(operation)
+            if fault in (BEFORE, THROTTLE):
+                self.refuse(fault)
+                return
+            # The signature covers the host, so the host goes through as it came.
+            answer = requests.post(target + "/", data=body, headers=dict(self.headers), timeout=20)
+            faults.reached[operation] += 1
+            if fault == AFTER:
+                self.refuse(BEFORE)
+            elif fault == DROP:
+                self.connection.close()
+            elif fault == REPEAT:
+                self.answer(answer.status_code, repeated(faults, operation, answer.content))
+            else:
+                self.answer(answer.status_code, answer.content)
+
+        def refuse(self, fault: str) -> None:
+            name = "ThrottlingException" if fault == THROTTLE else "ServiceFault"
+            body = json.dumps({"__type": name, "message": "Rate exceeded"}).encode()
+            self.answer(400 if fault == THROTTLE else 500, body)
+
+        def answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/x-amz-json-1.1")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", faults
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def repeated(faults: Faults, operation: str, body: bytes) -> bytes:
+    """The operation's first page, with its token, over and over."""
+    return faults.first_pages.setdefault(operation, body)

@@ -1,0 +1,93 @@
+"""A marketplace that answers badly: each fault ends in a repeat or in a sentence, and nothing is
+lost or done twice."""
+
+import pytest
+
+from annotate.models import Response, ResponseStatus
+from annotate.services.campaigns import progress
+from hits.client import MarketplaceError, marketplace_of
+from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, Sync
+from hits.reconciler import reconcile
+from tests.hits.conftest import make_campaign
+from tests.hits.faulty_proxy import AFTER, BEFORE, DROP, REPEAT, THROTTLE, faulty_proxy
+from tests.hits.test_reconciler import work
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def faults(marketplace, requester, settings):
+    """The installation reaches the marketplace through a proxy; what it is to do wrong."""
+    with faulty_proxy(marketplace.url) as (url, planned):
+        settings.MARKETPLACE_URL = url
+        yield planned
+
+
+@pytest.mark.parametrize("fault", [BEFORE, AFTER, DROP, THROTTLE])
+def test_creating_a_hit_is_repeated_and_makes_one(faults, fault):
+    campaign = make_campaign(tasks=1)
+    faults.plan("CreateHITWithHITType", fault, fault)
+
+    reconcile(campaign)
+
+    assert len(list(marketplace_of(campaign).hits())) == 1
+    assert Hit.objects.get().status == HitStatus.OPEN
+
+
+@pytest.mark.parametrize("fault", [BEFORE, AFTER, DROP, THROTTLE])
+def test_approving_is_repeated_and_pays_once(client, marketplace, faults, fault, settings):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
+    work(client, marketplace.workers("f1")[0].sign_in(), campaign)
+    settings.MARKETPLACE_URL = proxied
+    faults.plan("ApproveAssignment", fault)
+
+    done = reconcile(campaign)
+
+    assert done.approved == 1
+    assert Assignment.objects.get().status == AssignmentStatus.APPROVED
+    assert len(Assignment.objects.all()) == Hit.objects.get().settled == 1
+
+
+def test_a_marketplace_that_stays_down_stops_the_run_with_a_sentence(faults, settings):
+    settings.MTURK_MAX_ATTEMPTS = 2
+    campaign = make_campaign(tasks=1)
+    faults.plan("ListHITs", BEFORE, BEFORE)
+
+    with pytest.raises(MarketplaceError, match="refused list_hits"):
+        reconcile(campaign)
+
+    assert "refused list_hits" in Sync.objects.get().error
+    assert reconcile(campaign).hits_created == 1
+
+
+def test_a_page_that_comes_again_and_again_ends(client, marketplace, faults, settings):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
+    work(client, marketplace.workers("f2")[0].sign_in(), campaign)
+    settings.MARKETPLACE_URL = proxied
+    faults.plan("ListAssignmentsForHIT", *[REPEAT] * 5)
+
+    done = reconcile(campaign)
+
+    assert done.ingested == 1
+    assert Response.objects.get().status == ResponseStatus.SUBMITTED
+    assert faults.reached["ListAssignmentsForHIT"] <= 3
+
+
+def test_a_lost_answer_to_a_listing_loses_no_submission(client, marketplace, faults, settings):
+    settings.MTURK_MAX_ATTEMPTS = 1
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
+    work(client, marketplace.workers("f3")[0].sign_in(), campaign)
+    settings.MARKETPLACE_URL = proxied
+    faults.plan("ListAssignmentsForHIT", DROP)
+
+    with pytest.raises(MarketplaceError, match="did not answer"):
+        reconcile(campaign)
+    reconcile(campaign)
+
+    assert progress(campaign).submitted == 1

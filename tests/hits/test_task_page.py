@@ -1,0 +1,289 @@
+"""The task page by itself: what it shows, and what it makes of parameters and answers that are
+forged, late, long or strange."""
+
+from datetime import timedelta
+from urllib.parse import urlencode
+
+import pytest
+from bs4 import BeautifulSoup
+from django.utils import timezone
+
+from annotate.models import Claim, Response, ResponseStatus, Worker
+from hits import tokens
+from hits.models import Assignment, AssignmentStatus, Barring
+from hits.tokens import Turn
+from tests.factories import BoxFactory, ClassFactory, ExclusionFactory, HitFactory, HitTypeFactory
+from tests.hits.conftest import make_campaign
+
+pytestmark = pytest.mark.django_db
+
+ORIGIN = "http://127.0.0.1:8001"
+SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
+
+
+@pytest.fixture
+def hit():
+    campaign = make_campaign(tasks=2)
+    return HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", seats=3)
+
+
+def address(hit, **parameters):
+    given = {
+        "assignmentId": "ASSIGNMENT1",
+        "hitId": hit.hit_id,
+        "workerId": "AWORKER1",
+        "turkSubmitTo": ORIGIN,
+        **parameters,
+    }
+    query = urlencode({name: value for name, value in given.items() if value is not None})
+    return f"/task/{hit.campaign.slug}/?{query}"
+
+
+def form_fields(page):
+    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
+    assert form is not None
+    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
+
+
+def answer(client, hit, text=SENTENCE, **changes):
+    page = client.get(address(hit))
+    fields = form_fields(page)
+    filled = {
+        name: text if name.startswith("caption-") else value for name, value in fields.items()
+    }
+    return client.post(f"/task/{hit.campaign.slug}/", {**filled, **changes})
+
+
+def test_the_page_shows_the_image_its_keywords_and_its_author(client, hit):
+    task = hit.campaign.tasks.order_by("number").first()
+    BoxFactory(image=task.image, object_class=ClassFactory(name="Guitar"))
+    type(task.image).objects.update(author="A. Photographer", license_url="https://example.org/by")
+
+    page = client.get(address(hit)).content.decode()
+
+    assert "Guitar" in page
+    assert "You need not use these words" in page
+    assert "A. Photographer" in page
+    assert "At least 8 words" in page
+
+
+def test_a_task_without_priming_shows_no_keywords(client, hit):
+    task = hit.campaign.tasks.order_by("number").first()
+    BoxFactory(image=task.image, object_class=ClassFactory(name="Guitar"))
+    hit.campaign.tasks.update(shows_keywords=False)
+
+    assert "Guitar" not in client.get(address(hit)).content.decode()
+
+
+@pytest.mark.parametrize("assignment", ["ASSIGNMENT_ID_NOT_AVAILABLE", None])
+def test_a_preview_allocates_nothing(client, hit, assignment):
+    page = client.get(address(hit, assignmentId=assignment, workerId=None))
+
+    assert page.status_code == 200
+    assert b"data-preview" in page.content
+    assert b'name="token"' not in page.content
+    assert not Worker.objects.exists()
+    assert not Claim.objects.exists()
+
+
+def test_opening_the_page_again_shows_the_same_task(client, hit):
+    first, second = client.get(address(hit)), client.get(address(hit))
+
+    assert list(form_fields(first))[1:] == list(form_fields(second))[1:]
+    assert Claim.objects.count() == 1
+
+
+def test_an_answer_is_stored_before_it_goes_on_to_the_marketplace(client, hit):
+    page = answer(client, hit, "  A  brown dog jumps over a low\u200b wooden fence 🐕. ")
+
+    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-forward]")
+    assert form["action"] == f"{ORIGIN}/mturk/externalSubmit"
+    assert form.select_one("[name=assignmentId]")["value"] == "ASSIGNMENT1"
+    response = Response.objects.get()
+    assert response.status == ResponseStatus.STORED
+    assert response.caption.text == "A brown dog jumps over a low wooden fence 🐕."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script> a dog runs over the green grass today",
+        'A man says "hello" & waves at five small dogs',
+        "رجل يقود دراجة في شارع مزدحم بالسيارات اليوم",
+        "A 🐕 and a 🐈 sleep side by side on a sofa",
+    ],
+)
+def test_strange_characters_come_back_as_text(client, hit, text):
+    page = answer(client, hit, text)
+
+    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-forward]")
+    assert form.select_one("[name^=caption-]")["value"] == text
+    assert b"<script>alert" not in page.content
+    assert Response.objects.get().caption.text == text
+
+
+@pytest.mark.parametrize("text", ["", "A dog.", "word " * 20_000])
+def test_a_refused_answer_keeps_what_was_written_and_says_why(client, hit, text):
+    page = answer(client, hit, text)
+
+    assert page.status_code == 422
+    soup = BeautifulSoup(page.content, "html.parser")
+    assert soup.select_one("textarea").text.strip() == text.strip()
+    assert soup.select_one("[data-problems] li").text.startswith("Please")
+    assert soup.select_one("textarea")["aria-invalid"] == "true"
+    assert not Response.objects.exists()
+
+
+def test_the_script_gets_the_same_in_json(client, hit):
+    fields = form_fields(client.get(address(hit)))
+    name = next(field for field in fields if field.startswith("caption-"))
+    path, json = f"/task/{hit.campaign.slug}/", {"Accept": "application/json"}
+
+    refused = client.post(path, {**fields, name: "A dog."}, headers=json)
+    stored = client.post(path, {**fields, name: SENTENCE}, headers=json)
+
+    assert (refused.status_code, stored.status_code) == (422, 200)
+    assert refused.json()["problems"][name][0].startswith("Please")
+    assert stored.json() == {"fields": {name: SENTENCE}}
+    assert stored.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_an_answer_sent_twice_is_one_response_and_the_later_one_stands(client, hit):
+    answer(client, hit)
+    answer(client, hit, SENTENCE.replace("brown", "black"))
+
+    assert "black" in Response.objects.get().caption.text
+
+
+def test_a_form_without_our_token_is_refused(client, hit):
+    page = answer(client, hit, token="forged:token:here")
+
+    assert page.status_code == 403
+    assert not Response.objects.exists()
+
+
+def test_a_token_of_another_worker_reaches_only_that_workers_turn(client, hit):
+    client.get(address(hit))
+    foreign = tokens.sign(Turn("ASSIGNMENT1", "HIT1", "AWORKER2", ORIGIN))
+
+    page = answer(client, hit, token=foreign)
+
+    assert page.status_code == 404
+    assert not Response.objects.exists()
+
+
+def test_a_token_expires(client, hit, monkeypatch):
+    fields = form_fields(client.get(address(hit)))
+    monkeypatch.setattr(
+        "django.core.signing.time.time", lambda: timezone.now().timestamp() + 3 * 3600
+    )
+
+    page = client.post(f"/task/{hit.campaign.slug}/", {**fields, "caption-1": SENTENCE})
+
+    assert page.status_code == 403
+    assert "too old" in page.content.decode()
+
+
+def test_a_replayed_form_after_the_submission_changes_nothing(client, hit):
+    answer(client, hit)
+    fields = form_fields(client.get(address(hit)))
+    now = timezone.now()
+    Assignment.objects.update(status=AssignmentStatus.SUBMITTED, submitted_at=now)
+
+    page = client.post(f"/task/{hit.campaign.slug}/", {**fields, "caption-1": "x " * 9})
+
+    assert page.status_code == 409
+    assert Response.objects.get().caption.text == SENTENCE
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"turkSubmitTo": "https://evil.example"},
+        {"turkSubmitTo": "http://127.0.0.1:8001.evil.example"},
+        {"turkSubmitTo": "javascript:alert(1)//"},
+        {"workerId": "AWORKER1,AWORKER1"},
+        {"workerId": "'; DROP TABLE"},
+        {"workerId": None},
+        {"hitId": "../../etc"},
+        {"assignmentId": "<b>"},
+    ],
+)
+def test_wrong_parameters_are_refused_and_never_shown(client, hit, change):
+    page = client.get(address(hit, **change))
+
+    if change == {"turkSubmitTo": "javascript:alert(1)//"}:
+        # No origin at all counts as missing: the campaign's own marketplace is used.
+        assert b"javascript:" not in page.content
+        return
+    assert page.status_code == 400
+    assert not Claim.objects.exists()
+    assert not any(value and value.encode() in page.content for value in change.values())
+
+
+def test_a_missing_submit_address_falls_back_to_the_campaigns_marketplace(client, hit):
+    page = client.get(address(hit, turkSubmitTo=None))
+
+    assert f"{ORIGIN}/mturk/externalSubmit" in page.content.decode()
+
+
+def test_a_hit_of_nobodys_is_refused(client, hit):
+    assert client.get(address(hit, hitId="UNKNOWN")).status_code == 404
+
+
+def test_an_assignment_id_that_comes_back_for_another_worker_is_a_turn_of_its_own(client, hit):
+    client.get(address(hit))
+    client.get(address(hit, workerId="AWORKER2"))
+
+    first, second = Assignment.objects.order_by("pk")
+    assert first.account != second.account
+    assert [c.status for c in Claim.objects.order_by("pk")] == ["RELEASED", "HELD"]
+
+
+def test_nothing_left_says_to_return_the_hit_and_keeps_the_worker_away(client, hit):
+    hit.campaign.tasks.update(places_left=0)
+
+    page = client.get(address(hit))
+
+    assert b"data-nothing-left" in page.content
+    assert "return this HIT" in page.content.decode()
+    assert Barring.objects.get().is_wanted
+
+
+def test_an_excluded_worker_is_shown_nothing(client, hit):
+    client.get(address(hit))
+    Claim.objects.update(status="RELEASED")
+    ExclusionFactory(campaign=hit.campaign, worker=Worker.objects.get())
+
+    page = client.get(address(hit))
+
+    assert b"data-nothing-left" in page.content
+    assert not Claim.objects.held().exists()
+
+
+def test_the_page_may_be_framed_by_its_marketplace_and_sets_no_cookie(client, hit):
+    page = client.get(address(hit))
+
+    policy = page.headers["Content-Security-Policy"]
+    assert f"frame-ancestors 'self' {ORIGIN}" in policy
+    assert f"form-action 'self' {ORIGIN}" in policy
+    assert "X-Frame-Options" not in page.headers
+    assert not page.cookies
+
+
+def test_several_images_in_one_assignment(client):
+    campaign = make_campaign(tasks=3, hit={"images": 2})
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT2", seats=3)
+
+    page = answer(client, hit)
+
+    assert page.status_code == 200
+    assert Response.objects.count() == 2
+    assert Claim.objects.held().count() == 2
+
+
+def test_a_lease_outlives_the_assignment_a_little(client, hit):
+    client.get(address(hit))
+
+    claim = Claim.objects.get()
+    assert claim.expires_at - claim.claimed_at == timedelta(minutes=25)
