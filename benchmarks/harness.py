@@ -1,0 +1,128 @@
+"""What the benchmarks share: a database of their own, a clock, a table, and the JSON line."""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure with what it is compared with; `aim` is the greatest ratio that is good enough."""
+
+    what: str
+    figure: str
+    compared_with: str = ""
+    ratio: float | None = None
+    aim: float | None = None
+
+    @property
+    def is_met(self) -> bool:
+        return self.aim is None or (self.ratio is not None and self.ratio <= self.aim)
+
+    @property
+    def verdict(self) -> str:
+        if self.aim is None:
+            return ""
+        return f"{'within' if self.is_met else 'MISSES'} {self.aim:g}"
+
+
+@dataclass
+class Report:
+    """What a benchmark found: lines for people, figures for programs."""
+
+    lines: list[Line] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_met(self) -> bool:
+        return all(line.is_met for line in self.lines)
+
+    def as_json(self, name: str) -> str:
+        aims = [
+            {"what": line.what, "ratio": line.ratio, "aim": line.aim, "met": line.is_met}
+            for line in self.lines
+            if line.aim is not None
+        ]
+        about = {"benchmark": name, "database": connection.vendor}
+        return json.dumps({**about, **self.figures, "aims": aims})
+
+    def print_table(self, title: str) -> None:
+        head = ("", "figure", "compared with", "ratio", "aim")
+        rows = [head, *(_cells(line) for line in self.lines)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        print(f"\n{title} ({connection.vendor})")
+        for row in rows:
+            print("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    ratio = "" if line.ratio is None else f"{line.ratio:.2f}"
+    return (line.what, line.figure, line.compared_with, ratio, line.verdict)
+
+
+def main(
+    measure: Callable[[argparse.Namespace], Report],
+    *,
+    name: str,
+    description: str | None,
+    options: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
+) -> None:
+    """Run one benchmark from the command line; with `--strict` a missed aim is exit status 1."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
+    parser.add_argument("--full", action="store_true", help="the full size, which takes longer")
+    parser.add_argument("--strict", action="store_true", help="exit status 1 if an aim is missed")
+    options(parser)
+    chosen = parser.parse_args()
+    report = measure(chosen)
+    report.print_table(name)
+    if chosen.json:
+        print(report.as_json(name), flush=True)
+    if chosen.strict and not report.is_met:
+        sys.exit(1)
+
+
+@contextmanager
+def scratch_database() -> Iterator[None]:
+    """An empty database for the benchmark alone, with all tables: on the server of DATABASE_URL,
+    or an SQLite file in a temporary folder. It is gone afterwards; the user's is not opened."""
+    with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        is_file = connection.vendor == "sqlite"
+        name = str(Path(folder) / "scratch.sqlite3") if is_file else f"benchmark_{os.getpid()}"
+        connection.settings_dict["TEST"]["NAME"] = name
+        usual_name = connection.settings_dict["NAME"]
+        connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        try:
+            yield
+        finally:
+            connection.creation.destroy_test_db(usual_name, verbosity=0)
+
+
+def seconds(action: Callable[[], object]) -> float:
+    """How long one call takes."""
+    began = perf_counter()
+    action()
+    return perf_counter() - began
+
+
+def milliseconds(times: list[float]) -> float:
+    """The median of times in seconds, as milliseconds."""
+    return 1000 * median(times)
+
+
+def ratio(figure: float, base: float) -> float:
+    return round(figure / base, 3)
