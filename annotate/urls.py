@@ -4,8 +4,17 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from annotate.views import media
+
 urlpatterns = [
-    path("sign-in/", auth.LoginView.as_view(), name="login"),
+    path("", include("hits.urls")),
+    path("review/", include("qualcontrol.urls")),
+    path("releases/", include("annotate.release_urls")),
+    path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
+    path("media/<path:path>", media, name="media"),
     path("admin/", admin.site.urls),
 ]
+
+handler403 = "annotate.views.forbidden"
+handler404 = "annotate.views.not_found"

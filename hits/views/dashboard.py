@@ -110,7 +110,7 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
         "campaign": found,
         "estimate": estimate(found),
         "spend": spend(found),
-        "endpoint": endpoint_of(found.endpoint),
+        "marketplace": endpoint_of(found.endpoint),
     }
     return render(request, "hits/dashboard_publish.html", context)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
@@ -62,7 +62,7 @@ def exclude_worker(
     campaign: Campaign,
     worker: Worker,
     reason: str,
-    actor: AbstractBaseUser | None,
+    actor: User | None,
     at: datetime,
 ) -> int:
     """Keep a worker out and discard what they submitted; how many responses that were.
@@ -94,7 +94,7 @@ def reinstate_worker(
     *,
     campaign: Campaign,
     worker: Worker,
-    actor: AbstractBaseUser | None,
+    actor: User | None,
     reason: str,
     at: datetime,
 ) -> int:
@@ -153,7 +153,7 @@ def _discard_for_exclusion(
     campaign: Campaign,
     responses: Iterable[Response],
     reason: str,
-    actor: AbstractBaseUser | None,
+    actor: User | None,
     at: datetime,
 ) -> int:
     discarded = response_services.discard(responses=responses)
@@ -189,7 +189,7 @@ def _log_each(
     act: Act,
     responses: Sequence[Response],
     reason: str,
-    actor: AbstractBaseUser | None,
+    actor: User | None,
     at: datetime,
 ) -> None:
     """A line of the log for each response, which names the worker as the cause."""

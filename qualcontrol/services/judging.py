@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotate.errors import DomainError
@@ -29,7 +29,7 @@ def judge(
     spot_check: SpotCheck,
     verdict: Verdict | str,
     reason: str,
-    reviewer: AbstractBaseUser | None,
+    reviewer: User | None,
     at: datetime,
 ) -> None:
     """Close a spot check; a bad response is discarded. Raises AlreadyJudged, ReasonMissing."""
@@ -61,9 +61,7 @@ def judge(
 
 
 @transaction.atomic
-def reject_response(
-    *, response: Response, reason: str, actor: AbstractBaseUser | None, at: datetime
-) -> None:
+def reject_response(*, response: Response, reason: str, actor: User | None, at: datetime) -> None:
     """Ask for the assignment's rejection, which the reconciler carries out.
 
     Raises ReasonMissing, and CannotReject where the caption still counts: what is used is paid.

@@ -1,3 +1,5 @@
+"""`release CAMPAIGN --name NAME`: freeze what a campaign has collected."""
+
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
@@ -20,7 +22,7 @@ class Command(DomainCommand):
         parser.add_argument(
             "--partial",
             action="store_true",
-            help="leave out images that lack captions, and release in spite of open questions",
+            help="release what is there although something is missing",
         )
 
     def handle(
@@ -35,6 +37,6 @@ class Command(DomainCommand):
             partial=partial,
         )
         self.stdout.write(
-            f"Release {release}: {release.images.count()} images. "
-            f"Next: `manage.py export_captions {release} --out DIR`."
+            f"Release {release.name}: images {release.images.count()}. Next: "
+            f"python manage.py export_captions {release.name} --out DIR"
         )

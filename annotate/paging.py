@@ -1,0 +1,14 @@
+"""Pages of long lists."""
+
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+PER_PAGE = 50
+
+
+def page_of(rows: QuerySet[Any], request: HttpRequest, *, per_page: int = PER_PAGE) -> Page:
+    """The page that the address asks for; the nearest one if there is no such page."""
+    return Paginator(rows, per_page).get_page(request.GET.get("page"))

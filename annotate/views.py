@@ -1,0 +1,78 @@
+"""Releases and their files, and the images of this installation."""
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db.models import Count
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_safe
+from django.views.static import serve
+
+from annotate.exports import FILES
+from annotate.models import Release, Role
+from annotate.paging import page_of
+
+
+@require_safe
+def releases(request: HttpRequest) -> HttpResponse:
+    """All releases of all campaigns, the latest first."""
+    rows = Release.objects.select_related("campaign").annotate(image_count=Count("images"))
+    rows = rows.order_by("-created_at", "-pk")
+    return render(request, "annotate/releases.html", {"page": page_of(rows, request)})
+
+
+@require_safe
+def release(request: HttpRequest, name: str) -> HttpResponse:
+    """One release: what it holds, its files, and its first images."""
+    found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+    images = found.images.prefetch_related("captions")
+    context = {
+        "release": found,
+        "campaign": found.campaign,
+        "files": list(FILES),
+        "image_count": found.images.count(),
+        "page": page_of(images, request, per_page=10),
+        "baseline": Role.BASELINE,
+    }
+    return render(request, "annotate/release.html", context)
+
+
+@require_safe
+def release_file(request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
+    """A file of the release, streamed as a download."""
+    return stream_release_file(name, file)
+
+
+def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
+    """The file as a streamed answer; raises Http404 for a release or file that is not there."""
+    found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+    if file not in FILES:
+        raise Http404(f"A release has no file {file!r}.")
+    response = StreamingHttpResponse(FILES[file](found), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{found.name}-{file}"'
+    return response
+
+
+@login_not_required
+@require_safe
+def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
+    """An image file. Workers see it in the marketplace's frame, where nobody is signed in."""
+    response = serve(request, path, document_root=settings.MEDIA_ROOT)
+    patch_cache_control(response, public=True, max_age=86_400)
+    return response
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The page for an address with nothing behind it."""
+    return _error(request, 404, "Not found", "There is nothing at this address (any more).")
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The page for what this user may not do."""
+    return _error(request, 403, "Not allowed", "Your account may not do this.")
+
+
+def _error(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
+    context = {"title": title, "message": message}
+    return render(request, "annotate/error.html", context, status=status)

@@ -1,0 +1,62 @@
+// Single keys on the review page: g good, b bad and then a number for the reason, s skip.
+// The page's forms work without it; a key only does what a click on the same control does.
+
+const TEXT_FIELDS = ["text", "search", "email", "number", "password", "url"];
+
+/** Whether a key typed at this element is text that somebody writes. */
+export function isTyping({ tagName, type, isContentEditable }) {
+  if (isContentEditable || tagName === "TEXTAREA" || tagName === "SELECT") return true;
+  return tagName === "INPUT" && TEXT_FIELDS.includes(type);
+}
+
+/**
+ * What a key means: "good", "skip", "choose" (show the reasons), "cancel", {reason: index}, or
+ * null. Numbers mean reasons only after "b", so that a slip of the hand discards nothing.
+ */
+export function meaning(key, { choosing, reasons }) {
+  const number = Number.parseInt(key, 10);
+  if (choosing && number >= 1 && number <= reasons) return { reason: number - 1 };
+  if (choosing && key === "Escape") return "cancel";
+  return { g: "good", b: "choose", s: "skip" }[key.toLowerCase()] ?? null;
+}
+
+function act(review, what) {
+  const fieldset = review.querySelector("[data-review-reasons]");
+  const radios = fieldset.querySelectorAll("input[type=radio]");
+  if (what === "good") review.querySelector("[data-review-good]").click();
+  else if (what === "skip") review.querySelector("[data-review-skip]").click();
+  else if (what === "cancel") {
+    delete review.dataset.choosing;
+    document.activeElement?.blur();
+  } else if (what === "choose") {
+    review.dataset.choosing = "";
+    radios[0].focus();
+  } else {
+    const radio = radios[what.reason];
+    radio.checked = true;
+    const isOther = what.reason === radios.length - 1;
+    if (isOther) fieldset.querySelector("input[type=text]").focus();
+    else radio.form.requestSubmit();
+  }
+}
+
+function listen() {
+  document.addEventListener("keydown", (event) => {
+    const review = document.querySelector("[data-review]");
+    if (!review || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+    if (isTyping(event.target) || review.querySelector(".htmx-request")) return;
+    const reasons = review.querySelectorAll("[data-review-reasons] input[type=radio]").length;
+    const what = meaning(event.key, { choosing: "choosing" in review.dataset, reasons });
+    if (what === null) return;
+    event.preventDefault();
+    act(review, what);
+  });
+  // An answer without the review (somebody signed out meanwhile) is shown as a page of its own.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.serverResponse.includes('id="review"')) return;
+    event.detail.shouldSwap = false;
+    window.location.reload();
+  });
+}
+
+if (globalThis.document) listen();
