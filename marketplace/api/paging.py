@@ -1,7 +1,7 @@
 """Pages of a list by key, so that page 200 costs what page 1 does and inserts change nothing."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core import signing
@@ -9,12 +9,14 @@ from django.db.models import Model, QuerySet
 
 from .errors import RequestError
 
+Row = TypeVar("Row", bound=Model)
+
 _signer = signing.Signer(salt="marketplace.api.paging")
 
 
 def page_of(
-    rows: QuerySet, params: dict[str, Any], *, about: str, newest_first: bool = False
-) -> tuple[list[Any], dict[str, Any]]:
+    rows: QuerySet[Row], params: dict[str, Any], *, about: str, newest_first: bool = False
+) -> tuple[list[Row], dict[str, Any]]:
     """One page of rows, and the members of the answer that lead to the next.
 
     `about` names the list; a token from another list is refused with RequestError. Every page
@@ -33,12 +35,12 @@ def page_of(
 
 
 def listing(
-    rows: QuerySet,
+    rows: QuerySet[Row],
     params: dict[str, Any],
     *,
     name: str,
     about: str,
-    shape: Callable[[Model], dict[str, Any]],
+    shape: Callable[[Row], dict[str, Any]],
     newest_first: bool = False,
 ) -> dict[str, Any]:
     """The whole answer of a List operation: the page's rows in their shape, under that name."""

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from marketplace import ids
 
-MONEY = {"max_digits": 14, "decimal_places": 2}
+from .fields import MoneyField
 
 
 class Requester(models.Model):
@@ -17,8 +17,8 @@ class Requester(models.Model):
     access_key = models.CharField(max_length=40, unique=True, default=ids.access_key)
     # Kept readable: a signature can only be verified with the secret itself.
     secret_key = models.CharField(max_length=80, default=ids.secret_key)
-    available_balance = models.DecimalField(**MONEY, default=Decimal("0.00"))
-    held_balance = models.DecimalField(**MONEY, default=Decimal("0.00"))
+    available_balance = MoneyField(default=Decimal("0.00"))
+    held_balance = MoneyField(default=Decimal("0.00"))
     created_at = models.DateTimeField()
 
     class Meta:

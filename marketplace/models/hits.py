@@ -11,7 +11,8 @@ from django.urls import reverse
 
 from marketplace import ids
 
-from .accounts import MONEY, Requester, Worker
+from .accounts import Requester, Worker
+from .fields import MoneyField
 
 
 class HitStatus(models.TextChoices):
@@ -48,7 +49,7 @@ class HitType(models.Model):
     title = models.CharField(max_length=128)
     description = models.TextField()
     keywords = models.CharField(max_length=1000, blank=True, default="")
-    reward = models.DecimalField(**MONEY)
+    reward = MoneyField()
     assignment_duration = models.DurationField()
     auto_approval_delay = models.DurationField()
     qualification_requirements = models.JSONField(default=list)
@@ -145,7 +146,7 @@ class Hit(models.Model):
     completed = models.PositiveIntegerField(default=0)
     unreviewed = models.PositiveIntegerField(default=0)
     # What one assignment costs, reward and fee; fixed with the first number of assignments.
-    fee = models.DecimalField(**MONEY)
+    fee = MoneyField()
     expires_at = models.DateTimeField()
     # Whether the expiry has been dealt with, so that it is announced once.
     is_expired = models.BooleanField(default=False)

@@ -3,7 +3,8 @@
 from django.db import models
 from django.db.models import F, Q
 
-from .accounts import MONEY, Requester, Worker
+from .accounts import Requester, Worker
+from .fields import MoneyField
 from .hits import Assignment, Hit
 
 
@@ -47,7 +48,7 @@ class BonusPayment(models.Model):
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="bonus_payments")
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="bonus_payments")
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="bonus_payments")
-    amount = models.DecimalField(**MONEY)
+    amount = MoneyField()
     reason = models.TextField()
     granted_at = models.DateTimeField()
 
@@ -66,7 +67,7 @@ class Transfer(models.Model):
     kind = models.CharField(max_length=10, choices=TransferKind)
     source = models.CharField(max_length=10, choices=Account)
     target = models.CharField(max_length=10, choices=Account)
-    amount = models.DecimalField(**MONEY)
+    amount = MoneyField()
     requester = models.ForeignKey(Requester, models.PROTECT, null=True, related_name="transfers")
     worker = models.ForeignKey(Worker, models.PROTECT, null=True, related_name="transfers")
     hit = models.ForeignKey(Hit, models.PROTECT, null=True, related_name="transfers")

@@ -7,6 +7,7 @@ which the browser sent them included, comes back as it was.
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from django.conf import settings
 from lxml import etree
@@ -19,12 +20,13 @@ NAMESPACE = f"{xml.NAMESPACE}2005-10-01/QuestionFormAnswers.xsd"
 # Reserved for the frame's own parameters; they are never answers.
 RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
 SEPARATOR = "|"
+NAMESPACES: Any = {None: NAMESPACE}
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def build(fields: Iterable[tuple[str, list[str]]]) -> str:
     """The document for the form's fields; raises DomainError for no fields, or too much text."""
-    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap={None: NAMESPACE})
+    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
     for name, values in fields:
         if name in RESERVED:
             continue
@@ -45,7 +47,7 @@ def build(fields: Iterable[tuple[str, list[str]]]) -> str:
 
 def build_for_form(answers: Iterable[tuple[str, str, list[str]]]) -> str:
     """The document for a QuestionForm's answers: (identifier, element, values) each."""
-    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap={None: NAMESPACE})
+    root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
     for identifier, element, values in answers:
         answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
         _add(answer, "QuestionIdentifier", identifier)

@@ -1,6 +1,7 @@
 """Safe reading of XML from outside, and checking it against the schemas in `schemas/`."""
 
-from functools import cache
+import threading
+from functools import lru_cache
 from pathlib import Path
 
 from defusedxml import DefusedXmlException
@@ -35,9 +36,9 @@ def read(text: str, *, what: str) -> etree._Element:
 
 def validate(root: etree._Element, schema_name: str, *, what: str) -> None:
     """Check the document against a schema; raises QuestionRefused with its first error."""
-    schema = _schema(schema_name)
+    schema = _schema(schema_name, threading.get_ident())
     if not schema.validate(root):
-        first = schema.error_log[0]
+        first = next(iter(schema.error_log))
         raise QuestionRefused(
             f"There was an error parsing the XML {what} in your request. Please make sure the "
             f"data is well-formed and validates against the appropriate schema. Details: line "
@@ -46,8 +47,9 @@ def validate(root: etree._Element, schema_name: str, *, what: str) -> None:
         )
 
 
-@cache
-def _schema(name: str) -> etree.XMLSchema:
+@lru_cache(maxsize=256)
+def _schema(name: str, _thread: int) -> etree.XMLSchema:
+    # A schema keeps its errors, so each thread has its own.
     return etree.XMLSchema(etree.parse(str(SCHEMAS / name)))
 
 

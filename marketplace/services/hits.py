@@ -79,6 +79,8 @@ def _check_type(properties: HitTypeProperties) -> None:
                  settings.MTURK_DURATION_SECONDS)  # fmt: skip
     _check_range("AutoApprovalDelayInSeconds", properties.auto_approval_delay.total_seconds(),
                  settings.MTURK_AUTO_APPROVAL_SECONDS)  # fmt: skip
+    if properties.reward > settings.MTURK_MOST_REWARD:
+        raise DomainError(f"Reward must be at most {settings.MTURK_MOST_REWARD}.")
     for name, text, longest in (
         ("Title", properties.title, 128),
         ("Description", properties.description, 2000),

@@ -5,11 +5,12 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Sum
+from django.db.models import F, Sum, Value
 
 from marketplace.errors import InsufficientFunds
 from marketplace.fees import FeeSchedule
 from marketplace.models import Account, BonusPayment, Hit, Requester, Transfer, TransferKind
+from marketplace.models.fields import MOST, MoneyField
 from marketplace.models.ledger import ROUTES
 
 BALANCES = {Account.AVAILABLE: "available_balance", Account.HELD: "held_balance"}
@@ -35,6 +36,8 @@ def move_money(
     for kind, amount in kinds.items():
         if amount == 0:
             continue
+        if amount > MOST:
+            raise InsufficientFunds
         source, target = ROUTES[kind]
         for account, change in ((source, -amount), (target, amount)):
             if account in BALANCES:
@@ -58,7 +61,9 @@ def move_money(
 
 def _change_balances(requester: Requester, changes: dict[str, Decimal]) -> None:
     enough = {f"{name}__gte": -change for name, change in changes.items() if change < 0}
-    updates = {name: F(name) + change for name, change in changes.items()}
+    updates = {
+        name: F(name) + Value(change, output_field=MoneyField()) for name, change in changes.items()
+    }
     if not Requester.objects.filter(pk=requester.pk, **enough).update(**updates):
         raise InsufficientFunds
 

@@ -1,6 +1,7 @@
 """A requester's decision on submitted work, and what follows for worker, HIT and money."""
 
 from datetime import datetime
+from decimal import Decimal
 
 from django.conf import settings
 from django.db import transaction
@@ -119,7 +120,7 @@ def send_bonus(
     requester: Requester,
     worker: Worker,
     assignment: Assignment,
-    amount,
+    amount: Decimal,
     reason: str,
     at: datetime,
     token: str | None = None,
@@ -129,8 +130,8 @@ def send_bonus(
         raise DomainError(
             f"Worker {worker.public_id} did not do the assignment {assignment.public_id}."
         )
-    if amount <= 0:
-        raise DomainError("BonusAmount must be at least 0.01.")
+    if not 0 < amount <= settings.MTURK_MOST_REWARD:
+        raise DomainError(f"BonusAmount must be between 0.01 and {settings.MTURK_MOST_REWARD}.")
     if not reason.strip():
         raise DomainError("Reason must not be empty.")
     claim_token(requester=requester, operation="SendBonus", token=token, at=at)

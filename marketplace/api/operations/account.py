@@ -45,7 +45,7 @@ def list_bonus_payments(call: Call) -> dict[str, Any]:
     if hit_id is not None:
         rows = rows.filter(hit=find_hit(call.requester, hit_id))
     else:
-        rows = rows.filter(assignment=find_assignment(call.requester, assignment_id))
+        rows = rows.filter(assignment=find_assignment(call.requester, call.params["AssignmentId"]))
     return listing(
         rows,
         call.params,

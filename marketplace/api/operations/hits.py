@@ -42,7 +42,7 @@ def _hit_type(call: Call) -> HitType:
         title=params["Title"],
         description=params["Description"],
         keywords=params.get("Keywords", ""),
-        reward=Decimal(params["Reward"]).quantize(Decimal("0.01")),
+        reward=_dollars(params["Reward"]),
         assignment_duration=_seconds(params["AssignmentDurationInSeconds"]),
         auto_approval_delay=_seconds(
             params.get("AutoApprovalDelayInSeconds", DEFAULT_AUTO_APPROVAL_SECONDS)
@@ -77,9 +77,15 @@ def _question(call: Call) -> tuple[str, HitLayout | None]:
         raise DomainError("Give either a Question or a HITLayoutId.")
     if question is not None:
         return question, None
-    layout = find_layout(call.requester, layout_id)
+    layout = find_layout(call.requester, call.params["HITLayoutId"])
     values = {each["Name"]: each["Value"] for each in call.params.get("HITLayoutParameters", [])}
     return layouts.fill(layout.template, values), layout
+
+
+def _dollars(amount: str) -> Decimal:
+    """An amount that the model's pattern allows, with two places."""
+    # An amount beyond a Decimal's precision is beyond every limit as well.
+    return round(Decimal(amount), 2) if len(amount) < 20 else Decimal(amount)
 
 
 def _seconds(count: int) -> timedelta:

@@ -1,0 +1,32 @@
+"""Money in the database: whole cents, since SQLite has no exact decimals."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.db import models
+
+CENTS = 100
+# Far beyond anyone's balance, and far within what the database can add up.
+MOST = Decimal("1000000000000.00")
+
+
+class MoneyField(models.Field):
+    """A Decimal with two places, kept as a whole number of cents."""
+
+    def get_internal_type(self) -> str:
+        return "BigIntegerField"
+
+    def to_python(self, value: Any) -> Decimal | None:
+        return None if value is None else Decimal(value).quantize(Decimal("0.01"))
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Decimal | None:
+        return None if value is None else Decimal(int(value)).scaleb(-2)
+
+    def get_prep_value(self, value: Any) -> int | None:
+        value = super().get_prep_value(value)
+        if value is None:
+            return None
+        cents = Decimal(value) * CENTS
+        if cents != int(cents):
+            raise ValueError(f"{value} is no whole number of cents.")
+        return int(cents)

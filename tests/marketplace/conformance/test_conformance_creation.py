@@ -1,0 +1,239 @@
+"""Section "Creation": HIT types and HITs."""
+
+import re
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.marketplace.driver import (
+    HIT_TYPE,
+    QUESTION,
+    counts,
+    create_hit,
+    create_hit_type,
+    error_code,
+)
+
+
+def test_the_same_properties_are_the_same_type(marketplace):
+    client = marketplace.requester()
+
+    first = create_hit_type(client)
+
+    assert create_hit_type(client) == first
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"Title": "Other"},
+        {"Description": "Other"},
+        {"Reward": "0.11"},
+        {"Keywords": "other"},
+        {"AssignmentDurationInSeconds": 601},
+        {"AutoApprovalDelayInSeconds": 5},
+        {
+            "QualificationRequirements": [
+                {
+                    "QualificationTypeId": "00000000000000000040",
+                    "Comparator": "GreaterThan",
+                    "IntegerValues": [5],
+                }
+            ]
+        },
+    ],
+)
+def test_any_change_is_another_type(marketplace, change):
+    client = marketplace.requester()
+
+    assert create_hit_type(client, **change) != create_hit_type(client)
+
+
+def test_create_hit_joins_the_type_and_group_of_its_properties(marketplace):
+    client = marketplace.requester()
+    first = create_hit(client, create_hit_type(client))
+
+    hit = client.create_hit(**HIT_TYPE, LifetimeInSeconds=60, Question=QUESTION)["HIT"]
+
+    assert hit["HITTypeId"] == first["HITTypeId"]
+    assert hit["HITGroupId"] == first["HITGroupId"]
+
+
+def _refused(marketplace, question: str) -> str:
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    with pytest.raises(client.exceptions.RequestError) as error:
+        create_hit(client, hit_type_id, Question=question)
+    assert client.list_hits()["NumResults"] == 0
+    return str(error.value)
+
+
+def test_a_hit_without_question_and_layout_is_refused(marketplace):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+
+    with pytest.raises(client.exceptions.RequestError, match="Question or a HITLayoutId"):
+        client.create_hit_with_hit_type(HITTypeId=hit_type_id, LifetimeInSeconds=60)
+
+
+def test_malformed_xml_is_refused(marketplace):
+    assert "parsing the XML Question" in _refused(marketplace, QUESTION[:-5])
+
+
+def test_a_wrong_namespace_is_refused(marketplace):
+    assert "namespace" in _refused(marketplace, QUESTION.replace("2006-07-14", "2006-07-15"))
+
+
+def test_a_question_against_its_schema_is_refused(marketplace):
+    broken = QUESTION.replace("<FrameHeight>600</FrameHeight>", "")
+
+    assert "schema" in _refused(marketplace, broken)
+
+
+def test_plain_http_is_refused(marketplace):
+    assert "https" in _refused(marketplace, QUESTION.replace("https://ex", "http://ex"))
+
+
+def test_plain_http_on_this_machine_is_allowed(marketplace):
+    client = marketplace.requester()
+    question = QUESTION.replace("https://example.org", "http://127.0.0.1:8000")
+
+    hit = create_hit(client, create_hit_type(client), Question=question)
+
+    assert hit["Question"] == question
+
+
+def test_an_entity_bomb_is_refused(marketplace):
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + QUESTION
+
+    assert "not allowed" in _refused(marketplace, bomb)
+
+
+def test_a_question_may_have_65535_bytes_and_not_one_more(marketplace):
+    client = marketplace.requester()
+    room = 65_535 - len(QUESTION.encode())
+
+    hit = create_hit(client, create_hit_type(client), Question=QUESTION + " " * room)
+
+    assert len(hit["Question"]) == 65_535
+    with pytest.raises(client.exceptions.RequestError, match="65536 bytes"):
+        create_hit(client, create_hit_type(client), Question=QUESTION + " " * (room + 1))
+
+
+def test_a_request_token_makes_one_hit_in_24_hours(marketplace):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    first = create_hit(client, hit_type_id, UniqueRequestToken="once")
+
+    with pytest.raises(client.exceptions.RequestError, match=first["HITId"]) as error:
+        create_hit(client, hit_type_id, UniqueRequestToken="once")
+
+    assert error_code(error) == "HitAlreadyExists"
+    assert client.list_hits()["NumResults"] == 1
+    marketplace.advance(hours=24, seconds=1)
+    second = create_hit(client, hit_type_id, UniqueRequestToken="once")
+    assert second["HITId"] != first["HITId"]
+
+
+def test_a_token_of_a_refused_request_is_not_used_up(marketplace):
+    client = marketplace.requester(balance="0.05")
+    hit_type_id = create_hit_type(client)
+    with pytest.raises(client.exceptions.RequestError):
+        create_hit(client, hit_type_id, UniqueRequestToken="once")
+    marketplace.keys(balance="10")
+
+    hit = create_hit(client, hit_type_id, UniqueRequestToken="once")
+
+    assert counts(client, hit["HITId"])[0] == "Assignable"
+
+
+def test_defaults_of_a_new_hit(marketplace):
+    client = marketplace.requester()
+
+    hit = create_hit(client, create_hit_type(client))
+
+    assert hit["MaxAssignments"] == 1
+    assert hit["AutoApprovalDelayInSeconds"] == 2_592_000
+    assert hit["HITReviewStatus"] == "NotReviewed"
+    assert hit["QualificationRequirements"] == []
+    assert "RequesterAnnotation" not in hit
+    assert "Keywords" not in hit
+    assert counts(client, hit["HITId"]) == ("Assignable", 1, 0, 0)
+
+
+@pytest.mark.parametrize(("given", "echoed"), [("0.1", "0.10"), ("1", "1.00"), ("0.", "0.00")])
+def test_the_reward_comes_back_with_two_decimals(marketplace, given, echoed):
+    client = marketplace.requester()
+
+    assert create_hit(client, create_hit_type(client, Reward=given))["Reward"] == echoed
+
+
+def test_a_reward_with_three_decimals_is_refused(marketplace):
+    with pytest.raises(ClientError, match="'0.105' at 'reward'"):
+        create_hit_type(marketplace.requester(), Reward="0.105")
+
+
+def _requirement(**values) -> dict:
+    return {"QualificationTypeId": "00000000000000000040", **values}
+
+
+LOCALE = "00000000000000000071"
+
+
+@pytest.mark.parametrize(
+    ("requirements", "told"),
+    [
+        ([_requirement(Comparator="EqualTo", IntegerValues=[1])] * 11, "at most 10"),
+        ([_requirement(Comparator="Exists", IntegerValues=[1])], "takes no values"),
+        ([_requirement(Comparator="In", IntegerValues=list(range(16)))], "At most 15"),
+        ([_requirement(Comparator="EqualTo", IntegerValues=[1, 2])], "exactly one"),
+        ([_requirement(Comparator="EqualTo")], "needs IntegerValues"),
+        (
+            [{"QualificationTypeId": LOCALE, "Comparator": "In",
+              "LocaleValues": [{"Country": "US"}] * 31}],
+            "At most 30",
+        ),
+        (
+            [{"QualificationTypeId": LOCALE, "Comparator": "LessThan",
+              "LocaleValues": [{"Country": "US"}]}],
+            "cannot be used with a locale",
+        ),
+        ([{"QualificationTypeId": "3NOSUCH", "Comparator": "Exists"}], "does not exist"),
+    ],
+)  # fmt: skip
+def test_impossible_requirements_are_refused(marketplace, requirements, told):
+    client = marketplace.requester()
+
+    with pytest.raises(client.exceptions.RequestError, match=re.escape(told)):
+        create_hit_type(client, QualificationRequirements=requirements)
+
+
+def test_a_hit_beyond_the_balance_is_refused(marketplace):
+    client = marketplace.requester(balance="1.19")
+    hit_type_id = create_hit_type(client, Reward="1.00")
+
+    with pytest.raises(client.exceptions.RequestError, match="insufficient funds") as error:
+        create_hit(client, hit_type_id)
+
+    assert error_code(error) == "InsufficientFunds"
+    assert client.get_account_balance()["AvailableBalance"] == "1.19"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"LifetimeInSeconds": 29},
+        {"LifetimeInSeconds": 31_536_001},
+        {"MaxAssignments": 0},
+        {"MaxAssignments": 1_000_000_001},
+        {"RequesterAnnotation": "x" * 256},
+    ],
+)
+def test_a_hit_out_of_range_is_refused(marketplace, change):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+
+    with pytest.raises(client.exceptions.RequestError) as error:
+        create_hit(client, hit_type_id, **change)
+
+    assert error_code(error) == "InvalidParameterValue"

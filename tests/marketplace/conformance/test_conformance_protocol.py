@@ -1,0 +1,155 @@
+"""Section "Protocol": what a client sees on the wire."""
+
+import json
+from datetime import datetime
+
+import pytest
+import requests
+from botocore.exceptions import ClientError
+
+from tests.marketplace.driver import create_hit, create_hit_type, error_code
+
+TARGET = "MTurkRequesterServiceV20170117"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"X-Amz-Target": f"{TARGET}.MakeCoffee"},
+        {"X-Amz-Target": "SomethingElse.GetHIT"},
+        {"X-Amz-Target": f"{TARGET}.GetHIT", "Content-Type": "text/plain"},
+        {"X-Amz-Target": f"{TARGET}.GetHIT", "Content-Type": "application/x-amz-json-1.1"},
+    ],
+)
+def test_a_post_that_is_no_signed_call_is_answered_in_json(marketplace, headers):
+    response = requests.post(marketplace.url + "/", data="{}", headers=headers)
+
+    assert 400 <= response.status_code < 500
+    assert response.json()["__type"]
+
+
+def test_an_operation_without_result_yields_metadata_alone(marketplace):
+    client = marketplace.requester()
+    hit = create_hit(client, create_hit_type(client))
+
+    answer = client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=datetime(2015, 1, 1))
+
+    assert list(answer) == ["ResponseMetadata"]
+    assert answer["ResponseMetadata"]["RequestId"]
+
+
+def test_times_are_numbers_on_the_wire_and_aware_datetimes_in_the_client(marketplace):
+    client = marketplace.requester()
+    bodies = []
+    client.meta.events.register(
+        "response-received.mturk.CreateHITWithHITType",
+        lambda response_dict, **_: bodies.append(json.loads(response_dict["body"])),
+    )
+
+    hit = create_hit(client, create_hit_type(client))
+
+    assert hit["CreationTime"].tzinfo is not None
+    assert isinstance(bodies[0]["HIT"]["CreationTime"], float)
+
+
+def test_an_unknown_hit_is_a_request_error_after_one_attempt(marketplace):
+    client = marketplace.requester()
+
+    with pytest.raises(client.exceptions.RequestError, match="Hit ABC does not exist.") as error:
+        client.get_hit(HITId="ABC")
+
+    assert error_code(error) == "HITDoesNotExist"
+    metadata = error.value.response["ResponseMetadata"]
+    assert (metadata["HTTPStatusCode"], metadata["RetryAttempts"]) == (400, 0)
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameters", "told"),
+    [
+        ("get_hit", {"HITId": "no-such"}, "regular expression"),
+        ("get_hit", {"HITId": "A" * 65}, "less than or equal to 64"),
+        ("list_hits", {"MaxResults": 101}, "less than or equal to 100"),
+        ("list_reviewable_hits", {"Status": "Bad"}, "enum value set"),
+        ("create_worker_block", {"WorkerId": "B12", "Reason": "x"}, "at 'workerId'"),
+        (
+            "send_bonus",
+            {"WorkerId": "A1", "AssignmentId": "B", "BonusAmount": "0.9752", "Reason": "x"},
+            "Value '0.9752' at 'bonusAmount'",
+        ),
+    ],
+)
+def test_what_breaks_the_model_is_a_validation_exception(marketplace, operation, parameters, told):
+    client = marketplace.requester()
+
+    with pytest.raises(ClientError, match=told) as error:
+        getattr(client, operation)(**parameters)
+
+    assert error.value.response["Error"]["Code"] == "ValidationException"
+
+
+def test_requesters_see_nothing_of_each_other(marketplace):
+    one, other = marketplace.requester("one"), marketplace.requester("other")
+    hit = create_hit(one, create_hit_type(one))
+
+    with pytest.raises(other.exceptions.RequestError, match="does not exist"):
+        other.get_hit(HITId=hit["HITId"])
+    assert other.list_hits()["HITs"] == []
+
+
+def test_a_wrong_secret_is_refused(marketplace):
+    client = marketplace.client(marketplace.keys()["access_key"], "wrong")
+
+    with pytest.raises(ClientError) as error:
+        client.get_account_balance()
+
+    assert error.value.response["Error"]["Code"] == "InvalidSignatureException"
+
+
+def test_an_unknown_access_key_is_refused(marketplace):
+    client = marketplace.client("AKIAUNKNOWN", "wrong")
+
+    with pytest.raises(ClientError) as error:
+        client.get_account_balance()
+
+    assert error.value.response["Error"]["Code"] == "UnrecognizedClientException"
+
+
+def _signed_request(marketplace) -> dict:
+    client = marketplace.requester()
+    sent = {}
+
+    def keep(request, **_):
+        sent.update(headers=dict(request.headers), body=request.body)
+
+    client.meta.events.register("before-send.mturk.GetAccountBalance", keep)
+    client.get_account_balance()
+    return sent
+
+
+def test_a_changed_body_breaks_the_signature(marketplace):
+    sent = _signed_request(marketplace)
+
+    response = requests.post(
+        marketplace.url + "/", data=b'{"HITId": "A"}', headers=_text(sent["headers"])
+    )
+
+    assert response.json()["__type"] == "InvalidSignatureException"
+
+
+def test_a_stale_signature_is_refused(marketplace, settings):
+    sent = _signed_request(marketplace)
+    settings.SIGNATURE_AGE = settings.SIGNATURE_AGE * 0
+
+    response = requests.post(
+        marketplace.url + "/", data=sent["body"], headers=_text(sent["headers"])
+    )
+
+    assert "Signature expired" in response.json()["Message"]
+
+
+def _text(headers: dict) -> dict[str, str]:
+    return {
+        name: value.decode() if isinstance(value, bytes) else str(value)
+        for name, value in headers.items()
+    }

@@ -1,0 +1,156 @@
+"""Drives a marketplace as its users do: requesters by boto3, workers by forms over HTTP."""
+
+import itertools
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import boto3
+import requests
+from botocore.config import Config
+from bs4 import BeautifulSoup
+
+from marketplace import clock
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services.workers import (
+    WorkerProfile,
+    get_or_create_requester,
+    get_or_create_worker,
+)
+
+QUESTION = (
+    '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
+    '2006-07-14/ExternalQuestion.xsd"><ExternalURL>https://example.org/task</ExternalURL>'
+    "<FrameHeight>600</FrameHeight></ExternalQuestion>"
+)
+HIT_TYPE: dict[str, Any] = {
+    "Title": "Describe an image",
+    "Description": "Write one sentence",
+    "Reward": "0.10",
+    "AssignmentDurationInSeconds": 600,
+}
+
+
+class Worker:
+    """A worker with a browser of their own."""
+
+    def __init__(self, url: str, worker_id: str, sign_in_url: str) -> None:
+        self.url = url
+        self.worker_id = worker_id
+        self.session = requests.Session()
+        self.session.get(sign_in_url).raise_for_status()
+
+    def get(self, path: str) -> requests.Response:
+        return self.session.get(self.url + path)
+
+    def post(self, path: str, **fields: str) -> requests.Response:
+        token = self.session.cookies.get("marketplace_csrf") or self._token()
+        return self.session.post(
+            self.url + path,
+            data={"csrfmiddlewaretoken": token, **fields},
+            allow_redirects=False,
+        )
+
+    def _token(self) -> str:
+        page = BeautifulSoup(self.get("/").text, "lxml")
+        return page.find("input", {"name": "csrfmiddlewaretoken"})["value"]
+
+    def sees(self, hit_type_id: str) -> bool:
+        """Whether the list of HITs shows the group."""
+        return hit_type_id in self.get("/").text
+
+    def try_accept(self, hit_type_id: str) -> requests.Response:
+        return self.post(f"/groups/{hit_type_id}/accept")
+
+    def accept(self, hit_type_id: str) -> str:
+        """Accept a HIT of the group; the assignment's id."""
+        response = self.try_accept(hit_type_id)
+        assert response.status_code == 303, response.text
+        return response.headers["Location"].rsplit("/", 1)[1]
+
+    def try_submit(self, assignment_id: str, **fields: Any) -> requests.Response:
+        answers = fields or {"caption": "A dog."}
+        return self.session.post(
+            f"{self.url}/mturk/externalSubmit", data={"assignmentId": assignment_id, **answers}
+        )
+
+    def submit(self, assignment_id: str, **fields: Any) -> None:
+        response = self.try_submit(assignment_id, **fields)
+        assert response.status_code == 200, response.text
+
+    def give_back(self, assignment_id: str) -> None:
+        assert self.post(f"/assignments/{assignment_id}/return").status_code == 303
+
+    def work(self, hit_type_id: str) -> str:
+        """Accept and submit a HIT of the group; the assignment's id."""
+        assignment_id = self.accept(hit_type_id)
+        self.submit(assignment_id)
+        return assignment_id
+
+    def frame(self, path: str) -> Any:
+        """The task's frame on a page."""
+        return BeautifulSoup(self.get(path).text, "lxml").find("iframe")
+
+
+class Marketplace:
+    """A marketplace at an address, with a clock that can be set."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.numbers = itertools.count(1)
+
+    def keys(self, name: str = "lab", balance: str | None = None) -> dict[str, str]:
+        amount = None if balance is None else Decimal(balance)
+        made = get_or_create_requester(name=name, balance=amount, at=clock.now())
+        return {"access_key": made.access_key, "secret_key": made.secret_key}
+
+    def requester(self, name: str = "lab", balance: str | None = None, **options: Any) -> Any:
+        """A boto3 client of the requester of that name."""
+        keys = self.keys(name, balance)
+        return self.client(keys["access_key"], keys["secret_key"], **options)
+
+    def client(self, access_key: str, secret_key: str, **options: Any) -> Any:
+        return boto3.client(
+            "mturk",
+            region_name="us-east-1",
+            endpoint_url=self.url,
+            aws_access_key_id=access_key,
+            aws_secret_access_key=secret_key,
+            config=Config(**options),
+        )
+
+    def worker(self, **profile: Any) -> Worker:
+        """A new worker, signed in."""
+        made = get_or_create_worker(
+            name=f"worker {next(self.numbers)}", profile=WorkerProfile(**profile), at=clock.now()
+        )
+        return Worker(self.url, made.public_id, sign_in_url(made))
+
+    def advance(self, **time: float) -> None:
+        """Move the marketplace's clock."""
+        clock.advance(timedelta(**time))
+
+
+def create_hit_type(client: Any, **changes: Any) -> str:
+    return client.create_hit_type(**{**HIT_TYPE, **changes})["HITTypeId"]
+
+
+def create_hit(client: Any, hit_type_id: str, **changes: Any) -> dict[str, Any]:
+    request = {"LifetimeInSeconds": 3600, "Question": QUESTION, **changes}
+    return client.create_hit_with_hit_type(HITTypeId=hit_type_id, **request)["HIT"]
+
+
+def counts(client: Any, hit_id: str) -> tuple[str, int, int, int]:
+    """A HIT's status, and how many assignments are available, pending and completed."""
+    hit = client.get_hit(HITId=hit_id)["HIT"]
+    return (
+        hit["HITStatus"],
+        hit["NumberOfAssignmentsAvailable"],
+        hit["NumberOfAssignmentsPending"],
+        hit["NumberOfAssignmentsCompleted"],
+    )
+
+
+def error_code(error: Any) -> str:
+    """The TurkErrorCode of a boto3 exception, without its prefix."""
+    return error.value.response["TurkErrorCode"].removeprefix("AWS.MechanicalTurk.")

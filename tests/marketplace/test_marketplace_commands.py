@@ -1,0 +1,97 @@
+"""The commands that other programs read the output of."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import requests
+from django.core.management import CommandError, call_command
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: str) -> list[dict[str, str]]:
+    out = StringIO()
+    call_command(*arguments, "--json", stdout=out)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.django_db
+def test_the_same_requester_keeps_keys_and_balance():
+    [first] = run("marketplace_requester", "lab", "--balance", "12.50")
+
+    [again] = run("marketplace_requester", "lab")
+
+    assert again == first
+    assert set(first) == {"access_key", "secret_key", "endpoint_url"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("balance", ["a lot", "-1", "0.001", "nan"])
+def test_an_impossible_balance_is_refused(balance):
+    with pytest.raises(CommandError, match="balance"):
+        run("marketplace_requester", "lab", f"--balance={balance}")
+
+
+@pytest.mark.django_db
+def test_the_same_worker_gets_a_link_again(client):
+    first, other = run("marketplace_worker", "ann", "ben")
+
+    [again] = run("marketplace_worker", "ann", "--country", "US")
+
+    assert again["worker_id"] == first["worker_id"] != other["worker_id"]
+    path = again["sign_in_url"].partition("/sign-in/")[2]
+    assert client.get(f"/sign-in/{path}").status_code == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "options", [["--country", "USA"], ["--rate", "0", "--approved", "1"], ["--rate", "50"]]
+)
+def test_an_impossible_worker_is_refused(options):
+    with pytest.raises(CommandError):
+        run("marketplace_worker", "ann", *options)
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def test_the_server_starts_from_nothing_and_stops_when_told(tmp_path):
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "marketplace", "--port", str(port)],
+        cwd=ROOT,
+        env={
+            **{name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
+            "MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path / 'new.sqlite3'}",
+            "MARKETPLACE_URL": f"http://127.0.0.1:{port}",
+        },
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        line = process.stdout.readline()
+        health = requests.get(f"http://127.0.0.1:{port}/healthz", timeout=10)
+        style = requests.get(f"http://127.0.0.1:{port}/static/marketplace/marketplace.css")
+        started = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(timeout=20)
+    finally:
+        process.kill()
+        process.stdout.close()
+        process.wait()
+
+    assert f"http://127.0.0.1:{port}" in line
+    assert (health.status_code, health.text) == (200, "ok")
+    assert style.status_code == 200
+    assert (status, time.monotonic() - started < 10) == (0, True)
