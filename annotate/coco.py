@@ -122,16 +122,19 @@ class _Reader:
         width, height = (self.whole(entry, name, place) for name in ("width", "height"))
         if not 0 < width < 2**31 or not 0 < height < 2**31:
             raise self.wrong(place, f"{width}×{height} is no size of an image")
-        license_number = entry.get("license")
-        if license_number is not None and license_number not in licenses:
-            raise self.wrong(place, f"there is no license {license_number!r}")
+        license_url = ""
+        if entry.get("license") is not None:
+            number = self.whole(entry, "license", place)
+            if number not in licenses:
+                raise self.wrong(place, f"there is no license {number}")
+            license_url = licenses[number]
         return CocoImage(
             key=str(self.whole(entry, "id", place)),
             width=width,
             height=height,
             url=self.address(entry, "coco_url", place),
             landing_url=self.address(entry, "flickr_url", place),
-            license_url=licenses.get(license_number, "") if license_number is not None else "",
+            license_url=license_url,
         )
 
     def boxes(

@@ -112,7 +112,9 @@ def write_thumbnail(image: Image) -> None:
 @contextmanager
 def opened(path: Path) -> Iterator[PIL.Image.Image]:
     """The file as Pillow opens it; whatever is wrong with it is raised as BrokenImage."""
-    formats = (*SHOWN_FORMATS, *CONVERTED_FORMATS)
+    PIL.Image.init()
+    # Not every build of Pillow has every format, and MPO is opened as JPEG.
+    formats = [name for name in (*SHOWN_FORMATS, *CONVERTED_FORMATS) if name in PIL.Image.OPEN]
     try:
         with warnings.catch_warnings():
             # Pillow warns of images of more pixels than anybody shows; here they are refused.
