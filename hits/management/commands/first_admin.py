@@ -1,0 +1,24 @@
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand
+
+from hits.simulation.processes import random_password
+
+
+class Command(BaseCommand):
+    help = (
+        "Make an administrator with a random password, which is printed once, if the site has no "
+        "user at all; otherwise do nothing. Further users: `manage.py createsuperuser`."
+    )
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("--name", default="admin", help="the user's name (default: admin)")
+
+    def handle(self, *, name: str, **options: Any) -> None:
+        users = get_user_model().objects
+        if users.exists():
+            return
+        password = random_password()
+        users.create_superuser(name, password=password)
+        self.stdout.write(f"User name: {name}, password: {password}")

@@ -1,0 +1,168 @@
+import os
+import signal
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from waitress.server import create_server
+
+from hits.simulation.processes import (
+    HOST,
+    MARKETPLACE_PORT,
+    SITE_PORT,
+    Child,
+    Installation,
+    ProcessFailed,
+    child,
+    is_free,
+    manage,
+    marketplace_running,
+    site_running,
+    stopped_by_signals,
+)
+
+DEMO = settings.BASE_DIR / "build" / "demo"
+SYNC_SECONDS = 10
+
+
+class Command(BaseCommand):
+    help = (
+        "Open the site in the browser: the requester's site, the local marketplace and the "
+        "reconciler, until Ctrl-C. If there is a demonstration (`manage.py demo`) it is opened, "
+        "otherwise the installation that the environment names."
+    )
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument(
+            "--port", type=int, help=f"port of the requester's site (default: {SITE_PORT})"
+        )
+        parser.add_argument(
+            "--marketplace-port",
+            type=int,
+            help=f"port of the marketplace (default: {MARKETPLACE_PORT})",
+        )
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument(
+            "--demo", type=Path, metavar="DIR", help="open the demonstration in this folder"
+        )
+        which.add_argument(
+            "--own", action="store_true", help="open the installation, also if there is a demo"
+        )
+        parser.add_argument(
+            "--site-only",
+            action="store_true",
+            help="serve the requester's site alone; marketplace and reconciler run elsewhere",
+        )
+        parser.add_argument("--host", default=HOST, help=f"address to listen on (default: {HOST})")
+
+    def handle(self, *, site_only: bool, host: str, **options: Any) -> None:
+        if site_only:
+            self._serve_site(host, options["port"] or SITE_PORT)
+            return
+        installation = self._installation(options)
+        try:
+            with stopped_by_signals(), ExitStack() as stack:
+                self._run(installation, stack)
+        except ProcessFailed as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            self.stdout.write("Stopped.")
+
+    def _installation(self, options: dict[str, Any]) -> "Chosen":
+        folder: Path | None = options["demo"]
+        if folder is None and DEMO.joinpath("campaigns.sqlite3").exists() and not options["own"]:
+            folder = DEMO
+        if folder is not None and not folder.joinpath("campaigns.sqlite3").exists():
+            raise CommandError(f"{folder} holds no demonstration; `manage.py demo` makes one.")
+        chosen = Chosen.of(folder, options["port"], options["marketplace_port"])
+        for name, port in (("--port", chosen.places.site_port), *chosen.marketplace_ports()):
+            if not is_free(port):
+                raise CommandError(f"Port {port} is taken: name another one with {name}.")
+        return chosen
+
+    def _run(self, chosen: "Chosen", stack: ExitStack) -> None:
+        """Start everything and wait until one of the processes ends."""
+        places, environment = chosen.places, chosen.environment()
+        manage(["migrate", "--verbosity", "0"], environment)
+        children: list[Child] = []
+        if chosen.has_marketplace:
+            children.append(stack.enter_context(marketplace_running(places, environment)))
+            environment |= places.keys(environment)
+        children.append(stack.enter_context(site_running(places, environment)))
+        watch = ["sync", "--watch", str(SYNC_SECONDS)]
+        log = places.logs / "sync.log"
+        children.append(
+            stack.enter_context(child("reconciler", watch, log=log, environment=environment))
+        )
+        self._tell(chosen, manage(["first_admin"], environment).strip())
+        while True:
+            for each in children:
+                if each.process.poll() is not None:
+                    raise ProcessFailed(f"The {each.name} has ended; {each.log} says why.")
+            time.sleep(0.5)
+
+    def _tell(self, chosen: "Chosen", admin: str) -> None:
+        places = chosen.places
+        self.stdout.write(f"Dashboard:   {places.site_url}/")
+        if admin:
+            self.stdout.write(f"             {admin} (shown this once)")
+        if chosen.has_marketplace:
+            self.stdout.write(f"Marketplace: {places.marketplace_url}/")
+        self.stdout.write(f"Data:        {places.folder} (logs in {places.logs})")
+        self.stdout.write("Stop with Ctrl-C.")
+        self.stdout.flush()
+
+    def _serve_site(self, host: str, port: int) -> None:
+        """The requester's site in this process, for many browsers at once."""
+        from annotate.wsgi import application
+
+        try:
+            server = create_server(application, host=host, port=port, threads=8)
+        except OSError as error:
+            raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
+        signal.signal(signal.SIGTERM, _exit)
+        self.stdout.write(f"The site is ready at {settings.SITE_URL}.")
+        try:
+            server.run()
+        finally:
+            server.close()
+
+
+class Chosen:
+    """Which installation is served: a demonstration's folder, or what the environment names."""
+
+    def __init__(self, places: Installation, *, is_demo: bool) -> None:
+        self.places = places
+        self.is_demo = is_demo
+
+    @classmethod
+    def of(cls, folder: Path | None, port: int | None, marketplace_port: int | None) -> "Chosen":
+        places = Installation(
+            (folder or settings.VAR_DIR).resolve(),
+            port or SITE_PORT,
+            marketplace_port or MARKETPLACE_PORT,
+        )
+        return cls(places, is_demo=folder is not None)
+
+    @property
+    def has_marketplace(self) -> bool:
+        return self.is_demo or settings.MTURK_ENDPOINT == "local"
+
+    def marketplace_ports(self) -> list[tuple[str, int]]:
+        if self.has_marketplace:
+            return [("--marketplace-port", self.places.marketplace_port)]
+        return []
+
+    def environment(self) -> dict[str, str]:
+        """A demonstration is what its folder holds; elsewhere the environment has the last word."""
+        own = self.places.environment()
+        if self.is_demo:
+            return own
+        return {name: os.environ.get(name, value) for name, value in own.items()}
+
+
+def _exit(*_: object) -> None:
+    raise SystemExit(0)

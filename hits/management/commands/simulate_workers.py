@@ -1,0 +1,140 @@
+import argparse
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from tqdm import tqdm
+
+from annotate.management.base import DomainCommand, campaign_named
+from annotate.models import Campaign
+from hits.endpoints import KNOWN
+from hits.simulation.crowd import Crowd, Member, Outcome, Plan, members
+from hits.simulation.processes import ProcessFailed, make_workers
+from hits.simulation.sights import sights_by_address
+from hits.simulation.writers import Limits
+
+
+def share(text: str) -> float:
+    """A number from 0 to 1."""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+class Command(DomainCommand):
+    help = (
+        "Let simulated workers do a campaign's HITs: they sign in at the marketplace, accept, "
+        "write in the task's frame and submit, over HTTP as a browser does, until nothing is "
+        "offered any more. Never at Amazon's marketplaces."
+    )
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+        parser.add_argument("--workers", type=int, default=24, help="how many (default: 24)")
+        parser.add_argument(
+            "--careless", type=int, default=3, help="how many of them are careless (default: 3)"
+        )
+        parser.add_argument(
+            "--seed", type=int, default=1, help="of who they are and what they write (default: 1)"
+        )
+        parser.add_argument(
+            "--assignments", type=int, help="stop after so many (default: when none is left)"
+        )
+        parser.add_argument(
+            "--threads", type=int, default=4, help="workers at work at once (default: 4)"
+        )
+        parser.add_argument(
+            "--returns", type=share, default=0.02, help="share of HITs returned (default: 0.02)"
+        )
+        parser.add_argument(
+            "--abandons", type=share, default=0.0, help="share of HITs abandoned (default: 0)"
+        )
+        parser.add_argument(
+            "--sign-in-urls",
+            type=Path,
+            metavar="FILE",
+            help="a sign-in link of the marketplace on each line, one for each worker; needed "
+            "unless the marketplace is the local one, where workers are made",
+        )
+
+    def handle(self, *, campaign: str, **options: Any) -> None:
+        found = campaign_named(campaign)
+        plan = plan_of(found, options)
+        links = self._links(found, options)
+        names = [f"simulated-{number:03}" for number in range(1, len(links) + 1)]
+        crowd = members(names=names, links=links, careless=options["careless"], plan=plan)
+        with tqdm(total=options["assignments"], unit=" HITs", disable=None) as bar:
+            outcome = Crowd(crowd, plan, bar.update).work()
+        self._show(crowd, outcome)
+        if outcome.errors:
+            lines = [f"{count} × {message}" for message, count in outcome.errors.most_common(5)]
+            raise CommandError("Some pages failed: " + "; ".join(lines))
+
+    def _links(self, campaign: Campaign, options: dict[str, Any]) -> list[str]:
+        if path := options["sign_in_urls"]:
+            try:
+                lines = path.read_text(encoding="utf-8").split()
+            except OSError as error:
+                raise CommandError(f"{path}: {error.strerror}.") from error
+            if not lines:
+                raise CommandError(f"{path} holds no link.")
+            return lines[: options["workers"]]
+        if campaign.endpoint != "local":
+            raise CommandError(
+                f"{campaign} is at {campaign.endpoint}, where no workers can be made from here: "
+                "give their links with --sign-in-urls."
+            )
+        return make_crowd(campaign, options["workers"])
+
+    def _show(self, crowd: list[Member], outcome: Outcome) -> None:
+        kinds: Counter[str] = Counter()
+        for member in crowd:
+            kinds[member.kind] += outcome.submitted[member.name]
+        heads = Counter(member.kind for member in crowd)
+        for kind, count in sorted(heads.items()):
+            self.stdout.write(f"{kind:<16} {count:>4} workers {kinds[kind]:>7} submitted")
+        busiest = max(outcome.submitted.values(), default=0)
+        self.stdout.write(
+            f"{outcome.total} HITs submitted (most by one worker: {busiest}), "
+            f"{outcome.corrected} answers corrected, {outcome.returned} HITs returned, "
+            f"{outcome.abandoned} abandoned, {outcome.found_nothing} accepted in vain."
+        )
+
+
+def plan_of(campaign: Campaign, options: dict[str, Any]) -> Plan:
+    """The crowd's orders; raises CommandError where no crowd may work, or none can."""
+    if campaign.endpoint in KNOWN:
+        raise CommandError(
+            f"{campaign} is at the {campaign.endpoint} marketplace, where only people may work."
+        )
+    hit_type = campaign.hit_types.last()
+    if hit_type is None:
+        raise CommandError(f"{campaign} has no HITs yet: `manage.py publish {campaign}` opens it.")
+    rules = campaign.config.captions
+    return Plan(
+        group=hit_type.hit_type_id,
+        seed=options["seed"],
+        limits=Limits(rules.least_words, rules.most_words),
+        sights=sights_by_address(campaign),
+        most_assignments=options["assignments"],
+        threads=options["threads"],
+        return_share=options["returns"],
+        abandon_share=options["abandons"],
+    )
+
+
+def make_crowd(campaign: Campaign, count: int) -> list[str]:
+    """Workers of the local marketplace who meet the campaign's requirements; their links."""
+    wanted = campaign.config.workers
+    try:
+        return make_workers(
+            [f"simulated-{number:03}" for number in range(1, count + 1)],
+            country=wanted.countries[0] if wanted.countries else "US",
+            approved=wanted.approved_hits + 1000,
+            rate=min(100, wanted.approval_rate + 4),
+            environment={},
+        )
+    except ProcessFailed as error:
+        raise CommandError(str(error)) from error

@@ -1,0 +1,258 @@
+"""A crowd of simulated workers, who come back to the marketplace until it has nothing for them."""
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from hits.simulation.marketplace_site import (
+    Accepted,
+    NothingLeft,
+    NotOffered,
+    SiteError,
+    TaskPage,
+    WorkerBrowser,
+)
+from hits.simulation.writers import (
+    Honest,
+    KeywordLister,
+    Limits,
+    Mixer,
+    Repeater,
+    Sight,
+    Writer,
+)
+
+# A worker is given up after so many errors, and an answer after so many corrections.
+MOST_ERRORS, MOST_CORRECTIONS = 3, 4
+CARELESS_KINDS = ("keyword list", "same sentence", "another image")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the crowd is asked to do."""
+
+    group: str
+    seed: int
+    limits: Limits
+    sights: Mapping[str, Sight]
+    most_assignments: int | None = None
+    threads: int = 4
+    return_share: float = 0.02
+    abandon_share: float = 0.0
+
+
+@dataclass
+class Member:
+    """One simulated worker: how they write, and how often they are there."""
+
+    name: str
+    browser: WorkerBrowser
+    writer: Writer
+    kind: str
+    weight: float
+    errors: int = 0
+    signed_in: bool = False
+
+
+@dataclass
+class Outcome:
+    """What the crowd did, in numbers; `errors` counts each message."""
+
+    submitted: Counter[str] = field(default_factory=Counter)
+    corrected: int = 0
+    returned: int = 0
+    abandoned: int = 0
+    found_nothing: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        return sum(self.submitted.values())
+
+
+def members(
+    *, names: Sequence[str], links: Sequence[str], careless: int, plan: Plan
+) -> list[Member]:
+    """The crowd: the careless ones are spread over it. How much each works is heavy-tailed, as it
+    is at marketplaces: few workers do most."""
+    rng = random.Random(f"{plan.seed}/crowd")
+    bad = set(rng.sample(range(len(names)), min(careless, len(names))))
+    kinds = {index: CARELESS_KINDS[i % len(CARELESS_KINDS)] for i, index in enumerate(sorted(bad))}
+    elsewhere = [sight for _, sight in sorted(plan.sights.items()) if sight.things]
+    crowd = []
+    for index, (name, link) in enumerate(zip(names, links, strict=True)):
+        kind = kinds.get(index, "honest")
+        writer = writer_of(kind, rng, elsewhere)
+        weight = min(8.0, rng.paretovariate(1.2))
+        crowd.append(Member(name, WorkerBrowser(link), writer, kind, weight))
+    return crowd
+
+
+def writer_of(kind: str, rng: random.Random, elsewhere: Sequence[Sight]) -> Writer:
+    match kind:
+        case "honest":
+            return Honest()
+        case "keyword list":
+            return KeywordLister()
+        case "same sentence":
+            return Repeater(rng)
+        case "another image":
+            return Mixer(elsewhere)
+    raise ValueError(kind)
+
+
+class Crowd:
+    """Lets members work in a few threads, each member in one thread at a time, until nobody is
+    offered anything or enough is submitted."""
+
+    def __init__(
+        self, crowd: Sequence[Member], plan: Plan, submitted: Callable[[], object] = lambda: None
+    ) -> None:
+        self.plan = plan
+        self.outcome = Outcome()
+        self._on_submission = submitted
+        self._idle = list(crowd)
+        self._busy = 0
+        self._left = plan.most_assignments
+        self._rng = random.Random(f"{plan.seed}/turns")
+        self._changed = threading.Condition()
+        self._stopped = False
+
+    def work(self) -> Outcome:
+        """Work to the end. An unexpected error of any thread ends them all and is raised."""
+        with ThreadPoolExecutor(self.plan.threads, thread_name_prefix="worker") as pool:
+            turns = [pool.submit(self._thread) for _ in range(self.plan.threads)]
+            try:
+                for turn in turns:
+                    turn.result()
+            finally:
+                self._stop()
+        return self.outcome
+
+    def _stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def _thread(self) -> None:
+        while (member := self._next()) is not None:
+            comes_back = False
+            try:
+                comes_back = self._turn(member)
+            except SiteError as error:
+                member.errors += 1
+                comes_back = member.errors < MOST_ERRORS
+                self._count_error(str(error))
+            except BaseException:
+                self._stop()
+                raise
+            finally:
+                self._done(member, comes_back)
+
+    def _next(self) -> Member | None:
+        """Somebody who is not busy, the eager ones more often; None at the end."""
+        with self._changed:
+            while not self._stopped:
+                if self._idle and self._left != 0:
+                    weights = [member.weight for member in self._idle]
+                    index = self._rng.choices(range(len(self._idle)), weights)[0]
+                    self._busy += 1
+                    if self._left is not None:
+                        self._left -= 1
+                    return self._idle.pop(index)
+                if not self._busy:
+                    return None
+                self._changed.wait()
+            return None
+
+    def _done(self, member: Member, comes_back: bool) -> None:
+        with self._changed:
+            self._busy -= 1
+            if comes_back:
+                self._idle.append(member)
+            self._changed.notify_all()
+
+    def _turn(self, member: Member) -> bool:
+        """One HIT of a member, from accepting it; whether they come back for another."""
+        submitted = False
+        try:
+            submitted = self._do_hit(member)
+        except NotOffered:
+            return False
+        finally:
+            if not submitted:
+                self._give_turn_back()
+        return True
+
+    def _give_turn_back(self) -> None:
+        with self._changed:
+            if self._left is not None:
+                self._left += 1
+
+    def _do_hit(self, member: Member) -> bool:
+        if not member.signed_in:
+            member.browser.sign_in()
+            member.signed_in = True
+            if not member.browser.offers(self.plan.group):
+                raise NotOffered
+        accepted = member.browser.accept(self.plan.group)
+        try:
+            page = member.browser.open_task(accepted)
+        except NothingLeft:
+            member.browser.give_back(accepted)
+            self._count("found_nothing")
+            raise NotOffered from None
+        rng = random.Random(f"{self.plan.seed}/{member.name}/{sorted(page.images.values())}")
+        if self._leaves(member, accepted, rng):
+            return False
+        self._answer(member, page, rng)
+        with self._changed:
+            self.outcome.submitted[member.name] += 1
+            self._on_submission()
+        return True
+
+    def _leaves(self, member: Member, accepted: Accepted, rng: random.Random) -> bool:
+        """Some HITs are returned, and some are left without a word."""
+        # Drawn anew each time, or the worker would leave the same image for ever.
+        share = random.Random(f"{rng.random()}/{accepted.page}").random()
+        if share < self.plan.return_share:
+            member.browser.give_back(accepted)
+            self._count("returned")
+            return True
+        if share < self.plan.return_share + self.plan.abandon_share:
+            self._count("abandoned")
+            return True
+        return False
+
+    def _answer(self, member: Member, page: TaskPage, rng: random.Random) -> None:
+        for attempt in range(MOST_CORRECTIONS):
+            captions = {
+                name: member.writer.write(
+                    self._sight(page, name), self.plan.limits, rng, refused=attempt > 0
+                )
+                for name in page.images
+            }
+            answer = member.browser.send(page, captions)
+            if answer is None:
+                return
+            page = answer
+            self._count("corrected")
+        raise SiteError(f"A caption was refused {MOST_CORRECTIONS} times: {page.problems}")
+
+    def _sight(self, page: TaskPage, name: str) -> Sight:
+        """What a member sees: the image, or, where the dataset is silent, the keywords."""
+        seen = self.plan.sights.get(page.images[name])
+        if seen is not None and seen.things:
+            return seen
+        return Sight(dict.fromkeys(page.keywords[name], 1))
+
+    def _count(self, what: str) -> None:
+        with self._changed:
+            setattr(self.outcome, what, getattr(self.outcome, what) + 1)
+
+    def _count_error(self, message: str) -> None:
+        with self._changed:
+            self.outcome.errors[message] += 1

@@ -1,0 +1,185 @@
+"""A worker's browser: the marketplace's pages and the task in its frame, over HTTP only."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urljoin
+
+import requests
+from bs4 import BeautifulSoup, Tag
+
+TIMEOUT = (5, 60)
+ATTEMPTS = 4
+
+
+class SiteError(Exception):
+    """A page did not answer as a worker's browser would need it to."""
+
+
+class NotOffered(Exception):
+    """The marketplace has no HIT of the group for this worker."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An accepted HIT: its page at the marketplace, and the address of its frame."""
+
+    page: str
+    frame: str
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """The task in the frame: where its form goes, the fields to be filled in, and their images."""
+
+    action: str
+    hidden: Mapping[str, str]
+    images: Mapping[str, str]
+    keywords: Mapping[str, list[str]]
+    problems: list[str]
+
+
+class NothingLeft(Exception):
+    """The task page has no work for this worker and asks to return the HIT."""
+
+
+@dataclass
+class WorkerBrowser:
+    """One worker at the marketplace; not to be used by two threads at once."""
+
+    sign_in_url: str
+    http: requests.Session = field(default_factory=requests.Session)
+    token: str = ""
+    seen_images: set[str] = field(default_factory=set)
+
+    @property
+    def site(self) -> str:
+        return urljoin(self.sign_in_url, "/").rstrip("/")
+
+    def sign_in(self) -> None:
+        page = self._get(self.sign_in_url)
+        if not page.ok:
+            raise SiteError(f"Signing in was answered with {page.status_code}.")
+
+    def offers(self, group: str) -> bool:
+        """Whether the list of HITs has this group, with a button to accept."""
+        page = _soup(self._get(f"{self.site}/"))
+        row = page.select_one(f'[data-group="{group}"]')
+        return row is not None and self._keep_token(row)
+
+    def accept(self, group: str) -> Accepted:
+        """Accept a HIT of the group; raises NotOffered."""
+        address = f"{self.site}/groups/{group}"
+        if not self.token:
+            self._keep_token(_soup(self._get(f"{address}/preview")))
+        answer = self._post(f"{address}/accept", {"csrfmiddlewaretoken": self.token})
+        if answer.status_code in {403, 404, 409}:
+            raise NotOffered(f"The marketplace answered {answer.status_code}.")
+        page = _soup(_checked(answer))
+        frame = page.select_one("iframe[src]")
+        if frame is None:
+            raise SiteError("The page of an accepted HIT has no frame.")
+        self._keep_token(page)
+        return Accepted(answer.url, str(frame["src"]))
+
+    def give_back(self, accepted: Accepted) -> None:
+        """Return the HIT."""
+        address = f"{accepted.page}/return"
+        _checked(self._post(address, {"csrfmiddlewaretoken": self.token}))
+
+    def open_task(self, accepted: Accepted) -> TaskPage:
+        """What the frame shows, images loaded; raises NothingLeft."""
+        return self._task_page(_checked(self._get(accepted.frame)))
+
+    def send(self, page: TaskPage, captions: Mapping[str, str]) -> TaskPage | None:
+        """Post the task's form. None: it was taken and handed on to the marketplace; otherwise
+        the page that says what to correct."""
+        answer = self._post(page.action, {**page.hidden, **captions})
+        if answer.status_code == 422:
+            return self._task_page(answer)
+        form = _soup(_checked(answer)).select_one("form[data-forward]")
+        if form is None:
+            raise SiteError("The answer was taken, but there is no form that hands it on.")
+        target = urljoin(answer.url, str(form["action"]))
+        submitted = self._post(target, _fields(form))
+        if not submitted.ok:
+            # After a lost connection the second attempt is told that the first one arrived.
+            raise SiteError(f"The submission was answered with {submitted.status_code}.")
+        return None
+
+    def _task_page(self, answer: requests.Response) -> TaskPage:
+        page = _soup(answer)
+        if page.select_one("[data-nothing-left]"):
+            raise NothingLeft
+        form = page.select_one("form[data-task]")
+        if form is None:
+            raise SiteError("The task page has no form.")
+        images, keywords = {}, {}
+        for area in form.select("textarea[name^=caption-]"):
+            name, item = str(area["name"]), area.find_parent("fieldset") or form
+            image = item.select_one("img[data-task-image]")
+            if image is None:
+                raise SiteError("The task page has no image.")
+            images[name] = str(image["src"])
+            keywords[name] = [li.get_text(strip=True) for li in item.select("[data-keywords] li")]
+        if not images:
+            raise SiteError("The task page has no field for a caption.")
+        self._load_images(answer.url, images.values())
+        hidden = {name: value for name, value in _fields(form).items() if name not in images}
+        problems = [li.get_text(strip=True) for li in form.select("[data-problems] li")]
+        action = urljoin(answer.url, str(form.get("action", "")))
+        return TaskPage(action, hidden, images, keywords, problems)
+
+    def _load_images(self, page: str, sources: Iterable[str]) -> None:
+        """Fetch what the browser would show; a worker cannot describe a broken image."""
+        for source in set(sources) - self.seen_images:
+            answer = _checked(self._get(urljoin(page, source)))
+            if not answer.headers.get("Content-Type", "").startswith("image/"):
+                raise SiteError("What the task page shows as an image is none.")
+            self.seen_images.add(source)
+
+    def _keep_token(self, page: Tag) -> bool:
+        token = page.select_one("input[name=csrfmiddlewaretoken]")
+        if token is not None:
+            self.token = str(token["value"])
+        return token is not None
+
+    def _get(self, address: str) -> requests.Response:
+        return self._ask("GET", address)
+
+    def _post(self, address: str, fields: Mapping[str, str]) -> requests.Response:
+        return self._ask("POST", address, data=dict(fields), headers={"Referer": address})
+
+    def _ask(self, method: str, address: str, **arguments: object) -> requests.Response:
+        """A request, tried again where the server was too busy to answer."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                answer = self.http.request(method, address, timeout=TIMEOUT, **arguments)  # type: ignore[arg-type]
+            except requests.RequestException as error:
+                if attempt == ATTEMPTS:
+                    raise SiteError(f"No answer: {type(error).__name__}.") from error
+                continue
+            if answer.status_code < 500 or attempt == ATTEMPTS:
+                return answer
+        raise AssertionError("not reached")
+
+
+def _soup(answer: requests.Response) -> BeautifulSoup:
+    return BeautifulSoup(answer.content, "lxml")
+
+
+def _checked(answer: requests.Response) -> requests.Response:
+    if answer.ok:
+        return answer
+    alert = _soup(answer).select_one("[role=alert]")
+    words = re.sub(r"\s+", " ", alert.get_text()).strip() if alert else "no reason given"
+    raise SiteError(f"A page answered {answer.status_code}: {words}")
+
+
+def _fields(form: Tag) -> dict[str, str]:
+    """The form's named inputs with their values, as a browser sends them."""
+    return {
+        str(each["name"]): str(each.get("value", ""))
+        for each in form.select("input[name]")
+        if each.get("type") not in {"submit", "button"}
+    }

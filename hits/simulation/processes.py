@@ -1,0 +1,234 @@
+"""The two sites as child processes: their environment, their ports, starting and stopping them."""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+import requests
+
+MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
+SITE_PORT, MARKETPLACE_PORT = 8000, 8001
+HOST = "127.0.0.1"
+
+
+class ProcessFailed(Exception):
+    """A child process did not do what it was started for; the message says where to look."""
+
+
+@dataclass(frozen=True)
+class Installation:
+    """A data folder with the databases and files of both sites, and the ports they answer on."""
+
+    folder: Path
+    site_port: int = SITE_PORT
+    marketplace_port: int = MARKETPLACE_PORT
+
+    @property
+    def site_url(self) -> str:
+        return f"http://{HOST}:{self.site_port}"
+
+    @property
+    def marketplace_url(self) -> str:
+        return f"http://{HOST}:{self.marketplace_port}"
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    @property
+    def keys_file(self) -> Path:
+        return self.folder / "requester.json"
+
+    def environment(self) -> dict[str, str]:
+        """The variables that make both sites use this folder and these ports."""
+        return {
+            "DATABASE_URL": f"sqlite:///{self.folder / 'campaigns.sqlite3'}",
+            "MEDIA_ROOT": str(self.folder / "media"),
+            "SITE_URL": self.site_url,
+            "MTURK_ENDPOINT": "local",
+            "MARKETPLACE_DATABASE_URL": f"sqlite:///{self.folder / 'marketplace.sqlite3'}",
+            "MARKETPLACE_URL": self.marketplace_url,
+        }
+
+    def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The requester's access keys as environment variables. Made at the first use and kept in
+        the folder, readable for its owner only; the marketplace gives the same name the same."""
+        if not self.keys_file.exists():
+            made = manage(["marketplace_requester", "This installation", "--json"], environment)
+            with open(os.open(self.keys_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as stream:
+                stream.write(made)
+        keys = json.loads(self.keys_file.read_text(encoding="utf-8"))
+        return {
+            "AWS_ACCESS_KEY_ID": keys["access_key"],
+            "AWS_SECRET_ACCESS_KEY": keys["secret_key"],
+        }
+
+    def on_free_ports(self) -> "Installation":
+        """This installation, on other ports where its own are taken."""
+        site = free_port(self.site_port)
+        return replace(
+            self,
+            site_port=site,
+            marketplace_port=free_port(self.marketplace_port, other_than=site),
+        )
+
+
+def is_free(port: int) -> bool:
+    """Whether nobody listens on the port of this machine."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+        return True
+
+
+def free_port(preferred: int, *, other_than: int = 0) -> int:
+    """The preferred port, or any free one if it is taken."""
+    if preferred != other_than and is_free(preferred):
+        return preferred
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment with `extra` on top, fit for a command of either site."""
+    inherited = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
+    return {**inherited, **extra}
+
+
+def manage(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """Run a management command to its end; returns what it printed. Raises ProcessFailed."""
+    done = subprocess.run(
+        [sys.executable, str(MANAGE), *arguments],
+        env=clean_environment(environment),
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        raise ProcessFailed(f"`manage.py {arguments[0]}` failed: {last}")
+    return done.stdout
+
+
+def make_workers(
+    names: Sequence[str], *, country: str, approved: int, rate: int, environment: Mapping[str, str]
+) -> list[str]:
+    """Make workers at the local marketplace; the links that sign them in, in their order."""
+    options = ["--country", country, "--approved", str(approved), "--rate", str(rate), "--json"]
+    lines = manage(["marketplace_worker", *names, *options], environment).splitlines()
+    return [row["sign_in_url"] for row in map(json.loads, lines)]
+
+
+@dataclass
+class Child:
+    """A running child process and the file that it logs to."""
+
+    name: str
+    process: "subprocess.Popen[Any]"
+    log: Path
+
+    def wait_until_ready(self, url: str, seconds: float = 60) -> None:
+        """Return once the URL answers; raises ProcessFailed."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise ProcessFailed(f"The {self.name} ended at once; {self.log} says why.")
+            try:
+                requests.get(url, timeout=5)
+                return
+            except requests.ConnectionError:
+                time.sleep(0.1)
+        raise ProcessFailed(f"The {self.name} did not answer at {url}; see {self.log}.")
+
+    def stop(self, seconds: float = 15) -> None:
+        """Ask the process to end, and end it if it does not."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextmanager
+def child(
+    name: str, arguments: Sequence[str], *, log: Path, environment: Mapping[str, str]
+) -> Iterator[Child]:
+    """A management command as a child process for the length of the block."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as stream:
+        running = Child(name, _start(arguments, stream, environment), log)
+        try:
+            yield running
+        finally:
+            running.stop()
+
+
+def _start(
+    arguments: Sequence[str], stream: IO[bytes], environment: Mapping[str, str]
+) -> "subprocess.Popen[Any]":
+    # A group of its own: Ctrl-C reaches this process alone, which then stops its children.
+    return subprocess.Popen(
+        [sys.executable, str(MANAGE), *arguments],
+        env=clean_environment(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=stream,
+        stderr=subprocess.STDOUT,
+        process_group=0,
+    )
+
+
+@contextmanager
+def marketplace_running(
+    installation: Installation, environment: Mapping[str, str]
+) -> Iterator[Child]:
+    """The marketplace site, answering."""
+    arguments = ["marketplace", "--port", str(installation.marketplace_port)]
+    log = installation.logs / "marketplace.log"
+    with child("marketplace", arguments, log=log, environment=environment) as running:
+        running.wait_until_ready(f"{installation.marketplace_url}/healthz")
+        yield running
+
+
+@contextmanager
+def site_running(installation: Installation, environment: Mapping[str, str]) -> Iterator[Child]:
+    """The requester's site, answering; its database is up to date already."""
+    arguments = ["serve", "--site-only", "--port", str(installation.site_port)]
+    log = installation.logs / "site.log"
+    with child("site", arguments, log=log, environment=environment) as running:
+        running.wait_until_ready(f"{installation.site_url}/sign-in/")
+        yield running
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[None]:
+    """Let SIGTERM, and a terminal that is closed, end the block as Ctrl-C does: its children are
+    stopped whichever it was."""
+    previous = {each: signal.signal(each, _interrupt) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def random_password() -> str:
+    return secrets.token_urlsafe(12)
