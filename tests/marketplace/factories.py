@@ -1,0 +1,52 @@
+"""The least that is valid of each thing, made through the services where there is one."""
+
+import itertools
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from marketplace.models import Hit, HitType, Requester, Worker
+from marketplace.services.hits import (
+    HitRequest,
+    HitTypeProperties,
+    create_hit,
+    get_or_create_hit_type,
+)
+from marketplace.services.workers import (
+    WorkerProfile,
+    get_or_create_requester,
+    get_or_create_worker,
+)
+from tests.marketplace.driver import QUESTION
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+_numbers = itertools.count(1)
+
+
+def make_requester(balance: str = "1000.00") -> Requester:
+    return get_or_create_requester(name=f"lab {next(_numbers)}", balance=Decimal(balance), at=NOON)
+
+
+def make_worker(**profile: Any) -> Worker:
+    return get_or_create_worker(
+        name=f"person {next(_numbers)}", profile=WorkerProfile(**profile), at=NOON
+    )
+
+
+def make_hit_type(requester: Requester | None = None, **changes: Any) -> HitType:
+    properties = {
+        "title": "Describe an image",
+        "description": "Write one sentence",
+        "reward": Decimal("0.10"),
+        "assignment_duration": timedelta(minutes=10),
+        "auto_approval_delay": timedelta(days=1),
+        **changes,
+    }
+    return get_or_create_hit_type(
+        requester=requester or make_requester(), properties=HitTypeProperties(**properties), at=NOON
+    )
+
+
+def make_hit(hit_type: HitType | None = None, **changes: Any) -> Hit:
+    request = {"question": QUESTION, "lifetime": timedelta(hours=1), **changes}
+    return create_hit(hit_type=hit_type or make_hit_type(), request=HitRequest(**request), at=NOON)
