@@ -174,6 +174,11 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Campaigns with their progress, responses, and releases with their files.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "ENUM_NAME_OVERRIDES": {
+        "CampaignStatus": "annotate.models.CampaignStatus",
+        "ResponseStatus": "annotate.models.ResponseStatus",
+    },
 }
 
 # Without a broker, tasks run in the process that asks for them: the embedded default.

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("hits.urls")),
     path("review/", include("qualcontrol.urls")),
     path("releases/", include("annotate.release_urls")),
+    path("api/", include("hits.api_urls")),
     path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("media/<path:path>", media, name="media"),
