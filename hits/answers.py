@@ -17,7 +17,7 @@ def parse_answer(xml: str) -> dict[str, str]:
     except ParseError as error:
         raise UnreadableAnswer(str(error)) from error
     fields: dict[str, str] = {}
-    for answer in root.iter("{*}Answer"):
+    for answer in root.findall("{*}Answer"):
         name = answer.findtext("{*}QuestionIdentifier")
         if name:
             fields.setdefault(name.strip(), answer.findtext("{*}FreeText") or "")

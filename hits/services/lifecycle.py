@@ -4,6 +4,7 @@ from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
 from hits.client import marketplace_of
 from hits.costs import estimate, seat_cost
+from hits.endpoints import endpoint_of
 
 
 class NotConfirmed(DomainError):
@@ -18,9 +19,8 @@ def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
     """Let the reconciler open seats, for a draft or a paused campaign. At the production
     marketplace it needs a confirmation; raises NotConfirmed with the cost, CannotMove,
     WrongEndpoint or MarketplaceError."""
-    marketplace = marketplace_of(campaign)
     cost = estimate(campaign)
-    if marketplace.endpoint.spends_money and not confirmed:
+    if endpoint_of(campaign.endpoint).spends_money and not confirmed:
         raise NotConfirmed(
             f"{campaign} goes to the production marketplace and costs about ${cost.total} "
             f"(budget ${campaign.budget}). Confirm to go on."
@@ -30,7 +30,7 @@ def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
             f"The budget of ${campaign.budget} does not pay for one assignment "
             f"(${seat_cost(campaign)} with its fee)."
         )
-    if marketplace.balance() < seat_cost(campaign):
+    if marketplace_of(campaign).balance() < seat_cost(campaign):
         raise CannotMove("The marketplace account does not hold enough for one assignment.")
     _move(campaign, [CampaignStatus.DRAFT, CampaignStatus.PAUSED], CampaignStatus.RUNNING)
 

@@ -5,6 +5,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
@@ -146,7 +147,8 @@ def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, "You returned the HIT. This does not count against you.")
-    return HttpResponseRedirect(found.hit.hit_type.get_absolute_url(), status=303)
+    # The list, as the group itself may no longer be one that the worker can see.
+    return HttpResponseRedirect(reverse("groups"), status=303)
 
 
 @require_GET

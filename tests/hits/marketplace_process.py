@@ -128,7 +128,8 @@ class WorkerSession:
 
     def give_back(self, frame: Frame) -> None:
         path = f"/assignments/{frame.assignment_id}"
-        assert self._post(path, f"{path}/return").ok
+        answer = self._post(path, f"{path}/return")
+        assert answer.ok, answer.text
 
     def submit(self, assignment_id: str, **fields: str) -> requests.Response:
         """Post straight to the marketplace, as the frame's form does."""

@@ -1,14 +1,20 @@
 """The reconciler against a real marketplace over HTTP, the task page against Django's client."""
 
+from decimal import Decimal
 from urllib.parse import urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
 
-from annotate.models import CampaignStatus, Response, ResponseStatus
+from annotate.models import CampaignStatus, Claim, ClaimStatus, Response, ResponseStatus
 from annotate.services.campaigns import progress, recount_places
+from annotate.services.responses import discard
+from hits.client import marketplace_of
+from hits.costs import spend
+from hits.endpoints import WrongEndpoint
 from hits.models import Assignment, AssignmentStatus, Hit, HitStatus
 from hits.reconciler import reconcile
+from hits.services.lifecycle import NotConfirmed, finish, pause, publish
 from qualcontrol import services as quality
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
@@ -49,9 +55,15 @@ def work(client, worker, campaign, number=0):
     return frame
 
 
-def test_a_campaign_goes_from_seats_to_approved_captions(client, marketplace, requester):
+def workers_of(marketplace, request, count):
+    """Workers of this test's own, signed in."""
+    names = [f"{request.node.name[:40]}-{number}" for number in range(count)]
+    return [worker.sign_in() for worker in marketplace.workers(*names)]
+
+
+def test_a_campaign_goes_from_seats_to_approved_captions(client, marketplace, requester, request):
     campaign = make_campaign(tasks=2)
-    workers = [w.sign_in() for w in marketplace.workers("a1", "a2", "a3")]
+    workers = workers_of(marketplace, request, 3)
 
     created = reconcile(campaign)
     for worker in workers:
@@ -64,3 +76,222 @@ def test_a_campaign_goes_from_seats_to_approved_captions(client, marketplace, re
     assert progress(campaign).complete == 2
     assert set(Assignment.objects.values_list("status", flat=True)) == {AssignmentStatus.APPROVED}
     assert recount_places(campaign) == 0
+
+
+def test_a_second_run_finds_nothing_to_do(marketplace, requester):
+    campaign = make_campaign(tasks=2)
+    reconcile(campaign)
+
+    again = reconcile(campaign)
+
+    assert again.hits_created == 0
+    assert again.api_calls == 2  # one page of HITs, and the empty one that ends the list
+
+
+def test_only_hits_whose_counts_changed_are_listed(client, marketplace, requester, request):
+    campaign = make_campaign(tasks=6)
+    reconcile(campaign)
+    work(client, workers_of(marketplace, request, 1)[0], campaign)
+
+    calls = reconcile(campaign).api_calls
+
+    assert Hit.objects.count() == 6
+    assert calls == 2 + 2 + 1  # the HITs, the one HIT's assignments, its approval
+
+
+def test_an_answer_that_only_the_marketplace_has_comes_home(
+    client, marketplace, requester, request
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    worker = workers_of(marketplace, request, 1)[0]
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    fields = fields_of(open_page(client, frame), "form[data-task]")
+    name = next(field for field in fields if field.startswith("caption-"))
+
+    answer = worker.submit(frame.assignment_id, **{name: "  Too   short & <odd> \u200b🐕"})
+    assert answer.ok, answer.text
+    reconcile(campaign)
+
+    assert Response.objects.get().caption.text == "Too short & <odd> 🐕"
+    assert Response.objects.get().status == ResponseStatus.SUBMITTED
+
+
+def test_an_answer_nobody_can_place_is_kept_and_paid(client, marketplace, requester, request):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    worker = workers_of(marketplace, request, 1)[0]
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+
+    worker.submit(frame.assignment_id, remark="The page showed nothing.")
+    done = reconcile(campaign)
+
+    assert not Response.objects.exists()
+    assert "The page showed nothing." in Assignment.objects.get().unplaced_answer
+    assert done.approved == 1
+    assert done.hits_created == 1  # the seat that it took is opened anew
+
+
+def test_what_was_stored_but_never_submitted_does_not_count(
+    client, marketplace, requester, request
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    worker = workers_of(marketplace, request, 1)[0]
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    write(client, frame, SENTENCE.format(1))
+
+    worker.give_back(frame)
+    reconcile(campaign)
+
+    assert Response.objects.get().status == ResponseStatus.STORED
+    assert Claim.objects.get().status == ClaimStatus.RELEASED
+    assert progress(campaign).submitted == 0
+
+
+def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, requester, request):
+    campaign = make_campaign(tasks=2)
+    reconcile(campaign)
+    *first, careless, second = workers_of(marketplace, request, 4)
+    for worker in [*first, careless]:
+        for number in range(2):
+            work(client, worker, campaign, number)
+    reconcile(campaign)
+    reviewed = Response.objects.filter(
+        worker__account__marketplace_id=careless.worker_id
+    ).latest("pk")
+
+    quality.exclude_worker(
+        campaign=campaign,
+        worker=reviewed.worker,
+        reason="keyword lists",
+        actor=UserFactory(),
+        at=reviewed.submitted_at,
+    )
+    replaced = reconcile(campaign)
+
+    assert replaced.hits_created == 2
+    with pytest.raises(NotOffered):
+        careless.accept(campaign.hit_types.get().hit_type_id)
+    for number in range(2):
+        work(client, second, campaign, number)
+    reconcile(campaign)
+    assert progress(campaign).complete == 2
+    assert not Response.objects.counting().filter(worker=reviewed.worker).exists()
+
+
+def test_a_worker_for_whom_nothing_is_left_is_offered_no_more_until_there_is(
+    client, marketplace, requester, request
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    worker, other = workers_of(marketplace, request, 2)
+    work(client, worker, campaign)
+    hit_type_id = campaign.hit_types.get().hit_type_id
+
+    reconcile(campaign)
+    Hit.objects.update(available=0)
+    reconcile(campaign)  # the marketplace still has two seats; nothing changes for the worker
+
+    with pytest.raises(NotOffered):
+        worker.accept(hit_type_id)
+    other.accept(hit_type_id)
+
+
+def test_seats_stop_where_the_budget_stops(marketplace, requester):
+    campaign = make_campaign(tasks=4)
+    type(campaign).objects.filter(pk=campaign.pk).update(budget="0.60")
+    campaign.refresh_from_db()
+
+    reconcile(campaign)
+
+    money = spend(campaign)
+    assert sum(Hit.objects.values_list("seats", flat=True)) == 5
+    assert (money.committed, money.left) == (Decimal("0.60"), Decimal("0.00"))
+
+
+def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
+    client, marketplace, requester, request
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    at_work, late = workers_of(marketplace, request, 2)
+    hit_type_id = campaign.hit_types.get().hit_type_id
+    frame = at_work.accept(hit_type_id)
+
+    pause(campaign=campaign)
+    reconcile(campaign)
+
+    with pytest.raises(NotOffered):
+        late.accept(hit_type_id)
+    fields = fields_of(write(client, frame, SENTENCE.format(1)), "form[data-forward]")
+    assert at_work.submit(fields.pop("assignmentId"), **fields).ok
+    done = reconcile(campaign)
+    assert (done.ingested, done.approved, done.hits_created) == (1, 1, 0)
+    assert spend(campaign).open == 0
+
+    publish(campaign=campaign)
+    assert reconcile(campaign).hits_created == 1
+
+
+def test_a_finished_campaign_leaves_nothing_at_the_marketplace(
+    client, marketplace, requester, request
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    work(client, workers_of(marketplace, request, 1)[0], campaign)
+    reconcile(campaign)
+
+    finish(campaign=campaign)
+    reconcile(campaign)
+    reconcile(campaign)
+
+    assert set(Hit.objects.values_list("status", flat=True)) == {HitStatus.RETIRED}
+    assert list(marketplace_of(campaign).hits()) == []
+    assert spend(campaign).committed == Decimal("0.12")
+
+
+def test_a_rejection_carries_its_reason_and_opens_another_seat(
+    client, marketplace, requester, request
+):
+    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
+    reconcile(campaign)
+    work(client, workers_of(marketplace, request, 1)[0], campaign)
+    reconcile(campaign)
+    response = Response.objects.get()
+    discard(responses=[response])
+    quality.reject_response(
+        response=response, reason="This is a list.", actor=UserFactory(), at=response.submitted_at
+    )
+
+    done = reconcile(campaign)
+
+    assert done.rejected == 1
+    assignment = Assignment.objects.get()
+    assert (assignment.status, assignment.feedback) == (
+        AssignmentStatus.REJECTED,
+        "This is a list.",
+    )
+    listed = marketplace_of(campaign).assignment(assignment.assignment_id)
+    assert listed["RequesterFeedback"] == "This is a list."
+
+
+def test_another_installations_marketplace_is_not_talked_to(settings):
+    campaign = make_campaign(tasks=1)
+    settings.MTURK_ENDPOINT = "production"
+
+    with pytest.raises(WrongEndpoint, match="Nothing was sent"):
+        reconcile(campaign)
+
+
+def test_production_asks_for_a_confirmation_with_the_cost(settings):
+    settings.MTURK_ENDPOINT = "production"
+    campaign = make_campaign(tasks=2, status="DRAFT")
+    type(campaign).objects.update(endpoint="production")
+    campaign.refresh_from_db()
+
+    with pytest.raises(NotConfirmed, match=r"costs about \$0\.72"):
+        publish(campaign=campaign)
+
+    campaign.refresh_from_db()
+    assert campaign.status == CampaignStatus.DRAFT
