@@ -9,6 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from waitress.server import create_server
 
+from hits.simulation.folders import is_demonstration, locked
 from hits.simulation.processes import (
     HOST,
     MARKETPLACE_PORT,
@@ -73,9 +74,9 @@ class Command(BaseCommand):
 
     def _installation(self, options: dict[str, Any]) -> "Chosen":
         folder: Path | None = options["demo"]
-        if folder is None and DEMO.joinpath("campaigns.sqlite3").exists() and not options["own"]:
+        if folder is None and is_demonstration(DEMO) and not options["own"]:
             folder = DEMO
-        if folder is not None and not folder.joinpath("campaigns.sqlite3").exists():
+        if folder is not None and not is_demonstration(folder):
             raise CommandError(f"{folder} holds no demonstration; `manage.py demo` makes one.")
         chosen = Chosen.of(folder, options["port"], options["marketplace_port"])
         for name, port in (("--port", chosen.places.site_port), *chosen.marketplace_ports()):
@@ -86,6 +87,8 @@ class Command(BaseCommand):
     def _run(self, chosen: "Chosen", stack: ExitStack) -> None:
         """Start everything and wait until one of the processes ends."""
         places, environment = chosen.places, chosen.environment()
+        if chosen.is_demo:
+            locked(places.folder)
         manage(["migrate", "--verbosity", "0"], environment)
         children: list[Child] = []
         if chosen.has_marketplace:

@@ -1,0 +1,113 @@
+import os
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from annotate.management.base import DomainCommand
+from hits.simulation.demonstration import Demonstration, Result
+from hits.simulation.folders import emptied, locked
+from hits.simulation.processes import (
+    MANAGE,
+    Installation,
+    ProcessFailed,
+    clean_environment,
+    stopped_by_signals,
+)
+
+OUT = settings.BASE_DIR / "build" / "demo"
+
+
+class Command(DomainCommand):
+    help = (
+        "Run a whole campaign on this machine, in a folder of its own: draw scenes, import and "
+        "select them, publish to the local marketplace, let simulated workers write, review, "
+        "exclude the careless, replace what they wrote, release and export."
+    )
+
+    def add_arguments(self, parser: Any) -> None:
+        parser.add_argument(
+            "--out",
+            type=Path,
+            default=OUT,
+            metavar="DIR",
+            help="folder for the databases and the result, made anew (default: build/demo)",
+        )
+        parser.add_argument(
+            "--images", type=int, default=36, help="images to collect captions of (default: 36)"
+        )
+        parser.add_argument(
+            "--seed", type=int, default=1, help="of the scenes and the crowd (default: 1)"
+        )
+        parser.add_argument(
+            "--prepared",
+            action="store_true",
+            help="run in the installation that the environment names; this command calls itself "
+            "so, once the folder is ready",
+        )
+
+    def handle(self, *, out: Path, images: int, seed: int, prepared: bool, **options: Any) -> None:
+        if not 2 <= images <= 2000:
+            raise CommandError("--images must be from 2 to 2000.")
+        out = out.resolve()
+        try:
+            if prepared:
+                with stopped_by_signals():
+                    self._run(_this_installation(out), images, seed)
+            else:
+                self._prepare_and_run(out, images, seed)
+        except ProcessFailed as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt:
+            raise CommandError("Stopped.") from None
+
+    def _prepare_and_run(self, out: Path, images: int, seed: int) -> None:
+        """Go on as a new process, in which both sites' settings are those of the folder."""
+        locked(out)
+        emptied(out)
+        places = Installation(out).on_free_ports()
+        environment = places.environment()
+        environment |= places.keys(environment)
+        arguments = ["demo", "--prepared", "--out", str(out)]
+        arguments += ["--images", str(images), "--seed", str(seed)]
+        self.stdout.flush()
+        command = [sys.executable, str(MANAGE), *arguments]
+        os.execve(sys.executable, command, clean_environment(environment))
+
+    def _run(self, places: Installation, images: int, seed: int) -> None:
+        demonstration = Demonstration(places, images=images, seed=seed, tell=self._tell)
+        result = demonstration.run()
+        self._show(places, result)
+        if not all(check.holds for check in result.checks):
+            raise CommandError("The result is not what it should be: see the checks above.")
+
+    def _tell(self, line: str) -> None:
+        self.stdout.write(line)
+        self.stdout.flush()
+
+    def _show(self, places: Installation, result: Result) -> None:
+        self._tell(f"{result.seconds:6.1f} s  in all\n")
+        for check in result.checks:
+            mark = "yes" if check.holds else "NO "
+            self._tell(f"  {mark}  {check.claim}: {check.found}")
+        folder = _shown(places.folder)
+        names = ", ".join(path.name for path in result.files)
+        self._tell(
+            f"\n{names} are in {folder}. Open the dashboard with `make serve` and sign in as "
+            f"{result.user} with the password {result.password}"
+        )
+
+
+def _this_installation(out: Path) -> Installation:
+    """The installation that this process's settings name."""
+    ports = [urlsplit(url).port or 80 for url in (settings.SITE_URL, settings.MARKETPLACE_URL)]
+    return Installation(out, *ports)
+
+
+def _shown(folder: Path) -> str:
+    """The folder as short as it can be said from here."""
+    here = Path.cwd()
+    return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
