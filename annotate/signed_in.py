@@ -1,7 +1,7 @@
-"""Who is signed in, on pages that only the signed-in see."""
+"""What the signed-in pages ask of a request: who it is from, and what was posted."""
 
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 
 def user_of(request: HttpRequest) -> User:
@@ -9,3 +9,8 @@ def user_of(request: HttpRequest) -> User:
     user = request.user
     assert user.is_authenticated
     return user
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """The posted fields, also if there are none; None for a request that only reads."""
+    return request.POST if request.method == "POST" else None

@@ -12,7 +12,7 @@ from annotate.models import Campaign, Response, Worker
 from annotate.paging import page_of
 from annotate.releases import missing
 from annotate.services.priming import keywords
-from annotate.signed_in import user_of
+from annotate.signed_in import posted, user_of
 from qualcontrol import services
 from qualcontrol.figures import decisions_about, workers_of
 from qualcontrol.forms import REASONS, ReasonForm, RejectionForm, ReleaseForm, VerdictForm
@@ -151,7 +151,7 @@ def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     campaign = get_object_or_404(Campaign, slug=slug)
     responses = Response.objects.of(campaign).select_related("caption", "worker", "task__image")
     response = get_object_or_404(responses, pk=pk)
-    form = RejectionForm(request.POST or None)
+    form = RejectionForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             services.reject_response(
@@ -185,7 +185,7 @@ def decisions(request: HttpRequest, slug: str) -> HttpResponse:
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's releases, what the next one still lacks, and a form to make it."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    form = ReleaseForm(request.POST or None, initial={"seed": campaign.config.seed})
+    form = ReleaseForm(posted(request), initial={"seed": campaign.config.seed})
     if request.method == "POST" and form.is_valid():
         try:
             release = services.release_campaign(

@@ -14,7 +14,7 @@ from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus, Response, Worker
 from annotate.paging import page_of
 from annotate.services.campaigns import create_campaign, progress
-from annotate.signed_in import user_of
+from annotate.signed_in import posted, user_of
 from hits.costs import estimate, seat_cost, spend
 from hits.endpoints import endpoint_of
 from hits.forms import CampaignFileForm
@@ -43,7 +43,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_campaign(request: HttpRequest) -> HttpResponse:
     """A draft campaign from a campaign file, which is pasted or uploaded."""
-    form = CampaignFileForm(request.POST or None, request.FILES or None)
+    form = CampaignFileForm(posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
             campaign = create_campaign(
@@ -147,7 +147,7 @@ def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
     """Ask for a reconciliation, which without a broker has happened when this returns."""
     sync_campaign.delay(found.pk)
     last = found.syncs.first()
-    if settings.CELERY_BROKER_URL:
+    if not settings.CELERY_TASK_ALWAYS_EAGER:
         messages.info(request, f"{found} is {found.status.lower()}; a sync is under way.")
     elif last is not None and last.error:
         messages.warning(request, f"The sync stopped: {last.error}")
@@ -162,7 +162,7 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     found = get_object_or_404(Campaign, slug=slug)
     known = Worker.objects.filter(pk__in=Response.objects.of(found).values("worker"))
     worker = get_object_or_404(known, pseudonym=pseudonym)
-    form = ReasonForm(request.POST or None)
+    form = ReasonForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             discarded = exclude_worker(

@@ -1,6 +1,7 @@
 // Single keys on the review page: g good, b bad and then a number for the reason, s skip.
 // The page's forms work without it; a key only does what a click on the same control does.
 
+const KEYS = new Map([["g", "good"], ["b", "choose"], ["s", "skip"]]);
 const TEXT_FIELDS = ["text", "search", "email", "number", "password", "url"];
 
 /** Whether a key typed at this element is text that somebody writes. */
@@ -17,7 +18,7 @@ export function meaning(key, { choosing, reasons }) {
   const number = Number.parseInt(key, 10);
   if (choosing && number >= 1 && number <= reasons) return { reason: number - 1 };
   if (choosing && key === "Escape") return "cancel";
-  return { g: "good", b: "choose", s: "skip" }[key.toLowerCase()] ?? null;
+  return KEYS.get(key.toLowerCase()) ?? null;
 }
 
 function act(review, what) {

@@ -1,0 +1,46 @@
+"""The admin's look at quality control: to read only, since every change goes through a service."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from qualcontrol.models import Decision, Exclusion, SpotCheck
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Lists and shows rows; adds, changes and deletes none."""
+
+    list_per_page = 50
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+@admin.register(SpotCheck)
+class SpotCheckAdmin(ReadOnlyAdmin):
+    list_display: Any = ["pk", "drawn_at", "verdict", "reason", "judged_at", "reviewer"]
+    list_filter = ["verdict"]
+    list_select_related = ["reviewer"]
+
+
+@admin.register(Exclusion)
+class ExclusionAdmin(ReadOnlyAdmin):
+    list_display: Any = ["worker", "campaign", "reason", "excluded_at", "lifted_at"]
+    list_filter = ["campaign"]
+    list_select_related = ["worker", "campaign"]
+
+
+@admin.register(Decision)
+class DecisionAdmin(ReadOnlyAdmin):
+    list_display: Any = ["at", "act", "campaign", "worker", "reason", "actor"]
+    list_filter = ["act", "campaign"]
+    list_select_related = ["worker", "campaign", "actor"]

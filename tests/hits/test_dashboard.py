@@ -1,0 +1,320 @@
+"""The researcher's pages, and that nobody sees them without signing in."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
+
+from annotate.models import Campaign, CampaignStatus, ResponseStatus
+from hits.models import Sync
+from hits.statistics import measured_pay, responses_per_hour
+from qualcontrol.models import Act, Decision
+from tests.factories import (
+    NOON,
+    AssignmentFactory,
+    CampaignFactory,
+    ClaimFactory,
+    HitFactory,
+    ImageFactory,
+    ResponseFactory,
+    SelectionFactory,
+    TaskFactory,
+    UserFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+# Addresses that are there for workers' browsers, for signing in, and for the signed-out.
+OPEN_TO_ALL = {"login", "logout", "media", "hits:task", "admin:login", "api-token"}
+EXAMPLES = {
+    "slug": "pilot",
+    "pseudonym": "W-00000000",
+    "name": "v1",
+    "file": "captions.json",
+    "pk": 1,
+    "id": 1,
+    "app_label": "auth",
+    "url": "nothing",
+    "object_id": "1",
+    "content_type_id": "1",
+    "path": "cat.jpg",
+}
+
+
+def named_addresses(resolver, namespace=""):
+    """Every named address of the site, with arguments filled in from the examples."""
+    for pattern in resolver.url_patterns:
+        if isinstance(pattern, URLResolver):
+            inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace
+            yield from named_addresses(pattern, inner)
+        elif isinstance(pattern, URLPattern) and pattern.name:
+            arguments = {name: EXAMPLES[name] for name in pattern.pattern.regex.groupindex}
+            yield f"{namespace}{pattern.name}", arguments
+
+
+@pytest.fixture
+def signed_in(client):
+    client.force_login(UserFactory())
+    return client
+
+
+def test_every_address_asks_the_signed_out_to_sign_in(client):
+    CampaignFactory(slug="pilot")
+    seen = set()
+
+    for name, arguments in named_addresses(get_resolver()):
+        if name in OPEN_TO_ALL:
+            continue
+        answer = client.get(reverse(name, kwargs=arguments))
+        asks = answer.status_code == 401 or (
+            answer.status_code == 302 and answer.url.startswith(("/sign-in/", "/admin/login/"))
+        )
+        assert asks, f"{name} answers {answer.status_code}"
+        seen.add(name)
+
+    assert {"hits:campaign", "qualcontrol:queue", "annotate:release", "api-release-file"} <= seen
+
+
+def test_the_sign_in_page_lets_a_user_in(client):
+    user = UserFactory(username="ada")
+    user.set_password("a long one")
+    user.save()
+
+    answer = client.post("/sign-in/", {"username": "ada", "password": "a long one"})
+
+    assert (answer.status_code, answer.url) == (302, "/")
+
+
+def test_a_wrong_password_is_answered_with_an_error(client):
+    answer = client.post("/sign-in/", {"username": "ada", "password": "a wrong one"})
+
+    assert 'role="alert"' in answer.content.decode()
+
+
+def test_the_pages_allow_no_inline_script_or_style(signed_in):
+    CampaignFactory(slug="pilot", tasks=1)
+
+    answer = signed_in.get("/campaigns/pilot/")
+
+    policy = answer["Content-Security-Policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert " style=" not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "label"),
+    [
+        ("local", "local"),
+        ("sandbox", "sandbox"),
+        ("production", "production · real money"),
+        ("https://market.example:9000", "market.example:9000"),
+    ],
+)
+@pytest.mark.parametrize(
+    "address", ["hits:campaign", "qualcontrol:queue", "qualcontrol:workers", "qualcontrol:releases"]
+)
+def test_a_campaigns_marketplace_stands_on_each_of_its_pages(signed_in, address, endpoint, label):
+    CampaignFactory(slug="pilot", endpoint=endpoint)
+
+    page = signed_in.get(reverse(address, args=["pilot"])).content.decode()
+
+    header = " ".join(page.split("</header>")[0].split())
+    assert f"{label} </span>" in header
+
+
+def test_other_pages_show_the_installations_marketplace(signed_in, settings):
+    settings.MTURK_ENDPOINT = "sandbox"
+
+    assert 'class="endpoint sandbox"' in signed_in.get("/").content.decode()
+
+
+def test_the_campaign_list_shows_progress_within_what_is_wanted(
+    signed_in, django_assert_max_num_queries
+):
+    campaign = CampaignFactory(slug="pilot", config={"references": 1})
+    task = TaskFactory(campaign=campaign)
+    for _ in range(3):
+        ResponseFactory(task=task)
+    ClaimFactory(task=TaskFactory(campaign=campaign))
+    CampaignFactory.create_batch(4, tasks=2)
+
+    with django_assert_max_num_queries(6):
+        page = signed_in.get("/")
+
+    numbers = {found.slug: overview for found, overview in page.context["campaigns"]}["pilot"]
+    assert (numbers.tasks, numbers.wanted, numbers.answered) == (2, 4, 2)
+
+
+def test_the_campaign_page_shows_its_numbers(signed_in):
+    campaign = CampaignFactory(slug="pilot", budget="60.00", config={"references": 2})
+    task = TaskFactory(campaign=campaign)
+    ResponseFactory(task=task, seconds=40, stored_at=timezone.now())
+    ResponseFactory(task=task, status="DISCARDED")
+    hit = HitFactory(hit_type__campaign=campaign, seats=2, available=1)
+    AssignmentFactory(hit=hit, status="APPROVED", submitted_at=NOON, decided_at=NOON)
+    Sync.objects.create(campaign=campaign, started_at=NOON, error="The marketplace is away.")
+
+    page = " ".join(signed_in.get("/campaigns/pilot/").content.decode().split())
+
+    assert "1 <small>of 3</small>" in page
+    assert "$0.24 <small>of $60.00</small>" in page
+    assert "$9.00 <small>an hour</small>" in page
+    assert "The marketplace is away." in page
+
+
+def test_the_campaign_page_takes_the_same_queries_for_many_rows(
+    signed_in, django_assert_max_num_queries
+):
+    campaign = CampaignFactory(slug="pilot")
+    for _ in range(12):
+        ResponseFactory(task__campaign=campaign)
+
+    with django_assert_max_num_queries(20):
+        signed_in.get("/campaigns/pilot/")
+
+
+def test_an_unknown_campaign_is_not_found_in_the_sites_own_page(signed_in):
+    answer = signed_in.get("/campaigns/nothing/")
+
+    assert answer.status_code == 404
+    assert "There is nothing at this address" in answer.content.decode()
+
+
+def test_responses_per_hour_counts_each_whole_hour():
+    campaign = CampaignFactory()
+    for minutes in (0, 30, 59, 61, 60 * 30):
+        ResponseFactory(
+            task__campaign=campaign, stored_at=NOON.replace(minute=59) - timedelta(minutes=minutes)
+        )
+    ResponseFactory(task__campaign=campaign, status=ResponseStatus.STORED, stored_at=NOON)
+    ResponseFactory(stored_at=NOON)
+
+    hours = responses_per_hour(campaign, at=NOON.replace(minute=59), hours=3)
+
+    assert [(hour.begins_at.hour, hour.responses) for hour in hours] == [(10, 0), (11, 1), (12, 3)]
+
+
+def test_measured_pay_is_at_the_median_pace_of_an_image():
+    campaign = CampaignFactory(config={"hit": {"images": 2, "reward": "0.20"}})
+    for seconds in (10, 60, 3600):
+        ResponseFactory(task__campaign=campaign, seconds=seconds)
+    ResponseFactory(task__campaign=campaign, seconds=None)
+
+    pay = measured_pay(campaign)
+
+    assert (pay.median_seconds, pay.per_hour) == (60, Decimal("6.00"))
+
+
+def test_measured_pay_is_unknown_before_the_first_response():
+    assert measured_pay(CampaignFactory()) is None
+
+
+def test_the_publish_page_shows_the_cost(signed_in):
+    CampaignFactory(slug="pilot", status="DRAFT", tasks=2)
+
+    page = signed_in.get("/campaigns/pilot/publish/").content.decode()
+
+    assert "$2.64" in page  # 22 captions at $0.10, and $0.02 for each as the fee
+    assert "confirmed" not in page
+
+
+def test_the_production_marketplace_wants_a_confirmation(signed_in, settings, monkeypatch):
+    settings.MTURK_ENDPOINT = "production"
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    campaign = CampaignFactory(slug="pilot", status="DRAFT", endpoint="production", tasks=1)
+
+    shown = signed_in.get("/campaigns/pilot/publish/").content.decode()
+    answer = signed_in.post("/campaigns/pilot/publish/", follow=True).content.decode()
+
+    assert 'name="confirmed"' in shown
+    assert "Confirm to go on" in answer
+    campaign.refresh_from_db()
+    assert campaign.status == CampaignStatus.DRAFT
+
+
+def test_a_draft_cannot_be_paused(signed_in):
+    campaign = CampaignFactory(slug="pilot", status="DRAFT")
+
+    answer = signed_in.post("/campaigns/pilot/pause/", follow=True)
+
+    assert "cannot become paused" in answer.content.decode()
+    campaign.refresh_from_db()
+    assert campaign.status == CampaignStatus.DRAFT
+
+
+@pytest.mark.parametrize("act", ["pause", "finish", "sync"])
+def test_a_campaign_is_moved_by_a_post_alone(signed_in, act):
+    CampaignFactory(slug="pilot")
+
+    assert signed_in.get(f"/campaigns/pilot/{act}/").status_code == 405
+
+
+def test_a_sync_that_fails_is_told(signed_in, settings, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    settings.MTURK_MAX_ATTEMPTS = 1
+    settings.MARKETPLACE_URL = "http://127.0.0.1:9"  # nobody listens there
+    CampaignFactory(slug="pilot")
+
+    answer = signed_in.post("/campaigns/pilot/sync/", follow=True)
+
+    assert "The sync stopped: The marketplace at" in answer.content.decode()
+
+
+def test_the_exclusion_page_shows_what_it_discards_and_costs(signed_in):
+    campaign = CampaignFactory(slug="pilot")
+    response = ResponseFactory(task__campaign=campaign)
+    ResponseFactory(task__campaign=campaign, worker=response.worker)
+
+    page = signed_in.get(f"/campaigns/pilot/workers/{response.worker.pseudonym}/exclude/")
+
+    assert page.context["preview"].responses == 2
+    assert "$0.24" in page.content.decode()
+    assert not campaign.exclusions.exists()
+
+
+def test_excluding_needs_a_reason_and_is_logged(signed_in):
+    campaign = CampaignFactory(slug="pilot")
+    response = ResponseFactory(task__campaign=campaign)
+    address = f"/campaigns/pilot/workers/{response.worker.pseudonym}/exclude/"
+
+    without_reason = signed_in.post(address)
+    with_reason = signed_in.post(address, {"reason": "keyword lists"}, follow=True)
+
+    assert without_reason.status_code == 422
+    assert "captions discarded: 1" in with_reason.content.decode()
+    assert Decision.objects.get(act=Act.EXCLUDE).reason == "keyword lists"
+    response.refresh_from_db()
+    assert response.status == ResponseStatus.DISCARDED
+
+
+def test_a_draft_is_made_from_a_pasted_file(signed_in):
+    SelectionFactory(name="few", images=[ImageFactory(), ImageFactory()])
+    text = 'name = "mine"\npreset = "coco-c5"\nselection = "few"\nbudget = "25.00"\n'
+
+    answer = signed_in.post("/new/", {"text": text})
+
+    campaign = Campaign.objects.get()
+    assert answer.url == "/campaigns/mine/"
+    assert (campaign.status, campaign.tasks.count()) == (CampaignStatus.DRAFT, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "Choose a campaign file, or paste one."),
+        ("name = ", "This is not TOML"),
+        ('name = "mine"', "selection: "),
+        ('name = "mine"\nselection = "few"\nbudget = "1"', "there is no selection"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_why(signed_in, text, message):
+    answer = signed_in.post("/new/", {"text": text})
+
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+    assert not Campaign.objects.exists()

@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { isTyping, meaning } from "../../static/annotate/review_keys.js";
+
+const looking = { choosing: false, reasons: 6 };
+const choosing = { choosing: true, reasons: 6 };
+
+test("g, b and s mean good, choose a reason, and skip, in either case", () => {
+  assert.equal(meaning("g", looking), "good");
+  assert.equal(meaning("B", looking), "choose");
+  assert.equal(meaning("s", looking), "skip");
+});
+
+test("a number means a reason only after b", () => {
+  assert.equal(meaning("1", looking), null);
+  assert.deepEqual(meaning("1", choosing), { reason: 0 });
+  assert.deepEqual(meaning("6", choosing), { reason: 5 });
+});
+
+test("a number beyond the reasons means nothing", () => {
+  for (const key of ["0", "7", "-1"]) assert.equal(meaning(key, choosing), null);
+});
+
+test("escape leaves the choice, and means nothing outside it", () => {
+  assert.equal(meaning("Escape", choosing), "cancel");
+  assert.equal(meaning("Escape", looking), null);
+});
+
+test("other keys mean nothing", () => {
+  for (const key of ["x", "Enter", " ", "Tab", "ArrowDown", "F5", "constructor", "toString"]) {
+    assert.equal(meaning(key, looking), null);
+  }
+});
+
+test("keys typed into text are text, and those on radio buttons and links are not", () => {
+  assert.ok(isTyping({ tagName: "INPUT", type: "text" }));
+  assert.ok(isTyping({ tagName: "TEXTAREA" }));
+  assert.ok(isTyping({ tagName: "DIV", isContentEditable: true }));
+  assert.ok(!isTyping({ tagName: "INPUT", type: "radio" }));
+  assert.ok(!isTyping({ tagName: "A" }));
+  assert.ok(!isTyping({ tagName: "BODY" }));
+});
