@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from marketplace import clock
 from marketplace.errors import DomainError
-from marketplace.services.sweep import sweep
+from marketplace.services.sweep import catch_up
 
 from . import operations, serializing
 from .errors import (
@@ -61,7 +61,7 @@ def _handle(request: HttpRequest) -> dict[str, Any]:
     model = operation_model(name)
     params = validate(model.input_shape, body)
     at = clock.now()
-    sweep(at=at)
+    catch_up(at=at)
     answer = HANDLERS[name](Call(requester=requester, params=params, at=at, operation=name))
     return serializing.shaped(model.output_shape, answer)
 

@@ -130,9 +130,10 @@ class HitQuerySet(models.QuerySet["Hit"]):
 class Hit(models.Model):
     """One task, offered to a number of workers."""
 
-    hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits")
+    # No index of its own where an index of several columns begins with the key.
+    hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits", db_index=False)
     # The type's requester, once more: lists by requester are read off one index.
-    requester = models.ForeignKey(Requester, models.PROTECT, related_name="hits")
+    requester = models.ForeignKey(Requester, models.PROTECT, related_name="hits", db_index=False)
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
     question = models.TextField()
     layout = models.ForeignKey(HitLayout, models.PROTECT, null=True, related_name="hits")
@@ -198,8 +199,8 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 class Assignment(models.Model):
     """One worker's turn at one HIT."""
 
-    hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments")
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments")
+    hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments", db_index=False)
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments", db_index=False)
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
     status = models.CharField(
         max_length=10, choices=AssignmentStatus, default=AssignmentStatus.ACCEPTED
@@ -255,7 +256,8 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["hit", "status", "id"], name="assignment_of_hit"),
-            models.Index(fields=["worker", "status", "id"], name="assignment_of_worker"),
+            models.Index(fields=["worker", "id"], name="assignment_of_worker"),
+            models.Index(fields=["worker", "status", "deadline"], name="assignment_in_queue"),
             models.Index(fields=["status", "deadline"], name="assignment_by_deadline"),
             models.Index(fields=["status", "auto_approval_at"], name="assignment_by_auto_approval"),
         ]
