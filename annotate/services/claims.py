@@ -26,8 +26,7 @@ def claim_tasks(
     """
     Worker.objects.select_for_update().get(pk=worker.pk)
     claims: list[Claim] = []
-    while len(claims) < count and (task := _next_task(campaign, worker)) is not None:
-        Task.objects.filter(pk=task.pk).update(places_left=F("places_left") - 1)
+    while len(claims) < count and (task := _take_place(campaign, worker, waits=not claims)):
         claims.append(
             Claim.objects.create(task=task, worker=worker, claimed_at=at, expires_at=expires_at)
         )
@@ -36,21 +35,28 @@ def claim_tasks(
     return claims
 
 
-def _next_task(campaign: Campaign, worker: Worker) -> Task | None:
-    """The emptiest open task, locked. Tasks that rivals hold locked are passed over at first;
-    only when no other is left does the worker wait for them, as a place may remain."""
+def _take_place(campaign: Campaign, worker: Worker, *, waits: bool) -> Task | None:
+    """A place of the emptiest open task. Tasks that rivals are busy with are passed over at first;
+    only when there is no other does a worker with empty hands wait for them, as a place may remain.
+
+    One waits in the guarded update and not in a locking select, which would keep its lock on each
+    task that turned out to be full, and so bring two waiting workers to a deadlock.
+    """
     tasks = campaign.tasks.open_to(worker).emptiest_first().select_related("campaign", "image")
-    return (
-        tasks.select_for_update(skip_locked=True, of=("self",)).first()
-        or tasks.select_for_update(of=("self",)).first()
-    )
+    at_rest = tasks.select_for_update(skip_locked=True, of=("self",))
+    while task := at_rest.first() or (tasks.first() if waits else None):
+        has_place = Task.objects.filter(pk=task.pk, places_left__gt=0)
+        if has_place.update(places_left=F("places_left") - 1):
+            return task
+    return None
 
 
 @transaction.atomic
 def release_claims(*, claims: Iterable[Claim]) -> int:
-    """Free the places of those claims that are still held; returns how many were."""
+    """Free the places of those claims that are still held; returns how many were. Claims are taken
+    in the order of their keys, so that two callers never wait for each other."""
     freed: Counter[int] = Counter()
-    for claim in claims:
+    for claim in sorted(claims, key=lambda claim: claim.pk):
         held = Claim.objects.held().filter(pk=claim.pk)
         if held.update(status=ClaimStatus.RELEASED):
             freed[claim.task_id] += 1

@@ -1,0 +1,172 @@
+"""Many workers at once, each with a database connection of their own: the rules hold on whatever
+database the run is given."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+
+from annotate.models import Claim, Task, Worker
+from annotate.services.campaigns import recount_places
+from annotate.services.claims import NothingToDo, claim_tasks, release_claims
+from annotate.services.responses import confirm_submitted, discard, store_answer
+from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORKERS = 200
+
+
+def threads_that_fit() -> int:
+    """One thread for each worker, as far as the server takes so many connections."""
+    if connection.vendor != "postgresql":
+        return WORKERS
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('max_connections')::int - count(*) FROM pg_stat_activity"
+        )
+        return min(WORKERS, max(2, cursor.fetchone()[0] - 20))
+
+
+def at_once(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """Do the action on every item, in threads that start together; what each returned, in order.
+    What one raises is raised here."""
+    items = list(items)
+    size = min(threads_that_fit(), len(items))
+    start = Barrier(size)
+
+    def begin() -> None:
+        start.wait(30)
+
+    def act(item: Any) -> Any:
+        try:
+            return action(item)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(size, initializer=begin) as pool:
+        return list(pool.map(act, items))
+
+
+def claim(worker: Worker, campaign: Any, count: int = 1) -> list[Claim] | None:
+    """The worker's claims; None where they were told that nothing is left."""
+    try:
+        return claim_tasks(
+            campaign=campaign,
+            worker=worker,
+            count=count,
+            at=NOON,
+            expires_at=NOON + timedelta(hours=1),
+        )
+    except NothingToDo:
+        return None
+
+
+def campaign_with_places(*places: int) -> Any:
+    campaign = CampaignFactory()
+    for wanted in places:
+        TaskFactory(campaign=campaign, wanted=wanted)
+    return campaign
+
+
+def assert_nobody_is_over(campaign: Any) -> None:
+    held = Counter(Claim.objects.held().values_list("task", flat=True))
+    wanted = dict(Task.objects.values_list("pk", "wanted"))
+    assert all(number <= wanted[task] for task, number in held.items())
+    assert min(Task.objects.values_list("places_left", flat=True)) >= 0
+    assert recount_places(campaign) == 0
+
+
+@pytest.mark.parametrize("places", [[11] * 20, [67, 67, 66]])
+def test_two_hundred_workers_fill_the_places_and_no_more(places):
+    campaign = campaign_with_places(*places)
+    workers = WorkerFactory.create_batch(WORKERS)
+
+    given = at_once(lambda worker: claim(worker, campaign), workers)
+
+    assert None not in given
+    assert Claim.objects.held().count() == WORKERS
+    assert_nobody_is_over(campaign)
+
+
+def test_who_comes_too_late_is_told_so_and_nobody_else_is():
+    campaign = campaign_with_places(*[11] * 10, 7, 3)
+    workers = WorkerFactory.create_batch(WORKERS)
+
+    given = at_once(lambda worker: claim(worker, campaign), workers)
+
+    assert given.count(None) == WORKERS - 120
+    assert Claim.objects.held().count() == 120
+    assert_nobody_is_over(campaign)
+
+
+def test_workers_who_take_several_images_at_once_do_not_block_each_other():
+    campaign = campaign_with_places(*[15] * 12)
+    workers = WorkerFactory.create_batch(60)
+
+    given = at_once(lambda worker: claim(worker, campaign, count=3), workers)
+
+    assert None not in given
+    assert all(len({made.task_id for made in claims}) == len(claims) for claims in given)
+    assert_nobody_is_over(campaign)
+
+
+def test_a_double_click_takes_two_different_tasks_and_never_one_twice():
+    campaign = campaign_with_places(11, 11, 11)
+    worker = WorkerFactory()
+
+    given = at_once(lambda _: claim(worker, campaign), range(6))
+
+    assert sorted(len(claims) for claims in given if claims) == [1, 1, 1]
+    assert sorted(claims[0].task.number for claims in given if claims) == sorted(
+        campaign.tasks.values_list("number", flat=True)
+    )
+    assert_nobody_is_over(campaign)
+
+
+def test_a_form_that_is_sent_twice_at_once_is_one_response():
+    campaign = campaign_with_places(2)
+    worker = WorkerFactory()
+    (made,) = claim(worker, campaign) or []
+
+    def send(text: str) -> int:
+        response = store_answer(task=made.task, worker=worker, answer=text, at=NOON, claim=made)
+        return response.pk
+
+    stored = at_once(send, ["A brown dog.", "A brown dog runs."] * 4)
+
+    assert len(set(stored)) == 1
+    assert worker.responses.get().caption.text in {"A brown dog.", "A brown dog runs."}
+
+
+def test_a_submission_that_is_read_twice_at_once_counts_once():
+    response = ResponseFactory(status="STORED")
+
+    counted = at_once(lambda _: confirm_submitted(response=response, at=NOON), range(8))
+
+    assert counted.count(True) == 1
+    assert recount_places(response.task.campaign) == 0
+
+
+def test_places_stay_right_while_claims_are_released_and_answers_discarded():
+    campaign = campaign_with_places(*[20] * 5)
+    claims = [claim(worker, campaign) for worker in WorkerFactory.create_batch(40)]
+    answers = [ResponseFactory(task=task) for task in list(Task.objects.all()) * 4]
+
+    def act(item: int) -> object:
+        # Two callers meet on every row, in opposite orders.
+        order = 1 if item % 2 else -1
+        if item % 4 < 2:
+            return discard(responses=answers[::order])
+        return release_claims(claims=[made for held in claims[::order] for made in held or []])
+
+    at_once(act, range(16))
+
+    assert not Claim.objects.held().exists()
+    assert all(task.places_left == task.wanted for task in Task.objects.all())
+    assert recount_places(campaign) == 0
