@@ -27,6 +27,7 @@ from annotate.models import (
     Task,
 )
 from annotate.services.campaigns import incomplete_tasks
+from annotate.services.priming import hidden_class_numbers
 
 
 class ReleaseRefused(DomainError):
@@ -119,11 +120,14 @@ def _released_images(release: Release, tasks: Iterable[Task]) -> Iterable[Releas
 
 
 def _class_names(campaign: Campaign) -> dict[int, set[str]]:
-    """The names of the classes in each of the campaign's images."""
+    """The names of the classes in each of the campaign's images, without the hidden parts."""
     names: dict[int, set[str]] = defaultdict(set)
+    hidden = hidden_class_numbers()
     boxes = Box.objects.verified().filter(image__tasks__campaign=campaign)
-    for image_id, name in boxes.values_list("image_id", "object_class__name").distinct():
-        names[image_id].add(name)
+    rows = boxes.values_list("image_id", "object_class_id", "object_class__name").distinct()
+    for image_id, object_class_id, name in rows.iterator():
+        if object_class_id not in hidden:
+            names[image_id].add(name)
     return names
 
 

@@ -1,0 +1,277 @@
+"""Releases: what is drawn, what is refused, and what the database keeps true of them."""
+
+import random
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotate.models import (
+    Caption,
+    ClassRelation,
+    RelationKind,
+    Release,
+    ReleasedCaption,
+    Response,
+    Role,
+)
+from annotate.releases import ReleaseRefused, freeze, missing
+from annotate.services.responses import discard
+from tests.factories import (
+    NOON,
+    BoxFactory,
+    CampaignFactory,
+    ClassFactory,
+    ImageFactory,
+    ResponseFactory,
+    TaskFactory,
+    WorkerFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def finished_campaign(tasks=3, references=3, baselines=1, extra=0, **config):
+    """A campaign whose tasks have all their captions, and `extra` ones beyond."""
+    campaign = CampaignFactory(config={"references": references, "baselines": baselines, **config})
+    workers = WorkerFactory.create_batch(references + baselines + extra)
+    for task in TaskFactory.create_batch(tasks, campaign=campaign):
+        for worker in workers:
+            ResponseFactory(task=task, worker=worker)
+    return campaign
+
+
+def release(campaign, name="r1", seed=7, **options):
+    return freeze(campaign=campaign, name=name, seed=seed, at=NOON, **options)
+
+
+def drawn(made):
+    return list(
+        ReleasedCaption.objects.filter(image__release=made).values_list(
+            "image__number", "role", "response", "text"
+        )
+    )
+
+
+def test_every_image_has_its_references_and_one_baseline_by_different_workers():
+    campaign = finished_campaign(tasks=4, references=5)
+
+    made = release(campaign)
+
+    assert made.images.count() == 4
+    for image in made.images.all():
+        captions = list(image.captions.select_related("response"))
+        roles = [caption.role for caption in captions]
+        assert (roles.count(Role.REFERENCE), roles.count(Role.BASELINE)) == (5, 1)
+        assert len({caption.response.worker_id for caption in captions}) == 6
+        assert len({caption.worker_number for caption in captions}) == 6
+
+
+def test_references_stand_in_the_order_in_which_they_came_in():
+    made = release(finished_campaign(tasks=1, references=8))
+
+    references = made.images.get().captions.filter(role=Role.REFERENCE).order_by("pk")
+
+    keys = list(references.values_list("response", flat=True))
+    assert keys == sorted(keys)
+
+
+def test_a_campaign_without_a_baseline_releases_references_only():
+    made = release(finished_campaign(tasks=1, references=2, baselines=0))
+
+    assert [role for _, role, _, _ in drawn(made)] == [Role.REFERENCE] * 2
+
+
+def test_the_same_seed_and_responses_draw_the_same_captions():
+    campaign = finished_campaign(tasks=10, references=5)
+
+    first, again = release(campaign, "first"), release(campaign, "again")
+
+    assert drawn(first) == drawn(again)
+
+
+def test_another_seed_draws_another_baseline():
+    campaign = finished_campaign(tasks=10, references=5)
+
+    first, other = release(campaign, "first", seed=1), release(campaign, "other", seed=2)
+
+    assert drawn(first) != drawn(other)
+
+
+def test_every_response_has_its_chance_to_be_the_baseline():
+    campaign = finished_campaign(tasks=1, references=2)
+
+    baselines = {
+        release(campaign, f"r{seed}", seed=seed)
+        .images.get()
+        .captions.get(role=Role.BASELINE)
+        .response_id
+        for seed in range(25)
+    }
+
+    assert baselines == set(Response.objects.values_list("pk", flat=True))
+
+
+def test_of_more_captions_than_wanted_the_wanted_number_is_drawn():
+    made = release(finished_campaign(tasks=2, references=2, extra=4))
+
+    assert len(drawn(made)) == 2 * 3
+
+
+@pytest.mark.parametrize("status", ["STORED", "DISCARDED"])
+def test_a_caption_that_does_not_count_is_never_drawn(status):
+    campaign = finished_campaign(tasks=1, references=2)
+    task = campaign.tasks.get()
+    ResponseFactory(
+        task=task,
+        status=status,
+        submitted_at=None if status == "STORED" else NOON,
+        text="Not this one.",
+    )
+
+    texts = {
+        text for seed in range(10) for *_, text in drawn(release(campaign, f"r{seed}", seed=seed))
+    }
+
+    assert "Not this one." not in texts
+
+
+def test_worker_numbers_of_two_releases_do_not_tell_who_is_who(monkeypatch):
+    campaign = finished_campaign(tasks=1, references=9)
+    orders = iter([random.Random(1), random.Random(2)])
+    monkeypatch.setattr("annotate.releases.random.SystemRandom", lambda: next(orders))
+
+    numbers = [
+        list(
+            ReleasedCaption.objects.filter(image__release=release(campaign, name))
+            .order_by("response")
+            .values_list("worker_number", flat=True)
+        )
+        for name in ["first", "second"]
+    ]
+
+    assert sorted(numbers[0]) == sorted(numbers[1]) == list(range(1, 11))
+    assert numbers[0] != numbers[1]
+
+
+def test_an_unfinished_campaign_is_refused_with_the_list_of_what_is_missing():
+    campaign = finished_campaign(tasks=2, references=2)
+    lacking = campaign.tasks.last()
+    discard(responses=list(lacking.responses.all()[:2]))
+
+    with pytest.raises(ReleaseRefused) as refusal:
+        release(campaign)
+
+    assert refusal.value.missing == [f"image {lacking.image.key} has 1 of 3 captions"]
+    assert lacking.image.key in str(refusal.value)
+    assert not Release.objects.exists()
+
+
+def test_a_long_list_of_what_is_missing_says_how_many_more():
+    campaign = CampaignFactory(tasks=23)
+
+    lines = missing(campaign)
+
+    assert len(lines) == 21
+    assert lines[-1] == "and 3 more images"
+
+
+def test_open_questions_refuse_a_release_too():
+    campaign = finished_campaign(tasks=1)
+
+    with pytest.raises(ReleaseRefused, match="1 spot check waits"):
+        release(campaign, open_questions=["1 spot check waits for a judgement"])
+
+
+def test_a_partial_release_holds_the_complete_images_alone_and_says_it_is_partial():
+    campaign = finished_campaign(tasks=2, references=2)
+    lacking = campaign.tasks.last()
+    discard(responses=[lacking.responses.last()])
+
+    made = release(campaign, partial=True)
+
+    assert made.is_partial
+    assert [image.task for image in made.images.all()] == [campaign.tasks.first()]
+
+
+def test_a_whole_release_is_not_partial_even_if_that_was_allowed():
+    assert not release(finished_campaign(tasks=1), partial=True).is_partial
+
+
+def test_a_campaign_without_a_complete_image_has_nothing_to_release():
+    with pytest.raises(ReleaseRefused, match="no image"):
+        release(CampaignFactory(tasks=1), partial=True)
+
+    assert not Release.objects.exists()
+
+
+def test_a_release_keeps_its_name():
+    campaign = finished_campaign(tasks=1)
+    release(campaign)
+
+    with pytest.raises(ReleaseRefused, match="already"):
+        release(campaign, seed=8)
+
+    assert Release.objects.get().seed == 7
+
+
+def test_a_release_stays_as_it_is_when_captions_and_images_change():
+    campaign = finished_campaign(tasks=1)
+    made = release(campaign)
+    before = drawn(made), made.images.get().record
+
+    Caption.objects.update(text="Changed.")
+    image = campaign.tasks.get().image
+    image.url, image.width = "https://elsewhere.example/x.jpg", 1
+    image.save()
+
+    assert (drawn(made), made.images.get().record) == before
+
+
+def test_the_domain_of_an_image_is_told_by_its_classes():
+    task = TaskFactory(campaign=CampaignFactory(config={"references": 1, "baselines": 0}))
+    for name in ["Dog", "Accordion"]:
+        BoxFactory(image=task.image, object_class__name=name)
+    ResponseFactory(task=task)
+
+    made = release(task.campaign)
+
+    assert made.images.get().record["domain"] == "near-domain"
+
+
+def test_parts_that_workers_never_see_do_not_change_the_domain():
+    task = TaskFactory(campaign=CampaignFactory(config={"references": 1, "baselines": 0}))
+    person, face = ClassFactory(name="Person"), ClassFactory(name="Human face")
+    ClassRelation.objects.create(parent=person, child=face, kind=RelationKind.PART)
+    for object_class in [person, face]:
+        BoxFactory(image=task.image, object_class=object_class)
+    ResponseFactory(task=task)
+
+    made = release(task.campaign)
+
+    assert made.images.get().record["domain"] == "in-domain"
+
+
+def test_freezing_takes_the_same_number_of_queries_for_any_number_of_images(
+    django_assert_max_num_queries,
+):
+    campaign = finished_campaign(tasks=30, references=2)
+
+    with django_assert_max_num_queries(15):
+        release(campaign)
+
+
+@pytest.mark.parametrize("field", ["worker_number", "response", "role"])
+def test_the_database_lets_no_image_have_a_worker_a_caption_or_a_baseline_twice(field):
+    made = release(finished_campaign(tasks=1, references=2))
+    image = made.images.get()
+    baseline = image.captions.get(role=Role.BASELINE)
+    another = {
+        "image": image,
+        "response": ResponseFactory(task__image=ImageFactory()),
+        "worker_number": 99,
+        "role": Role.REFERENCE,
+        "text": "A dog.",
+    }
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        ReleasedCaption.objects.create(**{**another, field: getattr(baseline, field)})
