@@ -184,7 +184,7 @@ SPECTACULAR_SETTINGS = {
 # Without a broker, tasks run in the process that asks for them: the embedded default.
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
 CELERY_TASK_ALWAYS_EAGER = not CELERY_BROKER_URL
-CELERY_BROKER_URL = CELERY_BROKER_URL or "memory://"
+CELERY_BROKER_URL = CELERY_BROKER_URL or "memory://localhost/"
 CELERY_TASK_EAGER_PROPAGATES = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
@@ -206,6 +206,7 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
     "loggers": {
         "botocore": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
         "django.server": {"handlers": ["console"], "propagate": False},
     },
 }

@@ -62,15 +62,15 @@ class CampaignListSerializer(serializers.ListSerializer[Any]):
 
     def to_representation(self, data: Any) -> Any:
         campaigns = list(data)
-        self.child.context["overviews"] = overviews(campaigns)
-        self.child.context["spends"] = spends(campaigns)
+        self.context["overviews"] = overviews(campaigns)
+        self.context["spends"] = spends(campaigns)
         return super().to_representation(campaigns)
 
 
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     """A campaign in a list, with its progress and its money."""
 
-    selection = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    selection = serializers.CharField(source="selection.name", read_only=True)
     progress = serializers.SerializerMethodField()
     spend = serializers.SerializerMethodField()
 
@@ -100,7 +100,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
     """One campaign in full, with the campaign file as it was checked."""
 
-    selection = serializers.SlugRelatedField(slug_field="name", read_only=True)
+    selection = serializers.CharField(source="selection.name", read_only=True)
     config = serializers.JSONField(source="config_json", read_only=True)
     progress = serializers.SerializerMethodField()
     spend = serializers.SerializerMethodField()

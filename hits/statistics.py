@@ -85,13 +85,14 @@ def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> 
 
 def measured_pay(campaign: Campaign) -> Pay | None:
     """Dollars per hour at the median time of the latest responses; None before the first."""
-    seconds = list(
+    latest = (
         Response.objects.of(campaign)
         .counting()
         .filter(seconds__gt=0)
         .order_by("-submitted_at")
         .values_list("seconds", flat=True)[:LATEST]
     )
+    seconds = [value for value in latest if value is not None]
     if not seconds:
         return None
     hit = campaign.config.hit

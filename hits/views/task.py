@@ -82,9 +82,13 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """What the task looks like, on the campaign's first image; allocates nothing."""
     example = campaign.tasks.select_related("campaign", "image").order_by("number").first()
     items = [_item(campaign, example, 1)] if example else []
-    return render(
-        request, "hits/task.html", {**_common(campaign), "items": items, "is_preview": True}
-    )
+    context = {
+        **_common(campaign),
+        "items": items,
+        "is_preview": True,
+        "shows_instructions": True,
+    }
+    return render(request, "hits/task.html", context)
 
 
 def _open(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
@@ -120,6 +124,8 @@ def _form(
         **_common(campaign),
         "items": items,
         "has_problems": bool(problems),
+        # Open for who is new here, folded for who has read them.
+        "shows_instructions": not claims[0].worker.responses.exists(),
         "token": tokens.sign(turn),
         "turn": turn,
     }
