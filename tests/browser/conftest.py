@@ -1,0 +1,73 @@
+"""A real Chromium, the requester's site as a live server, and a real marketplace process."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.hits.conftest import marketplace, requester  # noqa: F401
+
+# Playwright keeps an event loop in the test's thread, which Django would take for async code.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+CHROMIUM = os.environ.get("CHROMIUM", "") or shutil.which("chromium") or ""
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM:
+        pytest.fail("Chromium is not installed (Debian's package is called chromium).")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    made = browser.new_context(viewport=DESKTOP)
+    made.set_default_timeout(15_000)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture
+def site(live_server, settings, requester) -> str:  # noqa: F811
+    """The requester's site, known to the marketplace by its own address."""
+    settings.SITE_URL = live_server.url
+    settings.ALLOWED_HOSTS = ["*"]
+    return live_server.url
+
+
+@pytest.fixture
+def sign_in(page: Page, site: str):
+    """Sign a user in at the requester's site, by the form."""
+
+    def sign_in_as(user, password: str = "a long password") -> None:
+        user.set_password(password)
+        user.save()
+        page.goto(f"{site}/sign-in/")
+        page.get_by_label("Username").fill(user.username)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(f"{site}/")
+
+    return sign_in_as

@@ -1,0 +1,137 @@
+"""A worker's day at the marketplace: sign in, preview, accept, work in the frame, submit, return,
+earnings; by mouse, by keyboard, on a phone, without JavaScript, and with our server gone."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, FrameLocator, Page, expect
+
+from annotate.models import Claim, Response, ResponseStatus
+from hits.models import Assignment, AssignmentStatus
+from hits.reconciler import reconcile
+from tests.browser.conftest import PHONE
+from tests.factories import BoxFactory, ClassFactory
+from tests.hits.conftest import make_campaign
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
+
+
+@pytest.fixture
+def campaign(site, shared_data, settings):
+    """A campaign on a real photograph, published."""
+    campaign = make_campaign(tasks=2)
+    folder = settings.MEDIA_ROOT / "images"
+    folder.mkdir(parents=True)
+    (folder / "chelsea.png").write_bytes((shared_data / "images" / "chelsea.png").read_bytes())
+    for task in campaign.tasks.select_related("image"):
+        task.image.file, task.image.width, task.image.height = "images/chelsea.png", 451, 300
+        task.image.author = "Stéfan van der Walt"
+        task.image.save()
+        BoxFactory(image=task.image, object_class=ClassFactory(name=f"Cat {task.number}"))
+    reconcile(campaign)
+    return campaign
+
+
+@pytest.fixture
+def worker(marketplace, request):
+    return marketplace.workers(request.node.name[:60])[0]
+
+
+def accept(page: Page, worker) -> FrameLocator:
+    """Sign in and accept the first HIT; its frame."""
+    page.goto(worker.sign_in_url)
+    page.get_by_role("link", name="Describe a photograph in one sentence").click()
+    page.get_by_role("button", name="Accept").first.click()
+    return page.frame_locator("iframe")
+
+
+def test_a_workers_day(page, worker, campaign):
+    page.goto(worker.sign_in_url)
+    page.get_by_role("link", name="Describe a photograph in one sentence").click()
+    preview = page.frame_locator("iframe")
+    expect(preview.get_by_text("This is a preview")).to_be_visible()
+    expect(preview.get_by_role("button", name="Submit")).to_be_disabled()
+    assert not Claim.objects.exists()
+
+    page.get_by_role("button", name="Accept").first.click()
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("img", name="The image to describe")).to_be_visible()
+    expect(frame.get_by_text("You need not use these words")).to_be_visible()
+    frame.get_by_label("Describe the image in one sentence").fill("A dog.")
+    expect(frame.get_by_text("2 words; at least 8.")).to_be_visible()
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_text("Please write at least 8 words")).to_be_visible()
+    frame.get_by_label("Describe the image in one sentence").fill(SENTENCE)
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
+
+    page.get_by_role("button", name="Accept the next HIT").click()
+    expect(frame.get_by_label("Describe the image in one sentence")).to_have_value("")
+    page.get_by_role("button", name="Return this HIT").click()
+    expect(page.get_by_text("You returned the HIT")).to_be_visible()
+
+    reconcile(campaign)
+    page.get_by_role("link", name="Earnings").click()
+    expect(page.get_by_text("$0.10").first).to_be_visible()
+    assert Response.objects.get(status=ResponseStatus.SUBMITTED).caption.text == SENTENCE
+    assert Assignment.objects.filter(status=AssignmentStatus.APPROVED).count() == 1
+    assert not Claim.objects.held().exists()
+
+
+def test_the_task_is_done_by_keyboard_alone_on_a_phone(browser: Browser, worker, campaign):
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    page = context.new_page()
+    frame = accept(page, worker)
+    field = frame.get_by_label("Describe the image in one sentence")
+
+    field.focus()
+    page.keyboard.type(SENTENCE)
+    page.keyboard.press("Tab")
+    expect(frame.get_by_role("button", name="Submit")).to_be_focused()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE["width"]
+    context.close()
+
+
+def test_the_task_is_done_without_javascript(browser: Browser, worker, campaign):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    frame = accept(page, worker)
+
+    frame.get_by_label("Describe the image in one sentence").fill("A dog.")
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.get_by_text("Please write at least 8 words")).to_be_visible()
+    frame.get_by_label("Describe the image in one sentence").fill(SENTENCE)
+    frame.get_by_role("button", name="Submit").click()
+    frame.get_by_role("button", name="Finish this HIT").click()
+
+    expect(frame.get_by_text("Your answers were submitted")).to_be_visible()
+    assert Response.objects.get().caption.text == SENTENCE
+    context.close()
+
+
+def test_an_answer_goes_to_the_marketplace_when_our_server_fails(page, worker, campaign):
+    frame = accept(page, worker)
+    frame.get_by_label("Describe the image in one sentence").fill(SENTENCE)
+    page.route("**/task/**", lambda route: route.abort())
+
+    frame.get_by_role("button", name="Submit").click()
+
+    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
+    assert not Response.objects.exists()
+    reconcile(campaign)
+    assert Response.objects.get(status=ResponseStatus.SUBMITTED).caption.text == SENTENCE
+
+
+def test_axe_finds_nothing_wrong_with_the_task_page(page, worker, campaign):
+    accept(page, worker).get_by_role("button", name="Submit").wait_for()
+    address = page.frames[1].url
+    page.goto(address)
+
+    found = Axe().run(page)
+
+    assert found.violations_count == 0, found.generate_report()
