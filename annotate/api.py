@@ -33,7 +33,7 @@ def handle_domain_error(error: Exception, context: dict[str, Any]) -> Response |
 class ReleaseSerializer(serializers.ModelSerializer):
     """A release, with the addresses of its files."""
 
-    campaign = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    campaign = serializers.CharField(source="campaign.slug", read_only=True)
     images = serializers.IntegerField(source="image_count", read_only=True)
     files = serializers.SerializerMethodField()
 

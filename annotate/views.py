@@ -58,7 +58,7 @@ def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
 @require_safe
 def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
     """An image file. Workers see it in the marketplace's frame, where nobody is signed in."""
-    response = serve(request, path, document_root=settings.MEDIA_ROOT)
+    response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
     patch_cache_control(response, public=True, max_age=86_400)
     return response
 

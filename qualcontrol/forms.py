@@ -1,9 +1,11 @@
 """What a reviewer fills in."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
+from annotate.models import Release
 from qualcontrol.models import Verdict
 
 OTHER = "other"
@@ -73,3 +75,22 @@ class ReleaseForm(forms.Form):
     partial = forms.BooleanField(
         required=False, label="Partial: leave unfinished images out, despite open questions"
     )
+
+    def __init__(self, *args: Any, lacking: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lacking = lacking
+
+    def clean_name(self) -> str:
+        """A release stays as it is, so its name is given once."""
+        name = self.cleaned_data["name"]
+        if Release.objects.filter(name=name).exists():
+            raise forms.ValidationError(f"There is a release {name} already; it stays as it is.")
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if self.lacking and not values.get("partial"):
+            raise forms.ValidationError(
+                "The campaign is not finished. Wait for what is missing, or make it partial."
+            )
+        return values

@@ -1,8 +1,11 @@
 """The reviewer's pages: the queue, a worker's work, the decision log, and releases."""
 
+from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -17,6 +20,7 @@ from qualcontrol import services
 from qualcontrol.figures import decisions_about, workers_of
 from qualcontrol.forms import REASONS, ReasonForm, RejectionForm, ReleaseForm, VerdictForm
 from qualcontrol.models import SpotCheck
+from qualcontrol.tasks import make_release
 
 OTHER_CAPTIONS = 20
 
@@ -46,7 +50,8 @@ def judge(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         )
     except DomainError as error:
         messages.warning(request, str(error))
-    return redirect("qualcontrol:queue", slug)
+    # What was skipped comes again when the end of the queue is reached.
+    return redirect(f"{reverse('qualcontrol:queue', args=[slug])}?after={pk}")
 
 
 def _show_next(request: HttpRequest, campaign: Campaign, *, after: str) -> HttpResponse:
@@ -185,27 +190,32 @@ def decisions(request: HttpRequest, slug: str) -> HttpResponse:
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's releases, what the next one still lacks, and a form to make it."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    form = ReleaseForm(posted(request), initial={"seed": campaign.config.seed})
+    lacking = [*missing(campaign), *services.open_questions(campaign)]
+    form = ReleaseForm(posted(request), initial={"seed": campaign.config.seed}, lacking=lacking)
     if request.method == "POST" and form.is_valid():
+        if not settings.CELERY_TASK_ALWAYS_EAGER:
+            make_release.delay(campaign.pk, **form.cleaned_data)
+            messages.info(request, "The release is being made, and will stand here.")
+            return redirect("qualcontrol:releases", slug)
         try:
             release = services.release_campaign(
                 campaign=campaign, at=timezone.now(), **form.cleaned_data
             )
         except DomainError as error:
-            form.add_error(None, str(error).splitlines()[0])
+            form.add_error(None, str(error))
         else:
             messages.success(request, f"Release {release} is frozen.")
             return redirect(release)
     context = {
         "campaign": campaign,
         "releases": campaign.releases.all(),
-        "missing": [*missing(campaign), *services.open_questions(campaign)],
+        "missing": lacking,
         "form": form,
     }
     status = 422 if form.errors else 200
     return render(request, "qualcontrol/releases.html", context, status=status)
 
 
-def _known_workers(campaign: Campaign):  # type: ignore[no-untyped-def]
+def _known_workers(campaign: Campaign) -> QuerySet[Worker]:
     """Workers who answered in the campaign; another campaign's worker is not found here."""
     return Worker.objects.filter(pk__in=Response.objects.of(campaign).values("worker"))

@@ -7,6 +7,7 @@ from annotate.models import Release
 from annotate.releases import ReleaseRefused
 from qualcontrol import services
 from qualcontrol.models import Exclusion
+from qualcontrol.tasks import make_release
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -86,3 +87,10 @@ def test_the_release_command_says_what_is_missing(campaign):
 def test_the_release_command_knows_no_such_campaign():
     with pytest.raises(CommandError, match="No campaign is called 'nothing'"):
         call_command("release", "nothing", name="v1")
+
+
+def test_the_release_task_makes_one_release_however_often_it_runs(campaign):
+    for _ in range(2):
+        make_release(campaign.pk, name="v1", seed=1, partial=False)
+
+    assert Release.objects.get().name == "v1"
