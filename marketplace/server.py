@@ -1,36 +1,48 @@
-"""The marketplace as one process: a threaded web server and a sweeper that keeps the time."""
+"""The marketplace as one process: a threaded web server and threads that keep the time."""
 
 import logging
 import signal
 import threading
 from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
 from waitress.server import create_server
 
 from marketplace import clock
+from marketplace.services.notifications import deliver
 from marketplace.services.sweep import sweep
 from marketplace.wsgi import application
 
 logger = logging.getLogger(__name__)
 
 
-class Sweeper(threading.Thread):
+class Step(Protocol):
+    """Something that is due now and then; returns how much of it was done."""
+
+    __name__: str
+
+    def __call__(self, *, at: datetime) -> int: ...
+
+
+class Repeater(threading.Thread):
     """Does what is due, again and again, until it is told to stop."""
 
-    def __init__(self) -> None:
-        super().__init__(name="sweeper", daemon=True)
+    def __init__(self, step: Step) -> None:
+        super().__init__(name=step.__name__, daemon=True)
+        self.step = step
         self.stopped = threading.Event()
 
     def run(self) -> None:
         while not self.stopped.wait(settings.SWEEP_SECONDS):
             try:
-                while sweep(at=clock.now()) and not self.stopped.is_set():
+                while self.step(at=clock.now()) and not self.stopped.is_set():
                     pass
             except DatabaseError:
                 # The next turn finds what this one left.
-                logger.exception("The sweeper could not finish its turn.")
+                logger.exception("A turn of %s could not be finished.", self.name)
             finally:
                 close_old_connections()
         connection.close()
@@ -55,14 +67,17 @@ def serve(*, host: str, port: int, ready: Callable[[str], object]) -> None:
     )
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
-    sweeper = Sweeper()
-    sweeper.start()
+    # Apart, so that a slow queue of a requester's does not stop the time.
+    repeaters = [Repeater(sweep), Repeater(deliver)]
+    for repeater in repeaters:
+        repeater.start()
     ready(f"The marketplace is ready at {settings.MARKETPLACE_URL} (listening on {host}:{port}).")
     try:
         # Ends by itself, with its work done, when the signal's SystemExit reaches it.
         server.run()
     finally:
-        sweeper.stop()
+        for repeater in repeaters:
+            repeater.stop()
         server.close()
 
 

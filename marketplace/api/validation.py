@@ -64,8 +64,10 @@ def _list_problems(shape: Any, value: Any, path: str) -> Iterator[str]:
 def _string_problems(shape: Any, value: Any, path: str) -> Iterator[str]:
     if not isinstance(value, str):
         raise SerializationError(f"{path} must be a string.")
-    if "\x00" in value:
-        yield _problem(value, path, "Member must not contain the character NUL")
+    if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
+        # No database keeps them, and the message must not repeat them.
+        yield _problem(None, path, "Member must not contain NUL or half of a surrogate pair")
+        return
     limits = shape.metadata
     if len(value) < limits.get("min", 0):
         yield _problem(

@@ -2,7 +2,15 @@
 
 from importlib import import_module
 
-MODULES = ["account", "assignments", "hits", "qualifications", "workers"]
+MODULES = [
+    "account",
+    "assignments",
+    "hits",
+    "notifications",
+    "qualifications",
+    "reviews",
+    "workers",
+]
 
 
 def load() -> None:

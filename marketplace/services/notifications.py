@@ -1,0 +1,148 @@
+"""Tells requesters what happened, through SQS or SNS; at least once, in no promised order."""
+
+import hashlib
+import json
+import logging
+import uuid
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from marketplace import ids
+from marketplace.errors import DomainError
+from marketplace.models import Event, EventType, HitType, NotificationSetting, Requester
+
+logger = logging.getLogger(__name__)
+BATCH = 50
+MOST_ATTEMPTS = 12
+LONGEST_PAUSE = timedelta(hours=1)
+
+
+@transaction.atomic
+def update_setting(
+    *, hit_type: HitType, notification: dict[str, Any] | None, is_active: bool | None
+) -> NotificationSetting:
+    """Replace the HIT type's specification, or switch it on or off; raises DomainError."""
+    if notification is None and is_active is None:
+        raise DomainError("Give a Notification, Active, or both.")
+    values: dict[str, Any] = {}
+    if notification is not None:
+        check_notification(notification)
+        if EventType.PING in notification["EventTypes"]:
+            raise DomainError("The event type Ping can only be sent as a test.")
+        values = {
+            "destination": notification["Destination"],
+            "transport": notification["Transport"],
+            "version": notification["Version"],
+            "event_types": notification["EventTypes"],
+        }
+    elif not NotificationSetting.objects.filter(hit_type=hit_type).exists():
+        raise DomainError("There is no Notification for this HITType that Active could apply to.")
+    if is_active is not None or notification is not None:
+        values["is_active"] = True if is_active is None else is_active
+    setting, _created = NotificationSetting.objects.update_or_create(
+        hit_type=hit_type, defaults=values
+    )
+    return setting
+
+
+def check_notification(notification: dict[str, Any]) -> None:
+    """Raise DomainError unless the marketplace can send to the destination."""
+    if notification["Transport"] not in ("SQS", "SNS"):
+        raise DomainError(
+            f"The transport {notification['Transport']} is not supported; use SQS or SNS.",
+            code="InvalidTransportEndpoint",
+        )
+    if not notification["EventTypes"]:
+        raise DomainError("EventTypes must not be empty.")
+    if notification["Version"] not in settings.MTURK_NOTIFICATION_VERSIONS:
+        raise DomainError(
+            f"Version must be one of: {', '.join(settings.MTURK_NOTIFICATION_VERSIONS)}."
+        )
+
+
+def send_test(
+    *, requester: Requester, notification: dict[str, Any], event_type: str, at: datetime
+) -> None:
+    """Send a made-up event at once; raises DomainError where it does not arrive."""
+    check_notification(notification)
+    body = {
+        "EventType": event_type,
+        "EventTimestamp": at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "HITTypeId": ids.entity_id(),
+        "HITId": ids.entity_id(),
+    }
+    if event_type.startswith("Assignment"):
+        body["AssignmentId"] = ids.entity_id()
+    text = document(requester, notification["Version"], uuid.uuid4(), [body])
+    try:
+        _send(notification["Transport"], notification["Destination"], text)
+    except (BotoCoreError, ClientError) as error:
+        raise DomainError(
+            f"The notification could not be delivered: {error}", code="InvalidTransportEndpoint"
+        ) from error
+
+
+def document(
+    requester: Requester, version: str, document_id: uuid.UUID, events: list[dict[str, Any]]
+) -> str:
+    """The notification's text, as a requester's queue gets it."""
+    customer = hashlib.sha256(requester.access_key.encode()).hexdigest()[:13].upper()
+    return json.dumps(
+        {
+            "EventDocVersion": version,
+            "EventDocId": str(document_id),
+            "CustomerId": f"A{customer}",
+            "Events": events,
+        }
+    )
+
+
+def deliver(*, at: datetime) -> int:
+    """Send what is due; returns how many events arrived. What fails is tried again later."""
+    due = Event.objects.filter(sent_at=None, due_at__lte=at, attempts__lt=MOST_ATTEMPTS)
+    return sum(
+        _deliver_one(event, at)
+        for event in due.select_related("requester").order_by("due_at")[:BATCH]
+    )
+
+
+def _deliver_one(event: Event, at: datetime) -> bool:
+    # Another deliverer that reads the row now sees that it is not due: usually one sends it.
+    pause = min(timedelta(seconds=2**event.attempts), LONGEST_PAUSE)
+    mine = Event.objects.filter(pk=event.pk, sent_at=None, attempts=event.attempts)
+    if not mine.update(attempts=F("attempts") + 1, due_at=at + pause):
+        return False
+    text = document(event.requester, event.version, event.document_id, [event.body])
+    try:
+        _send(event.transport, event.destination, text)
+    except (BotoCoreError, ClientError):
+        logger.warning("Event %s did not arrive; it is tried again.", event.document_id)
+        return False
+    Event.objects.filter(pk=event.pk).update(sent_at=at)
+    return True
+
+
+def _send(transport: str, destination: str, text: str) -> None:
+    client = _client(transport.lower(), settings.MTURK_NOTIFICATION_ENDPOINT)
+    if transport == "SQS":
+        client.send_message(QueueUrl=destination, MessageBody=text)
+    else:
+        client.publish(TopicArn=destination, Message=text)
+
+
+@lru_cache(maxsize=8)
+def _client(service: str, endpoint_url: str) -> Any:
+    return boto3.client(
+        service,
+        endpoint_url=endpoint_url or None,
+        region_name="us-east-1",
+        config=Config(connect_timeout=5, read_timeout=10, retries={"max_attempts": 1}),
+    )

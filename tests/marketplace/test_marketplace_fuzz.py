@@ -1,0 +1,90 @@
+"""Requests made up from the model's own shapes: whatever they say, the answer is no fault."""
+
+import json
+
+import botocore.parsers
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from marketplace.api import views
+from marketplace.api.errors import ApiError
+from marketplace.api.model import operation, service
+from marketplace.api.registry import HANDLERS, Call
+from marketplace.api.serializing import shaped
+from marketplace.api.validation import validate
+from marketplace.errors import DomainError
+from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+
+assert views, "importing the views registers the operations"
+
+
+def test_every_operation_of_the_model_has_a_handler():
+    assert set(HANDLERS) == set(service().operation_names)
+
+
+def values_of(shape, known: dict[str, list[str]]) -> st.SearchStrategy:
+    """Values of a shape, valid for the most part, with ids that exist among them."""
+    if shape.type_name == "structure":
+        members = {name: values_of(member, known) for name, member in shape.members.items()}
+        for name in members.keys() & known.keys():
+            members[name] = st.sampled_from(known[name]) | members[name]
+        required = {name: members.pop(name) for name in shape.required_members}
+        return st.fixed_dictionaries(required, optional=members)
+    if shape.type_name == "list":
+        return st.lists(values_of(shape.member, known), max_size=3)
+    if shape.type_name == "boolean":
+        return st.booleans()
+    if shape.type_name == "integer":
+        return st.sampled_from([-1, 0, 1, 2, 10, 100, 2**31 - 1, -(2**31)])
+    if shape.type_name == "long":
+        return st.sampled_from([-1, 0, 1, 30, 3600, 2**63 - 1, -(2**63)])
+    if shape.type_name == "timestamp":
+        return st.sampled_from([0, 1.5, -1, 4e9, 1e11, 1e18, NOON.timestamp() + 60])
+    if shape.enum:
+        return st.sampled_from(shape.enum)
+    if "pattern" in shape.metadata and "[A-Z0-9]" not in shape.metadata["pattern"]:
+        return st.sampled_from(["0", "0.01", "5.", "1.50", "9" * 30, "1" + "0" * 20])
+    return st.text(max_size=20) | st.sampled_from(
+        ["A1", "x" * 5000, "\u2028", "<x/>", "0", "\ud800", "\0"]
+    )
+
+
+@pytest.fixture
+def known(db) -> dict[str, list[str]]:
+    requester = make_requester()
+    hit_type = make_hit_type(requester)
+    hit = make_hit(hit_type, max_assignments=3)
+    return {
+        "HITTypeId": [hit_type.public_id],
+        "HITId": [hit.public_id],
+        "WorkerId": [make_worker().public_id],
+        "QualificationTypeId": ["00000000000000000040", "00000000000000000071"],
+        "Question": [hit.question],
+        "requester": [requester],
+    }
+
+
+@pytest.mark.parametrize("name", sorted(service().operation_names))
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(data=st.data())
+def test_no_request_makes_the_service_fail(known, name, data):
+    model = operation(name)
+    body = data.draw(values_of(model.input_shape, known))
+    requester = known["requester"][0]
+
+    try:
+        params = validate(model.input_shape, body)
+        call = Call(requester=requester, params=params, at=NOON, operation=name)
+        answer = shaped(model.output_shape, HANDLERS[name](call))
+    except (ApiError, DomainError):
+        return
+
+    parser = botocore.parsers.create_parser("json")
+    response = {"body": json.dumps(answer).encode(), "status_code": 200, "headers": {}}
+    parsed = parser.parse(response, model.output_shape)
+    assert set(answer) <= set(parsed)

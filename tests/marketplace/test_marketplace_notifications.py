@@ -1,0 +1,197 @@
+"""Events arrive in a requester's queue: SQS and SNS as moto serves them."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import boto3
+import pytest
+from moto.server import ThreadedMotoServer
+
+from marketplace import clock
+from marketplace.models import Event
+from marketplace.services.notifications import deliver
+from tests.marketplace.driver import create_hit, create_hit_type, error_code
+
+CREDENTIALS = {
+    "region_name": "us-east-1",
+    "aws_access_key_id": "test",
+    "aws_secret_access_key": "test",
+}
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[str]:
+    """The address at which SQS and SNS answer."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def queue(aws, settings, monkeypatch) -> "Queue":
+    settings.MTURK_NOTIFICATION_ENDPOINT = aws
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+    return Queue(aws)
+
+
+class Queue:
+    """A new queue, and what has come into it."""
+
+    def __init__(self, endpoint_url: str) -> None:
+        self.client = boto3.client("sqs", endpoint_url=endpoint_url, **CREDENTIALS)
+        self.url = self.client.create_queue(QueueName=f"q{id(self)}")["QueueUrl"]
+        attributes = self.client.get_queue_attributes(
+            QueueUrl=self.url, AttributeNames=["QueueArn"]
+        )
+        self.arn = attributes["Attributes"]["QueueArn"]
+
+    def documents(self) -> list[dict]:
+        found = []
+        while True:
+            messages = self.client.receive_message(QueueUrl=self.url, MaxNumberOfMessages=10).get(
+                "Messages", []
+            )
+            if not messages:
+                return found
+            for message in messages:
+                found.append(json.loads(message["Body"]))
+                self.client.delete_message(
+                    QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"]
+                )
+
+
+def specification(destination: str, *events: str, transport: str = "SQS") -> dict:
+    return {
+        "Destination": destination,
+        "Transport": transport,
+        "Version": "2014-08-15",
+        "EventTypes": list(events),
+    }
+
+
+ALL = [
+    "AssignmentAccepted", "AssignmentAbandoned", "AssignmentReturned", "AssignmentSubmitted",
+    "AssignmentRejected", "AssignmentApproved", "HITCreated", "HITExpired", "HITReviewable",
+    "HITExtended", "HITDisposed",
+]  # fmt: skip
+
+
+def happened(queue: Queue) -> list[str]:
+    deliver(at=clock.now())
+    return sorted(
+        event["EventType"] for document in queue.documents() for event in document["Events"]
+    )
+
+
+def test_each_step_of_a_hits_life_is_told(marketplace, queue):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, *ALL), Active=True
+    )
+    worker = marketplace.worker()
+
+    hit_id = create_hit(client, hit_type_id)["HITId"]
+    worker.give_back(worker.accept(hit_type_id))
+    worker.accept(hit_type_id)
+    marketplace.advance(seconds=601)
+    client.get_hit(HITId=hit_id)
+    assignment_id = worker.work(hit_type_id)
+    client.approve_assignment(AssignmentId=assignment_id)
+    client.update_expiration_for_hit(HITId=hit_id, ExpireAt=0)
+    client.delete_hit(HITId=hit_id)
+
+    assert happened(queue) == sorted(
+        ["HITCreated", "AssignmentAccepted", "AssignmentReturned", "AssignmentAccepted",
+         "AssignmentAbandoned", "AssignmentAccepted", "AssignmentSubmitted", "HITReviewable",
+         "AssignmentApproved", "HITExpired", "HITDisposed"]
+    )  # fmt: skip
+    assert happened(queue) == []
+
+
+def test_only_what_was_asked_for_is_told(marketplace, queue):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, "AssignmentSubmitted")
+    )
+    create_hit(client, hit_type_id, MaxAssignments=2)
+    marketplace.worker().work(hit_type_id)
+    client.update_notification_settings(HITTypeId=hit_type_id, Active=False)
+    marketplace.worker().work(hit_type_id)
+
+    assert happened(queue) == ["AssignmentSubmitted"]
+
+
+def test_a_test_event_ignores_the_filter_and_comes_at_once(marketplace, queue):
+    client = marketplace.requester()
+
+    client.send_test_event_notification(
+        Notification=specification(queue.url, "HITExpired"), TestEventType="Ping"
+    )
+
+    [document] = queue.documents()
+    assert document["EventDocVersion"] == "2014-08-15"
+    assert document["Events"][0]["EventType"] == "Ping"
+
+
+def test_sns_carries_the_same_document(marketplace, queue, aws):
+    client = marketplace.requester()
+    sns = boto3.client("sns", endpoint_url=aws, **CREDENTIALS)
+    topic = sns.create_topic(Name="events")["TopicArn"]
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=queue.arn)
+
+    client.send_test_event_notification(
+        Notification=specification(topic, "HITCreated", transport="SNS"),
+        TestEventType="HITCreated",
+    )
+
+    [envelope] = queue.documents()
+    assert json.loads(envelope["Message"])["Events"][0]["EventType"] == "HITCreated"
+
+
+def test_an_event_that_does_not_arrive_is_sent_again(marketplace, queue):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
+    )
+    create_hit(client, hit_type_id)
+    Event.objects.update(destination=queue.url + "-gone")
+    assert deliver(at=clock.now()) == 0
+    assert deliver(at=clock.now()) == 0
+    Event.objects.update(destination=queue.url)
+
+    marketplace.advance(seconds=5)
+
+    assert happened(queue) == ["HITCreated"]
+
+
+def test_a_destination_that_is_not_there_is_an_error(marketplace, queue):
+    client = marketplace.requester()
+
+    with pytest.raises(client.exceptions.RequestError) as error:
+        client.send_test_event_notification(
+            Notification=specification(queue.url + "-gone", "HITCreated"), TestEventType="Ping"
+        )
+
+    assert error_code(error) == "InvalidTransportEndpoint"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"Transport": "Email"}, {"Version": "1999-01-01"}, {"EventTypes": ["Ping"]}],
+)
+def test_impossible_settings_are_refused(marketplace, change):
+    client = marketplace.requester()
+    notification = {**specification("https://queue.example", "HITCreated"), **change}
+
+    with pytest.raises(client.exceptions.RequestError):
+        client.update_notification_settings(
+            HITTypeId=create_hit_type(client), Notification=notification
+        )
