@@ -224,8 +224,8 @@ class Migration(migrations.Migration):
                 ('is_group', models.BooleanField(blank=True, null=True)),
                 ('is_depiction', models.BooleanField(blank=True, null=True)),
                 ('is_inside', models.BooleanField(blank=True, null=True)),
-                ('image', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='boxes', to='annotate.image')),
-                ('object_class', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='boxes', to='annotate.objectclass')),
+                ('image', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='boxes', to='annotate.image')),
+                ('object_class', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='boxes', to='annotate.objectclass')),
             ],
             options={
                 'verbose_name_plural': 'boxes',

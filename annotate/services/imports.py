@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from annotate import coco, openimages
 from annotate.csv_files import MalformedFile, Progress, no_progress, open_csv
@@ -138,7 +138,6 @@ def import_images(
     return Counts(len(read), new, changed)
 
 
-@transaction.atomic
 def import_boxes(
     *,
     path: Path,
@@ -147,6 +146,13 @@ def import_boxes(
     progress: Progress = no_progress,
 ) -> Counts:
     """Take in the boxes of a split's images; raises MalformedFile."""
+    # SQLite need not look up image and class of each row: their numbers are read in the
+    # transaction that writes the boxes, and it is the only one that writes.
+    with connection.constraint_checks_disabled(), transaction.atomic():
+        return _import_boxes(path, split, skip_unknown_images, progress)
+
+
+def _import_boxes(path: Path, split: str, skip_unknown_images: bool, progress: Progress) -> Counts:
     images = _image_numbers(ImageSource.OPEN_IMAGES, split)
     if not images:
         raise DomainError(
