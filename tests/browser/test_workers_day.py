@@ -18,9 +18,9 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings):
-    """A campaign on a real photograph, published."""
-    campaign = make_campaign(tasks=2)
+def campaign(site, shared_data, settings, request):
+    """A campaign on a real photograph, published under the test's own title."""
+    campaign = make_campaign(tasks=2, hit={"title": request.node.name})
     folder = settings.MEDIA_ROOT / "images"
     folder.mkdir(parents=True)
     (folder / "chelsea.png").write_bytes((shared_data / "images" / "chelsea.png").read_bytes())
@@ -38,18 +38,23 @@ def worker(marketplace, request):
     return marketplace.workers(request.node.name[:60])[0]
 
 
-def accept(page: Page, worker) -> FrameLocator:
-    """Sign in and accept the first HIT; its frame."""
+def open_group(page: Page, worker, campaign) -> FrameLocator:
+    """Sign in and open the campaign's group; its preview's frame."""
     page.goto(worker.sign_in_url)
-    page.get_by_role("link", name="Describe a photograph in one sentence").click()
+    page.get_by_role("link", name=campaign.config.hit.title).click()
+    return page.frame_locator("iframe")
+
+
+def accept(page: Page, worker, campaign) -> FrameLocator:
+    """Sign in and accept a HIT of the campaign; its frame."""
+    open_group(page, worker, campaign)
     page.get_by_role("button", name="Accept").first.click()
+    page.wait_for_url("**/assignments/*")
     return page.frame_locator("iframe")
 
 
 def test_a_workers_day(page, worker, campaign):
-    page.goto(worker.sign_in_url)
-    page.get_by_role("link", name="Describe a photograph in one sentence").click()
-    preview = page.frame_locator("iframe")
+    preview = open_group(page, worker, campaign)
     expect(preview.get_by_text("This is a preview")).to_be_visible()
     expect(preview.get_by_role("button", name="Submit")).to_be_disabled()
     assert not Claim.objects.exists()
@@ -82,7 +87,7 @@ def test_a_workers_day(page, worker, campaign):
 def test_the_task_is_done_by_keyboard_alone_on_a_phone(browser: Browser, worker, campaign):
     context = browser.new_context(viewport=PHONE, has_touch=True)
     page = context.new_page()
-    frame = accept(page, worker)
+    frame = accept(page, worker, campaign)
     field = frame.get_by_label("Describe the image in one sentence")
 
     field.focus()
@@ -100,7 +105,7 @@ def test_the_task_is_done_by_keyboard_alone_on_a_phone(browser: Browser, worker,
 def test_the_task_is_done_without_javascript(browser: Browser, worker, campaign):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    frame = accept(page, worker)
+    frame = accept(page, worker, campaign)
 
     frame.get_by_label("Describe the image in one sentence").fill("A dog.")
     frame.get_by_role("button", name="Submit").click()
@@ -115,7 +120,7 @@ def test_the_task_is_done_without_javascript(browser: Browser, worker, campaign)
 
 
 def test_an_answer_goes_to_the_marketplace_when_our_server_fails(page, worker, campaign):
-    frame = accept(page, worker)
+    frame = accept(page, worker, campaign)
     frame.get_by_label("Describe the image in one sentence").fill(SENTENCE)
     page.route("**/task/**", lambda route: route.abort())
 
@@ -128,7 +133,7 @@ def test_an_answer_goes_to_the_marketplace_when_our_server_fails(page, worker, c
 
 
 def test_axe_finds_nothing_wrong_with_the_task_page(page, worker, campaign):
-    accept(page, worker).get_by_role("button", name="Submit").wait_for()
+    accept(page, worker, campaign).get_by_role("button", name="Submit").wait_for()
     address = page.frames[1].url
     page.goto(address)
 
