@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
 
+from marketplace.api import hooks
 from marketplace.api.views import api
 from marketplace.pages import frames, views
 
@@ -33,6 +34,8 @@ urlpatterns = [
     path("assignments/<str:assignment_id>/return", views.give_back, name="return"),
     path("frames/<str:hit_id>", frames.question, name="question_frame"),
     path("mturk/externalSubmit", frames.external_submit, name="external_submit"),
+    path("test/clock", hooks.set_clock, name="set_clock"),
+    path("test/faults", hooks.set_faults, name="set_faults"),
     path("queue", views.queue, name="queue"),
     path("earnings", views.earnings, name="earnings"),
     path("messages", views.worker_messages, name="messages"),

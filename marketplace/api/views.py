@@ -14,7 +14,7 @@ from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.services.sweep import catch_up
 
-from . import operations, serializing
+from . import faults, operations, serializing
 from .errors import (
     ApiError,
     SerializationError,
@@ -62,7 +62,8 @@ def _handle(request: HttpRequest) -> dict[str, Any]:
     params = validate(model.input_shape, body)
     at = clock.now()
     catch_up(at=at)
-    answer = HANDLERS[name](Call(requester=requester, params=params, at=at, operation=name))
+    with faults.around(name):
+        answer = HANDLERS[name](Call(requester=requester, params=params, at=at, operation=name))
     return serializing.shaped(model.output_shape, answer)
 
 

@@ -153,3 +153,58 @@ def _text(headers: dict) -> dict[str, str]:
         name: value.decode() if isinstance(value, bytes) else str(value)
         for name, value in headers.items()
     }
+
+
+def ask_for(marketplace, **fault) -> None:
+    response = requests.post(f"{marketplace.url}/test/faults", json=fault)
+    assert response.status_code == 200, response.text
+
+
+@pytest.fixture
+def faulty(marketplace):
+    """The marketplace, with no fault left over for the next test."""
+    yield marketplace
+    ask_for(marketplace, clear=True)
+
+
+@pytest.mark.parametrize(("mode", "attempts"), [("legacy", 5), ("standard", 3)])
+def test_a_service_fault_is_tried_again(faulty, mode, attempts):
+    client = faulty.requester(retries={"mode": mode})
+    ask_for(faulty, operation="GetAccountBalance", kind="fault_before", times=9)
+
+    with pytest.raises(client.exceptions.ServiceFault) as error:
+        client.get_account_balance()
+
+    metadata = error.value.response["ResponseMetadata"]
+    assert (metadata["HTTPStatusCode"], metadata["RetryAttempts"]) == (500, attempts - 1)
+
+
+def test_throttling_is_tried_again_and_ends_as_a_client_error(faulty):
+    client = faulty.requester(retries={"mode": "standard"})
+    ask_for(faulty, operation="*", kind="throttle", times=2)
+    assert client.get_account_balance()
+    ask_for(faulty, operation="*", kind="throttle", times=3)
+
+    with pytest.raises(ClientError) as error:
+        client.get_account_balance()
+
+    assert error.value.response["Error"]["Code"] == "ThrottlingException"
+
+
+def test_a_fault_after_the_effect_makes_the_retry_meet_its_own_token(faulty):
+    client = faulty.requester(retries={"mode": "standard"})
+    hit_type_id = create_hit_type(client)
+    ask_for(faulty, operation="CreateHITWithHITType", kind="fault_after")
+
+    with pytest.raises(client.exceptions.RequestError) as error:
+        create_hit(client, hit_type_id, UniqueRequestToken="mine")
+
+    assert error_code(error) == "HitAlreadyExists"
+    assert client.list_hits()["NumResults"] == 1
+
+
+def test_the_hooks_are_not_there_unless_switched_on(marketplace, settings):
+    settings.TEST_HOOKS = False
+
+    for path in ("clock", "faults"):
+        assert requests.post(f"{marketplace.url}/test/{path}", json={}).status_code == 404

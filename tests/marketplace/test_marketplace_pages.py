@@ -1,0 +1,222 @@
+"""The pages of a worker's day, by Django's client."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+from django.urls import reverse
+
+from marketplace import clock
+from marketplace.models import Assignment, Worker
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services import assignments, reviews
+from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
+
+pytestmark = pytest.mark.django_db
+
+
+def browser(worker: Worker) -> Client:
+    """A browser in which the worker is signed in, and which checks forms as a real one's are."""
+    client = Client(enforce_csrf_checks=True)
+    path = sign_in_url(worker).partition("/sign-in/")[2]
+    assert client.get(f"/sign-in/{path}").url == "/"
+    return client
+
+
+def post(client: Client, page: str, action: str):
+    """Press the button of the form with that action on a page."""
+    soup = BeautifulSoup(client.get(page).content, "lxml")
+    form = soup.find("form", {"action": action})
+    fields = {
+        each["name"]: each["value"] for each in form.find_all("input") if "name" in each.attrs
+    }
+    return client.post(action, fields)
+
+
+@pytest.fixture
+def hit_type():
+    found = make_hit_type(title="Describe <b>images</b>")
+    make_current_hit(found)
+    return found
+
+
+def make_current_hit(hit_type, **changes):
+    """A HIT that is open by the real clock too."""
+    hit = make_hit(hit_type, **changes)
+    type(hit).objects.filter(pk=hit.pk).update(expires_at=clock.now() + timedelta(hours=1))
+    return hit
+
+
+@pytest.fixture
+def worker():
+    return make_worker()
+
+
+def accepted(worker, hit_type) -> Assignment:
+    return assignments.accept(worker=worker, hit_type=hit_type, at=clock.now())
+
+
+def submitted(worker, hit_type, answer: str = "<a/>") -> Assignment:
+    found = accepted(worker, hit_type)
+    return assignments.submit(assignment=found, answer=answer, at=clock.now())
+
+
+@pytest.mark.parametrize("path", ["/", "/queue", "/earnings", "/messages"])
+def test_a_stranger_is_sent_to_the_sign_in_page(client, path):
+    response = client.get(path)
+
+    assert (response.status_code, response.url) == (302, "/sign-in")
+
+
+def test_a_forged_link_signs_nobody_in(client):
+    path = sign_in_url(make_worker()).partition("/sign-in/")[2]
+
+    response = client.get(f"/sign-in/{path}x")
+
+    assert response.status_code == 403
+    assert client.get("/").status_code == 302
+
+
+def test_an_old_link_signs_nobody_in(client, settings):
+    path = sign_in_url(make_worker()).partition("/sign-in/")[2]
+    settings.SIGN_IN_LINK_AGE = timedelta(seconds=-1)
+
+    assert client.get(f"/sign-in/{path}").status_code == 403
+
+
+def test_signing_out_ends_the_session(worker):
+    client = browser(worker)
+
+    assert post(client, "/queue", reverse("sign_out")).status_code == 302
+
+    assert client.get("/").status_code == 302
+
+
+def test_a_days_work_by_its_forms(worker, hit_type):
+    client = browser(worker)
+
+    response = post(client, "/", reverse("accept", args=[hit_type.public_id]))
+    assert response.status_code == 303
+    assignment_page = response.url
+    assert hit_type.title not in client.get("/queue").content.decode()
+    assert client.get("/queue").content.count(assignment_page.encode()) >= 1
+    response = post(client, assignment_page, f"{assignment_page}/return")
+
+    assert response.status_code == 303
+    assert worker.assignments.get().status == "Returned"
+
+
+def test_text_of_requesters_is_escaped_everywhere(worker, hit_type):
+    client = browser(worker)
+    found = submitted(worker, hit_type)
+    reviews.reject(assignment=found, feedback="<script>alert(1)</script>", at=clock.now())
+
+    for page in ("/earnings", found.get_absolute_url(), hit_type.get_absolute_url()):
+        text = client.get(page).content.decode()
+        assert "<b>images" not in text
+        assert "<script>alert" not in text
+
+
+def test_pages_send_a_policy_without_inline_code(worker, hit_type):
+    client = browser(worker)
+    found = accepted(worker, hit_type)
+
+    for page in ("/", "/queue", found.get_absolute_url()):
+        response = client.get(page)
+        soup = BeautifulSoup(response.content, "lxml")
+        policy = response.headers["Content-Security-Policy"]
+        assert "default-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert not soup.find_all("style")
+        assert all("src" in script.attrs for script in soup.find_all("script"))
+        assert not [tag for tag in soup.find_all(True) if "style" in tag.attrs]
+
+
+def test_accepting_needs_the_forms_token(worker, hit_type):
+    client = browser(worker)
+
+    assert client.post(reverse("accept", args=[hit_type.public_id])).status_code == 403
+    assert not worker.assignments.exists()
+
+
+def test_an_empty_group_says_so(worker, hit_type):
+    client = browser(worker)
+    submitted(make_worker(), hit_type)
+
+    page = client.get(hit_type.get_absolute_url()).content.decode()
+
+    assert "There are no more HITs of this group" in page
+    assert "<iframe" not in page
+
+
+def test_the_list_is_searched_by_title(worker, hit_type):
+    make_current_hit(make_hit_type(title="Transcribe a receipt"))
+    client = browser(worker)
+
+    page = client.get("/?q=receipt").content.decode()
+
+    assert "Transcribe" in page
+    assert hit_type.public_id not in page
+    assert "No HITs match" in client.get("/?q=nothing").content.decode()
+
+
+def test_what_is_available_does_not_count_what_the_worker_did(worker, hit_type):
+    for _ in range(2):
+        make_current_hit(hit_type, max_assignments=2)
+    submitted(worker, hit_type)
+    submitted(worker, hit_type)
+    client = browser(worker)
+
+    row = BeautifulSoup(client.get("/").content, "lxml").find(
+        "tr", {"data-group": hit_type.public_id}
+    )
+
+    assert row.find("td", {"data-label": "HITs available"}).text == "1"
+
+
+def test_earnings_add_up(worker):
+    requester = make_requester()
+    hit_type = make_hit_type(requester, reward=Decimal("1.50"))
+    for _ in range(3):
+        make_current_hit(hit_type)
+    approved, rejected, _pending = [submitted(worker, hit_type) for _ in range(3)]
+    reviews.approve(assignment=approved, at=clock.now())
+    reviews.reject(assignment=rejected, feedback="Not a sentence.", at=clock.now())
+    reviews.send_bonus(
+        requester=requester, worker=worker, assignment=approved, amount=Decimal("0.25"),
+        reason="Careful work", at=clock.now(),
+    )  # fmt: skip
+
+    text = BeautifulSoup(browser(worker).get("/earnings").content, "lxml").get_text(" ", strip=True)
+
+    assert "Total earned $1.75" in text
+    assert "Approved HITs (1) $1.50" in text
+    assert "Bonuses $0.25" in text
+    assert "Waiting for approval (1) $1.50" in text
+    assert "Not a sentence." in text
+    assert "Careful work" in text
+
+
+@pytest.mark.parametrize("rows", [2, 12])
+def test_lists_cost_the_same_however_long(worker, rows, django_assert_max_num_queries):
+    requester = make_requester()
+    for number in range(rows):
+        hit_type = make_hit_type(requester, title=f"Task {number}")
+        make_current_hit(hit_type)
+        make_current_hit(hit_type)
+        submitted(worker, hit_type)
+    client = browser(worker)
+
+    for page in ("/", "/earnings", "/queue", "/messages"):
+        with django_assert_max_num_queries(12):
+            assert client.get(page).status_code == 200
+
+
+def test_a_session_that_outlives_its_worker_is_nobodys(client):
+    session = client.session
+    session["worker_id"] = 10**9
+    session.save()
+
+    assert client.get("/").status_code == 302
