@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 import requests
 from bs4 import BeautifulSoup, Tag
 
 TIMEOUT = (5, 60)
 ATTEMPTS = 4
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 class SiteError(Exception):
@@ -51,6 +52,10 @@ class WorkerBrowser:
     http: requests.Session = field(default_factory=requests.Session)
     token: str = ""
     seen_images: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        # A proxy is for the world outside, and looking for one takes time with each request.
+        self.http.trust_env = urlsplit(self.sign_in_url).hostname not in LOOPBACK
 
     @property
     def site(self) -> str:

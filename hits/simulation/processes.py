@@ -51,7 +51,10 @@ class Installation:
 
     def environment(self) -> dict[str, str]:
         """The variables that make both sites use this folder and these ports."""
+        # A proxy for the world outside must not be asked for this machine's own addresses.
+        direct = [name for name in (os.environ.get("NO_PROXY"), HOST, "localhost") if name]
         return {
+            "NO_PROXY": ",".join(direct),
             "DATABASE_URL": f"sqlite:///{self.folder / 'campaigns.sqlite3'}",
             "MEDIA_ROOT": str(self.folder / "media"),
             "SITE_URL": self.site_url,
@@ -147,7 +150,9 @@ class Child:
             if self.process.poll() is not None:
                 raise ProcessFailed(f"The {self.name} ended at once; {self.log} says why.")
             try:
-                requests.get(url, timeout=5)
+                with requests.Session() as session:
+                    session.trust_env = False  # never by way of a proxy
+                    session.get(url, timeout=5)
                 return
             except requests.ConnectionError:
                 time.sleep(0.1)

@@ -16,10 +16,10 @@ from hits.simulation.writers import Limits
 
 
 def share(text: str) -> float:
-    """A number from 0 to 1."""
+    """A number from 0 to below 1: a crowd that leaves every HIT would never come to an end."""
     value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a share from 0 to below 1")
     return value
 
 

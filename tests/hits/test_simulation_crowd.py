@@ -1,0 +1,200 @@
+"""The crowd against a running marketplace and a running site; the reviewer after it."""
+
+from io import StringIO
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+from PIL import Image as Picture
+
+from annotate.models import Box, Campaign, Caption, ObjectClass, Response
+from annotate.services.campaigns import progress
+from hits.management.commands.simulate_workers import plan_of
+from hits.models import Sync, WorkerAccount
+from hits.reconciler import reconcile
+from hits.simulation.crowd import CARELESS_KINDS, Crowd, Member, Outcome, Plan, members
+from hits.simulation.marketplace_site import NotOffered, SiteError, WorkerBrowser
+from hits.simulation.reviewer import review
+from tests.factories import CampaignFactory
+from tests.hits.conftest import make_campaign
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NAMES = ["Dog", "House", "Tree", "Car", "Boat", "Cake"]
+OPTIONS = {"seed": 1, "assignments": None, "threads": 2, "returns": 0.0, "abandons": 0.0}
+
+
+@pytest.fixture
+def site(live_server, settings, requester):
+    """The requester's site, where the marketplace's frames find it."""
+    settings.SITE_URL = live_server.url
+    settings.ALLOWED_HOSTS = ["*"]
+    return live_server
+
+
+def pictured(campaign: Campaign, settings) -> Campaign:
+    """Give each image of the campaign a file and two objects."""
+    classes = [ObjectClass.objects.get_or_create(label=f"/m/{n}", name=n)[0] for n in NAMES]
+    edges = {"x_min": 0.1, "x_max": 0.5, "y_min": 0.1, "y_max": 0.5}
+    for number, task in enumerate(campaign.tasks.select_related("image").order_by("number")):
+        path = settings.MEDIA_ROOT / f"images/{task.image.key}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Picture.new("RGB", (64, 48), (90, 140, 200)).save(path)
+        task.image.file = f"images/{task.image.key}.jpg"
+        task.image.save()
+        for each in (classes[number % 6], classes[(number + 1) % 6]):
+            Box.objects.get_or_create(image=task.image, object_class=each, **edges)
+    return campaign
+
+
+def crowd_of(
+    marketplace, names: list[str], plan: Plan, careless: int = 0
+) -> tuple[list[Member], dict[str, str]]:
+    """The crowd, and the kind of each by the marketplace's id of them."""
+    workers = marketplace.workers(*names)
+    links = [worker.sign_in_url for worker in workers]
+    crowd = members(names=names, links=links, careless=careless, plan=plan)
+    ids = [worker.worker_id for worker in workers]
+    return crowd, {each: member.kind for each, member in zip(ids, crowd, strict=True)}
+
+
+def rounds(campaign: Campaign, crowd: list[Member], plan: Plan) -> tuple[list[Outcome], list[Sync]]:
+    """Let the crowd and the reconciler take turns until the campaign is complete."""
+    outcomes, syncs = [], []
+    for _ in range(8):
+        outcomes.append(Crowd(crowd, plan).work())
+        syncs.append(reconcile(campaign))
+        if progress(campaign).complete == campaign.tasks.count():
+            break
+    return outcomes, syncs
+
+
+def test_a_crowd_completes_a_campaign_and_does_what_others_returned(marketplace, site, settings):
+    campaign = pictured(make_campaign(tasks=3), settings)
+    reconcile(campaign)
+    plan = plan_of(campaign, {**OPTIONS, "returns": 0.3})
+    crowd, _ = crowd_of(marketplace, [f"c{number}" for number in range(7)], plan)
+
+    outcomes, syncs = rounds(campaign, crowd, plan)
+
+    assert not any(outcome.errors for outcome in outcomes)
+    assert sum(outcome.returned for outcome in outcomes) > 0
+    assert sum(outcome.total for outcome in outcomes) == 9
+    assert sum(sync.ingested for sync in syncs) == 9
+    assert len(set(Caption.objects.values_list("text", flat=True))) >= 8
+
+
+def test_a_crowd_stops_after_the_assignments_asked_for(marketplace, site, settings):
+    campaign = pictured(make_campaign(tasks=3), settings)
+    reconcile(campaign)
+    plan = plan_of(campaign, {**OPTIONS, "assignments": 4})
+    told = []
+
+    crowd, _ = crowd_of(marketplace, ["s1", "s2"], plan)
+    outcome = Crowd(crowd, plan, lambda: told.append(1)).work()
+
+    assert outcome.total == len(told) == 4
+    assert reconcile(campaign).ingested == 4
+
+
+def test_careless_workers_are_found_by_what_they_wrote_and_excluded(marketplace, site, settings):
+    campaign = make_campaign(
+        tasks=4, review={"share": 0.5, "first": 2, "approve_after_hours": 0}, seed=3
+    )
+    pictured(campaign, settings)
+    reconcile(campaign)
+    plan = plan_of(campaign, {**OPTIONS, "threads": 1})
+    crowd, kinds = crowd_of(marketplace, [f"x{n}" for n in range(6)], plan, careless=3)
+    reviewer = get_user_model().objects.create_user("reviewer")
+
+    for _ in range(2):
+        Crowd(crowd, plan).work()
+        reconcile(campaign)
+        review(campaign=campaign, reviewer=reviewer, at=timezone.now())
+
+    excluded = set(campaign.exclusions.values_list("worker__account__marketplace_id", flat=True))
+    assert excluded
+    assert {kinds[worker] for worker in excluded} <= set(CARELESS_KINDS)
+    counting = Response.objects.of(campaign).counting()
+    assert not counting.filter(worker__account__marketplace_id__in=excluded).exists()
+
+
+def test_the_command_makes_workers_and_tells_what_they_did(
+    marketplace, site, settings, monkeypatch
+):
+    campaign = pictured(make_campaign(tasks=2), settings)
+    reconcile(campaign)
+    for name in ("MARKETPLACE_DATABASE_URL", "MARKETPLACE_URL"):
+        monkeypatch.setenv(name, marketplace.environment[name])
+    out = StringIO()
+
+    call_command("simulate_workers", campaign.slug, workers=4, assignments=3, stdout=out)
+
+    assert "\n3 HITs submitted" in out.getvalue()
+    assert reconcile(campaign).ingested == 3
+    ids = WorkerAccount.objects.values_list("marketplace_id", flat=True)
+    assert not [each for each in ids if each in out.getvalue()]
+
+
+@pytest.mark.parametrize("endpoint", ["production", "sandbox"])
+def test_no_crowd_works_at_amazons_marketplaces(endpoint):
+    campaign = CampaignFactory(endpoint=endpoint, status="RUNNING")
+
+    with pytest.raises(CommandError, match="only people may work"):
+        plan_of(campaign, OPTIONS)
+
+
+def test_a_crowd_needs_links_at_a_marketplace_elsewhere(settings):
+    settings.MTURK_ENDPOINT = "http://127.0.0.1:9"
+    campaign = CampaignFactory(endpoint="http://127.0.0.1:9", status="RUNNING")
+    campaign.hit_types.create(
+        hit_type_id="GROUP", exclusion_type_id="EXCLUDED", created_at=timezone.now()
+    )
+
+    with pytest.raises(CommandError, match="--sign-in-urls"):
+        call_command("simulate_workers", campaign.slug)
+
+
+def test_a_group_that_is_not_offered_is_said_so(marketplace, requester):
+    worker = marketplace.workers("n1")[0]
+    browser = WorkerBrowser(worker.sign_in_url)
+    browser.sign_in()
+
+    assert not browser.offers("NOSUCHGROUP")
+    with pytest.raises((NotOffered, SiteError)):
+        browser.accept("NOSUCHGROUP")
+
+
+def test_an_absent_site_is_an_error_and_not_an_end(marketplace, requester, settings):
+    settings.SITE_URL = "http://127.0.0.1:9"
+    campaign = make_campaign(tasks=2)
+    reconcile(campaign)
+    plan = plan_of(campaign, OPTIONS)
+
+    outcome = Crowd(crowd_of(marketplace, ["e1"], plan)[0], plan).work()
+
+    assert outcome.total == 0
+    assert sum(outcome.errors.values()) == 2  # one for each HIT it could accept
+    assert "ConnectionError" in next(iter(outcome.errors))
+
+
+def test_few_workers_do_most_of_the_work():
+    plan = Plan(
+        group="G",
+        seed=2,
+        limits=None,
+        sights={},  # type: ignore[arg-type]
+    )
+    names = [f"w{number}" for number in range(60)]
+    weights = sorted(
+        (
+            member.weight
+            for member in members(
+                names=names, links=["http://127.0.0.1/"] * 60, careless=6, plan=plan
+            )
+        ),
+        reverse=True,
+    )
+
+    assert sum(weights[:15]) > 0.5 * sum(weights)

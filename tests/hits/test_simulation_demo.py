@@ -1,0 +1,215 @@
+"""The demonstration and `serve` as a user starts them: programs of their own, on free ports."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import requests
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from pycocotools.coco import COCO
+
+from hits.simulation.folders import emptied, is_demonstration, locked
+from hits.simulation.processes import (
+    MANAGE,
+    Installation,
+    ProcessFailed,
+    child,
+    clean_environment,
+    free_port,
+    is_free,
+    manage,
+)
+
+IMAGES = 2
+
+
+def program(*arguments: str) -> list[str]:
+    return [sys.executable, str(MANAGE), *arguments]
+
+
+@pytest.fixture(scope="module")
+def demonstration(tmp_path_factory) -> tuple[Path, str]:
+    """A demonstration's folder, and what the command printed."""
+    folder = tmp_path_factory.mktemp("build") / "demo"
+    done = subprocess.run(
+        program("demo", "--out", str(folder), "--images", str(IMAGES)),
+        env=clean_environment({}),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder, done.stdout
+
+
+def test_a_demonstration_leaves_files_that_coco_tools_open(demonstration, capsys):
+    folder, _ = demonstration
+
+    captions = COCO(folder / "captions.json")
+    baseline = captions.loadRes(str(folder / "baseline.json"))
+
+    assert len(captions.getImgIds()) == IMAGES
+    assert {len(captions.getAnnIds(imgIds=[i])) for i in captions.getImgIds()} == {10}
+    assert len(baseline.getAnnIds()) == IMAGES
+
+
+def test_a_demonstration_says_what_holds_and_how_to_go_on(demonstration):
+    folder, printed = demonstration
+
+    last = printed.strip().splitlines()[-1]
+    assert printed.count("  yes  ") == 5
+    assert "captions.json, baseline.json, workers.json" in last
+    assert str(folder) in last
+    assert "make serve" in last
+    assert json.loads((folder / "workers.json").read_text())["annotations"]
+
+
+def test_a_demonstration_keeps_its_keys_to_its_owner(demonstration):
+    folder, printed = demonstration
+
+    keys = folder / "requester.json"
+    assert keys.stat().st_mode & 0o777 == 0o600
+    assert json.loads(keys.read_text())["secret_key"] not in printed
+
+
+def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
+    folder, printed = demonstration
+    password = re.search(r"password (\S+)$", printed.strip())
+    site, marketplace = free_port(0), free_port(0)
+    ports = ["--port", str(site), "--marketplace-port", str(marketplace)]
+    process = subprocess.Popen(
+        program("serve", "--demo", str(folder), *ports),
+        env=clean_environment({}),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        told = _until(process, "Stop with Ctrl-C")
+        with requests.Session() as browser:
+            page = browser.get(f"http://127.0.0.1:{site}/sign-in/", timeout=20)
+            token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+            assert token is not None
+            assert password is not None
+            fields = {"username": "demo", "password": password[1]}
+            answer = browser.post(
+                page.url, data={**fields, "csrfmiddlewaretoken": token[1]}, timeout=20
+            )
+            health = browser.get(f"http://127.0.0.1:{marketplace}/healthz", timeout=20)
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=60)
+
+    assert f"http://127.0.0.1:{site}/" in told
+    assert answer.ok
+    assert "demo" in answer.text
+    assert health.text == "ok"
+    assert process.returncode == 0
+    assert "Stopped." in rest
+    assert is_free(site)
+    assert is_free(marketplace)
+
+
+def _until(process: subprocess.Popen, words: str) -> str:
+    assert process.stdout is not None
+    told = ""
+    for line in process.stdout:
+        told += line
+        if words in line:
+            return told
+    raise AssertionError(f"serve ended: {told}")
+
+
+def test_a_folder_that_is_no_demonstrations_is_not_touched(tmp_path):
+    precious = tmp_path / "thesis.tex"
+    precious.write_text("years of work")
+
+    with pytest.raises(ProcessFailed, match="not a demonstration's folder"):
+        locked(tmp_path)
+
+    assert precious.read_text() == "years of work"
+    assert not is_demonstration(tmp_path)
+
+
+def test_a_folder_is_for_one_process_at_a_time(tmp_path):
+    folder = tmp_path / "demo"
+    locked(folder)
+
+    with pytest.raises(ProcessFailed, match="in use by another"):
+        locked(folder)
+
+
+def test_a_demonstration_starts_anew(tmp_path):
+    folder = tmp_path / "demo"
+    locked(folder)
+    (folder / "media" / "images").mkdir(parents=True)
+    (folder / "captions.json").write_text("{}")
+
+    emptied(folder)
+
+    assert [path.name for path in folder.iterdir()] == ["in-use.lock"]
+
+
+def test_a_taken_port_is_passed_over(tmp_path):
+    first = Installation(tmp_path).on_free_ports()
+    command = "import socket, sys, time; s = socket.create_server(('127.0.0.1', int(sys.argv[1])))"
+    port = free_port(0)
+    holder = subprocess.Popen([sys.executable, "-c", command + "; time.sleep(60)", str(port)])
+    try:
+        end = time.monotonic() + 20
+        while is_free(port) and time.monotonic() < end:
+            time.sleep(0.05)
+        second = Installation(tmp_path, port, port).on_free_ports()
+    finally:
+        holder.kill()
+        holder.wait()
+
+    assert first.site_port != first.marketplace_port
+    assert port not in {second.site_port, second.marketplace_port}
+    assert second.site_port != second.marketplace_port
+
+
+def test_a_child_is_stopped_at_the_end_of_its_block(tmp_path):
+    with child("shell", ["shell"], log=tmp_path / "logs" / "x.log", environment={}) as running:
+        pid = running.process.pid
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_a_child_that_ends_at_once_names_its_log(tmp_path):
+    log = tmp_path / "x.log"
+
+    with (
+        child("site", ["no_such_command"], log=log, environment={}) as running,
+        pytest.raises(ProcessFailed, match=r"ended at once; .*x\.log"),
+    ):
+        running.wait_until_ready("http://127.0.0.1:9/")
+
+    assert "no_such_command" in log.read_text()
+
+
+def test_a_command_that_fails_is_told_in_one_line():
+    with pytest.raises(ProcessFailed, match="`manage.py no_such_command` failed: "):
+        manage(["no_such_command"], {})
+
+
+@pytest.mark.django_db
+def test_the_first_administrator_is_made_once_and_can_sign_in():
+    first, second = StringIO(), StringIO()
+
+    call_command("first_admin", stdout=first)
+    call_command("first_admin", stdout=second)
+
+    password = first.getvalue().split("password: ")[1].strip()
+    user = get_user_model().objects.get()
+    assert user.is_superuser
+    assert user.check_password(password)
+    assert second.getvalue() == ""
