@@ -89,7 +89,7 @@ def _sqlite(target: Target, rows: Rows) -> int:
     with connection.cursor() as cursor:
         raw = cursor.connection.cursor()
     width = len(target.fields)
-    at_once = min(ROWS_AT_ONCE, connection.features.max_query_params // width)
+    at_once = min(ROWS_AT_ONCE, (connection.features.max_query_params or 999) // width)
     waiting = rows()
     rest: list[tuple[Any, ...]] = []
 

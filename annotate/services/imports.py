@@ -162,6 +162,7 @@ def _import_boxes(path: Path, split: str, skip_unknown_images: bool, progress: P
         images,
         dict(ObjectClass.objects.values_list("label", "pk")),
         skip_unknown_images=skip_unknown_images,
+        numbers_as_written=connection.vendor == "postgresql",
     )
 
     def rows() -> Iterator[openimages.BoxRow]:
