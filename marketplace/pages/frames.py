@@ -4,18 +4,21 @@ A frame on another site, or with its cookies shut out, has no session; the assig
 entitles it. A session that is there must be the right worker's all the same.
 """
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET
 
 from marketplace import clock
 from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Assignment, Hit
-from marketplace.questions import FormQuestion, HtmlQuestion, answers, parse_question
+from marketplace.questions import FormQuestion, HtmlQuestion, answers, forms, parse_question
 from marketplace.services import assignments
 
+from .form_rows import form_rows
 from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
 
 
@@ -29,7 +32,7 @@ def question(request: HttpRequest, hit_id: str) -> HttpResponse:
     if isinstance(parsed, HtmlQuestion):
         response = HttpResponse(parsed.html)
     elif isinstance(parsed, FormQuestion):
-        raise Http404("This HIT's form cannot be shown.")
+        return _form(request, parsed, action=reverse("external_submit"))
     else:
         raise Http404("This HIT's page is on a site of its own.")
     # The header holds also where somebody opens the page outside of a frame.
@@ -46,7 +49,14 @@ def external_submit(request: HttpRequest) -> HttpResponse:
         return _problem(request, "Answers are submitted by a form's POST.", status=405)
     try:
         assignment = _submitted_assignment(request)
-        document = answers.build(_fields(request))
+        parsed = parse_question(assignment.hit.question)
+        if isinstance(parsed, FormQuestion):
+            filled = forms.fill(parsed.parts, request.POST.getlist)
+            if filled.problems:
+                return _form(request, parsed, action=reverse("external_submit"), filled=filled)
+            document = answers.build_for_form(filled.answers)
+        else:
+            document = answers.build(_fields(request))
         assignments.submit(assignment=assignment, answer=document, at=clock.now())
     except (RequestDataTooBig, TooManyFieldsSent):
         return _problem(
@@ -57,6 +67,30 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     except DomainError as error:
         return _problem(request, str(error), status=400)
     return render(request, "marketplace/submitted.html", {"hit_type": assignment.hit.hit_type})
+
+
+def _form(
+    request: HttpRequest, form: FormQuestion, *, action: str, filled: forms.Filled | None = None
+) -> HttpResponse:
+    given = request.POST if filled else request.GET
+    is_preview = given.get("assignmentId", PREVIEW_ID) == PREVIEW_ID
+    context = {
+        "rows": form_rows(form, request.POST if filled else None, filled),
+        "action": action,
+        "assignment_id": given.get("assignmentId", ""),
+        "is_preview": is_preview,
+        "has_problems": bool(filled),
+    }
+    response = render(
+        request, "marketplace/question_form.html", context, status=400 if filled else 200
+    )
+    # Nothing of the requester's runs here, and nothing of theirs is framed.
+    response.headers["Content-Security-Policy"] = (
+        "sandbox allow-forms allow-popups allow-top-navigation-by-user-activation; "
+        "default-src 'none'; style-src 'self' " + settings.MARKETPLACE_URL + "; "
+        "img-src https:; frame-ancestors 'self'"
+    )
+    return response
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:

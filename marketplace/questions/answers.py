@@ -20,6 +20,7 @@ NAMESPACE = f"{xml.NAMESPACE}2005-10-01/QuestionFormAnswers.xsd"
 # Reserved for the frame's own parameters; they are never answers.
 RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
 SEPARATOR = "|"
+DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 NAMESPACES: Any = {None: NAMESPACE}
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -36,7 +37,11 @@ def build(fields: Iterable[tuple[str, list[str]]]) -> str:
             _add_answer(root, "FreeText", name, value)
     if not len(root):
         raise DomainError("The form sent no answer. At least one field must be filled in.")
-    document = '<?xml version="1.0" encoding="UTF-8"?>\n' + etree.tostring(root, encoding="unicode")
+    return _document(root)
+
+
+def _document(root: etree._Element) -> str:
+    document = f"{DECLARATION}\n{etree.tostring(root, encoding='unicode')}"
     if len(document.encode()) > settings.MTURK_ANSWERS_MAX_BYTES:
         raise DomainError(
             f"The answers are too long: at most {settings.MTURK_ANSWERS_MAX_BYTES} bytes can be "
@@ -45,20 +50,20 @@ def build(fields: Iterable[tuple[str, list[str]]]) -> str:
     return document
 
 
-def build_for_form(answers: Iterable[tuple[str, str, list[str]]]) -> str:
-    """The document for a QuestionForm's answers: (identifier, element, values) each."""
+def build_for_form(answers: Iterable[tuple[str, list[tuple[str, str]]]]) -> str:
+    """The document for a QuestionForm's answers: identifier, and (element, text) pairs."""
     root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
-    for identifier, element, values in answers:
+    for identifier, values in answers:
         answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
         _add(answer, "QuestionIdentifier", identifier)
-        for value in values:
-            _add(answer, element, value)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + etree.tostring(root, encoding="unicode")
+        for element, text in values:
+            _add(answer, element, text)
+    return _document(root)
 
 
 def read(document: str) -> dict[str, list[str]]:
     """The values of each question in a document; raises QuestionRefused for no document."""
-    root = xml.read(document.removeprefix('<?xml version="1.0" encoding="UTF-8"?>'), what="Answer")
+    root = xml.read(document.removeprefix(DECLARATION), what="Answer")
     return {
         xml.text_of(answer, "QuestionIdentifier"): [
             each.text or ""

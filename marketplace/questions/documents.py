@@ -10,6 +10,7 @@ from lxml import etree
 from marketplace.errors import QuestionRefused
 
 from . import xml
+from .forms import Block, Field, parse_form
 
 EXTERNAL = f"{{{xml.NAMESPACE}2006-07-14/ExternalQuestion.xsd}}ExternalQuestion"
 HTML = f"{{{xml.NAMESPACE}2011-11-11/HTMLQuestion.xsd}}HTMLQuestion"
@@ -45,7 +46,7 @@ class HtmlQuestion:
 class FormQuestion:
     """A form that the marketplace draws."""
 
-    root: etree._Element
+    parts: tuple[Block | Field, ...]
     frame_height: int = 0
 
 
@@ -69,7 +70,7 @@ def parse_question(text: str) -> Question:
         return HtmlQuestion(html=_text(root, 0), frame_height=int(_text(root, 1)))
     if root.tag in FORMS:
         validate_form(root, what="Question")
-        return FormQuestion(root=root)
+        return FormQuestion(parts=tuple(parse_form(root)))
     raise QuestionRefused(
         f"There was an error parsing the XML Question: {root.tag} is no question that is known "
         "here. It must be an ExternalQuestion, HTMLQuestion or QuestionForm in its namespace.",

@@ -1,0 +1,28 @@
+"""What the template of a QuestionForm draws, row by row."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import QueryDict
+
+from marketplace.questions import FormQuestion
+from marketplace.questions.forms import Field, Filled
+
+
+def form_rows(
+    form: FormQuestion, given: QueryDict | None, filled: Filled | None
+) -> Iterator[dict[str, Any]]:
+    """Each part of the form with what was entered and what is wrong with it."""
+    for number, part in enumerate(form.parts, start=1):
+        if not isinstance(part, Field):
+            yield {"block": part}
+            continue
+        entered = given.getlist(part.identifier) if given is not None else [part.default]
+        yield {
+            "field": part,
+            "id": f"question-{number}",
+            "value": entered[-1] if entered else "",
+            "chosen": set(entered) if given is not None else set(),
+            "other": given.get(part.other_name, "") if given is not None else "",
+            "problem": filled.problems.get(part.identifier, "") if filled else "",
+        }
