@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +13,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,19 +98,45 @@ def main(
 
 
 @contextmanager
-def scratch_database() -> Iterator[None]:
-    """An empty database for the benchmark alone, with all tables: on the server of DATABASE_URL,
-    or an SQLite file in a temporary folder. It is gone afterwards; the user's is not opened."""
+def scratch_database() -> Iterator[str]:
+    """An empty database for the benchmark alone, with all tables, on the server of DATABASE_URL or
+    as an SQLite file in a temporary folder; its name, for `use`. It is gone afterwards. The
+    user's is not opened. Nested ones are several databases, the latest in use."""
+    usual_name = connection.settings_dict["NAME"]
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         is_file = connection.vendor == "sqlite"
-        name = str(Path(folder) / "scratch.sqlite3") if is_file else f"benchmark_{os.getpid()}"
+        name = (
+            f"{folder}/scratch.sqlite3"
+            if is_file
+            else f"benchmark_{os.getpid()}_{Path(folder).name[10:].lower()}"
+        )
         connection.settings_dict["TEST"]["NAME"] = name
-        usual_name = connection.settings_dict["NAME"]
         connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
         try:
-            yield
+            yield name
         finally:
+            use(name)
             connection.creation.destroy_test_db(usual_name, verbosity=0)
+
+
+def use(database: str) -> None:
+    """Go on with another scratch database."""
+    if connection.settings_dict["NAME"] != database:
+        connection.close()
+        settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = database
+
+
+def in_turn(
+    databases: Sequence[str], action: Callable[[str], list[float]], *, rounds: int
+) -> dict[str, list[float]]:
+    """The times that `action` measures in each database, a round here and a round there, so that
+    a busy moment of the machine slows both alike."""
+    times: dict[str, list[float]] = {database: [] for database in databases}
+    for _ in range(rounds):
+        for database in databases:
+            use(database)
+            times[database] += action(database)
+    return times
 
 
 def seconds(action: Callable[[], object]) -> float:

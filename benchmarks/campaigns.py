@@ -1,0 +1,200 @@
+"""Campaigns of any size in the scratch database: images with boxes, tasks, workers, captions.
+
+The rows are made inside the database, because a hundred thousand tasks are only the scene.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+from django.db.models import Model
+
+from annotate.config import parse_config
+from annotate.models import (
+    Box,
+    Campaign,
+    Caption,
+    Claim,
+    ClaimStatus,
+    ClassRelation,
+    Image,
+    ImageSource,
+    ObjectClass,
+    RelationKind,
+    Response,
+    ResponseStatus,
+    SelectedImage,
+    Selection,
+    Task,
+    Worker,
+)
+
+AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
+LEASE = timedelta(minutes=25)
+CLASSES = 600  # boxable classes of Open Images
+CLASSES_PER_IMAGE = 4  # as in nocaps (Agrawal et al. 2019, section 3.1)
+SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, "
+
+
+def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
+    """A running campaign with a task for each of so many new images of four boxed classes."""
+    selection = Selection.objects.create(
+        name=name, split=name, count=images, sample=10, seed=0, created_at=AT
+    )
+    config = parse_config(
+        {
+            "name": name,
+            "preset": "nocaps",
+            "selection": name,
+            "budget": "99999.00",
+            "references": wanted - 1,
+        }
+    )
+    campaign = Campaign.objects.create(
+        slug=name,
+        kind=config.kind,
+        selection=selection,
+        status="RUNNING",
+        endpoint="local",
+        budget=config.budget,
+        config_json=config.model_dump(mode="json"),
+        created_at=AT,
+    )
+    first_class = _make_classes()
+    _insert(
+        Image,
+        numbers(images),
+        source=f"'{ImageSource.OPEN_IMAGES}'",
+        key=f"'{name}-' || i",
+        split=f"'{name}'",
+        rotation="0",
+        width="1024",
+        height="768",
+        url=f"'https://images.example/{name}/' || i || '.jpg'",
+        author="'A. Photographer'",
+        license_url="'https://creativecommons.org/licenses/by/2.0/'",
+    )
+    first = Image.objects.filter(split=name).order_by("pk").values_list("pk", flat=True)[0]
+    _insert(
+        Box,
+        f"{numbers(images)} CROSS JOIN {numbers(CLASSES_PER_IMAGE, 'k')}",
+        image_id=f"{first} + i - 1",
+        object_class_id=f"{first_class} + (i * 7 + k * 151) % {CLASSES}",
+        x_min="0.1",
+        x_max="0.4",
+        y_min="0.2",
+        y_max="0.8",
+    )
+    places = {"image_id": f"{first} + i - 1"}
+    _insert(SelectedImage, numbers(images), selection_id=str(selection.pk), position="i", **places)
+    _insert(
+        Task,
+        numbers(images),
+        campaign_id=str(campaign.pk),
+        number="i",
+        wanted=str(wanted),
+        places_left=str(wanted),
+        **places,
+    )
+    return campaign
+
+
+def make_workers(count: int) -> list[Worker]:
+    return Worker.objects.bulk_create([Worker() for _ in range(count)])
+
+
+def add_captions(
+    campaign: Campaign, workers: list[Worker], *, each: int, tasks: int | None = None
+) -> None:
+    """Submitted captions for the campaign's first tasks (default: all), `each` of them by other
+    workers, claims and places included. The workers must have been made in one go."""
+    last_claim = Claim.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    chosen = f"campaign_id = {campaign.pk} AND number <= {tasks or campaign.tasks.count()}"
+    begun, over = (f"'{time:%Y-%m-%d %H:%M:%S}+00:00'" for time in (AT, AT + LEASE))
+    if connection.vendor == "sqlite":
+        begun, over = begun.replace("+00:00", ""), over.replace("+00:00", "")
+    _insert(
+        Claim,
+        f"annotate_task AS task CROSS JOIN {numbers(each, 'k')} WHERE {chosen}",
+        task_id="task.id",
+        worker_id=f"{workers[0].pk} + (task.number + k) % {len(workers)}",
+        status=f"'{ClaimStatus.USED}'",
+        claimed_at=begun,
+        expires_at=over,
+    )
+    _insert(
+        Response,
+        f"annotate_claim AS claim WHERE claim.id > {last_claim}",
+        task_id="claim.task_id",
+        worker_id="claim.worker_id",
+        claim_id="claim.id",
+        status=f"'{ResponseStatus.SUBMITTED}'",
+        stored_at=begun,
+        submitted_at=begun,
+        seconds="40",
+    )
+    _insert(
+        Caption,
+        f"annotate_response AS response WHERE response.claim_id > {last_claim}",
+        response_id="response.id",
+        text=f"'{SENTENCE}number ' || response.id || '.'",
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE annotate_task SET places_left = places_left - {each} WHERE {chosen}"
+        )
+
+
+def settle_down() -> None:
+    """Let PostgreSQL collect the statistics that its own clock would collect in a minute."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
+
+
+def numbers(last: int, name: str = "i") -> str:
+    """SQL for a table of the numbers from 1 to `last`, in a column of this name."""
+    return (
+        f"(WITH RECURSIVE count_{name}({name}) AS (SELECT 1 UNION ALL "
+        f"SELECT {name} + 1 FROM count_{name} WHERE {name} < {last}) "
+        f"SELECT {name} FROM count_{name}) AS numbers_{name}"
+    )
+
+
+def _make_classes() -> int:
+    """As many classes as Open Images boxes, under one root, made once; the first one's key."""
+    if not ObjectClass.objects.exists():
+        classes = ObjectClass.objects.bulk_create(
+            ObjectClass(label=f"/m/{number:05x}", name=f"Class {number}")
+            for number in range(CLASSES + 1)
+        )
+        ClassRelation.objects.bulk_create(
+            ClassRelation(
+                parent=classes[0],
+                child=child,
+                kind=RelationKind.PART if number % 30 == 0 else RelationKind.SUBCATEGORY,
+            )
+            for number, child in enumerate(classes[1:])
+        )
+    return ObjectClass.objects.order_by("pk").values_list("pk", flat=True)[1]
+
+
+def _insert(model: type[Model], source: str, /, **columns: str) -> None:
+    """Insert a row for each row of `source`; `columns` are SQL, the others get their defaults."""
+    names, values, defaults = [], [], []
+    for field in model._meta.local_concrete_fields:
+        if field.column in columns:
+            values.append(columns[field.column])
+        elif field.primary_key:
+            continue
+        else:
+            values.append("%s")
+            defaults.append(field.get_db_prep_save(field.get_default(), connection))
+        names.append(f'"{field.column}"')
+    with connection.cursor() as cursor:
+        # A literal per cent sign is doubled, as the defaults are parameters.
+        cursor.execute(
+            f"INSERT INTO {model._meta.db_table} ({', '.join(names)}) "
+            f"SELECT {', '.join(v if v == '%s' else v.replace('%', '%%') for v in values)} "
+            f"FROM {source}",
+            defaults,
+        )
