@@ -6,7 +6,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.api import hooks
 from marketplace.api.views import api
-from marketplace.pages import frames, views
+from marketplace.pages import frames, qualifications, views
 
 
 @csrf_exempt
@@ -37,6 +37,9 @@ urlpatterns = [
     path("test/clock", hooks.set_clock, name="set_clock"),
     path("test/faults", hooks.set_faults, name="set_faults"),
     path("queue", views.queue, name="queue"),
+    path("qualifications/<str:public_id>", qualifications.detail, name="qualification"),
+    path("qualifications/<str:public_id>/request", qualifications.ask, name="ask"),
+    path("qualifications/<str:public_id>/test", qualifications.hand_in, name="hand_in"),
     path("earnings", views.earnings, name="earnings"),
     path("messages", views.worker_messages, name="messages"),
 ]

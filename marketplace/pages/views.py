@@ -95,6 +95,7 @@ def _preview(
         "frame": preview_frame(hit=hit, worker=request.worker) if hit and shows_frame else None,
         "can_accept": allowed[Action.ACCEPT],
         "problem": problem,
+        "can_ask_for": qualifications.requestable_for(worker=request.worker, hit_type=hit_type),
     }
     return render(request, "marketplace/preview.html", context, status=status)
 

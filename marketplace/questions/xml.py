@@ -36,15 +36,15 @@ def read(text: str, *, what: str) -> etree._Element:
 
 def validate(root: etree._Element, schema_name: str, *, what: str) -> None:
     """Check the document against a schema; raises QuestionRefused with its first error."""
-    schema = _schema(schema_name, threading.get_ident())
-    if not schema.validate(root):
-        first = next(iter(schema.error_log))
+    try:
+        _schema(schema_name, threading.get_ident()).assertValid(root)
+    except etree.DocumentInvalid as error:
         raise QuestionRefused(
             f"There was an error parsing the XML {what} in your request. Please make sure the "
-            f"data is well-formed and validates against the appropriate schema. Details: line "
-            f"{first.line}: {first.message}",
+            "data is well-formed and validates against the appropriate schema. Details: "
+            f"{error}",
             code="XMLParseError",
-        )
+        ) from error
 
 
 @lru_cache(maxsize=256)

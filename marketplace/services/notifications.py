@@ -6,7 +6,7 @@ import logging
 import uuid
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import boto3
 from botocore.config import Config
@@ -131,15 +131,15 @@ def _deliver_one(event: Event, at: datetime) -> bool:
 
 
 def _send(transport: str, destination: str, text: str) -> None:
-    client = _client(transport.lower(), settings.MTURK_NOTIFICATION_ENDPOINT)
+    endpoint_url = settings.MTURK_NOTIFICATION_ENDPOINT
     if transport == "SQS":
-        client.send_message(QueueUrl=destination, MessageBody=text)
+        _client("sqs", endpoint_url).send_message(QueueUrl=destination, MessageBody=text)
     else:
-        client.publish(TopicArn=destination, Message=text)
+        _client("sns", endpoint_url).publish(TopicArn=destination, Message=text)
 
 
 @lru_cache(maxsize=8)
-def _client(service: str, endpoint_url: str) -> Any:
+def _client(service: Literal["sqs", "sns"], endpoint_url: str) -> Any:
     return boto3.client(
         service,
         endpoint_url=endpoint_url or None,

@@ -78,6 +78,20 @@ def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> 
     ]
 
 
+def requestable_for(*, worker: Worker, hit_type: HitType) -> list[QualificationType]:
+    """The qualifications that the worker lacks for the HITs and may ask for."""
+    missing = requirements.unmet(
+        hit_type.qualification_requirements, held_by(worker), Action.ACCEPT
+    )
+    wanted = {each["QualificationTypeId"] for each in missing}
+    held = worker.qualifications.values_list("qualification_type_id", flat=True)
+    return list(
+        QualificationType.objects.filter(public_id__in=wanted, is_active=True, is_deleted=False)
+        .exclude(pk__in=held)
+        .order_by("name")
+    )
+
+
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:
     """Raise NotQualified, with what is missing, unless the worker may do the action."""
     if worker.blocks.filter(requester_id=hit_type.requester_id).exists():

@@ -1,0 +1,128 @@
+"""A worker asks for a qualification, and takes its test."""
+
+from django.contrib import messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET, require_POST
+
+from marketplace import clock
+from marketplace.errors import DomainError
+from marketplace.models import (
+    QualificationRequest,
+    QualificationRequestStatus,
+    QualificationStatus,
+    QualificationType,
+)
+from marketplace.questions import FormQuestion, answers, forms, parse_question
+from marketplace.services import qualifications
+
+from .decorators import WorkerRequest, worker_required
+from .form_rows import form_rows
+
+
+def _find(public_id: str) -> QualificationType:
+    return get_object_or_404(
+        QualificationType.objects.select_related("requester"),
+        public_id=public_id,
+        is_deleted=False,
+    )
+
+
+def _last_request(
+    request: WorkerRequest, qualification_type: QualificationType
+) -> QualificationRequest | None:
+    return (
+        request.worker.qualification_requests.filter(qualification_type=qualification_type)
+        .select_related("qualification_type__requester", "worker")
+        .order_by("-pk")
+        .first()
+    )
+
+
+@require_GET
+@worker_required
+def detail(request: WorkerRequest, public_id: str) -> HttpResponse:
+    """The qualification, where the worker stands, and the test while it runs."""
+    return _page(request, _find(public_id))
+
+
+def _page(
+    request: WorkerRequest,
+    qualification_type: QualificationType,
+    *,
+    filled: forms.Filled | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    last = _last_request(request, qualification_type)
+    is_taking_test = (
+        last is not None
+        and last.status == QualificationRequestStatus.STARTED
+        and not qualifications.is_test_over(last, clock.now())
+    )
+    context = {
+        "type": qualification_type,
+        "is_held": request.worker.qualifications.filter(
+            qualification_type=qualification_type, status=QualificationStatus.GRANTED
+        ).exists(),
+        "is_pending": last is not None and last.status == QualificationRequestStatus.PENDING,
+        "is_taking_test": is_taking_test,
+        "has_problems": bool(filled),
+    }
+    if is_taking_test:
+        given = request.POST if filled else None
+        context["rows"] = form_rows(_test(qualification_type), given, filled)
+    response = render(request, "marketplace/qualification.html", context, status=status)
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'self'; img-src 'self' https:; object-src 'none'; base-uri 'none'; "
+        "form-action 'self'; frame-ancestors 'none'"
+    )
+    return response
+
+
+def _test(qualification_type: QualificationType) -> FormQuestion:
+    form = parse_question(qualification_type.test)
+    assert isinstance(form, FormQuestion), "only forms are taken as tests"
+    return form
+
+
+@require_POST
+@worker_required
+def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
+    """Ask for the qualification, or begin its test."""
+    qualification_type = _find(public_id)
+    try:
+        made = qualifications.request_qualification(
+            qualification_type=qualification_type, worker=request.worker, at=clock.now()
+        )
+    except DomainError as error:
+        messages.error(request, str(error))
+    else:
+        if made.status == QualificationRequestStatus.GRANTED:
+            messages.success(request, "You have the qualification now.")
+        elif made.status == QualificationRequestStatus.PENDING:
+            messages.success(request, "You asked for the qualification. The requester decides.")
+    return HttpResponseRedirect(request.path.removesuffix("/request"), status=303)
+
+
+@require_POST
+@worker_required
+def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
+    """Hand in the answers to the test."""
+    qualification_type = _find(public_id)
+    last = _last_request(request, qualification_type)
+    here = request.path.removesuffix("/test")
+    if last is None or not qualification_type.test:
+        messages.error(request, "You have not begun this test.")
+        return HttpResponseRedirect(here, status=303)
+    filled = forms.fill(_test(qualification_type).parts, request.POST.getlist)
+    if filled.problems:
+        return _page(request, qualification_type, filled=filled, status=400)
+    try:
+        qualifications.submit_test(
+            request=last, answer=answers.build_for_form(filled.answers), at=clock.now()
+        )
+    except DomainError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, "You handed in the test.")
+    return HttpResponseRedirect(here, status=303)

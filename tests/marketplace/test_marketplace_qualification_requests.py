@@ -1,0 +1,123 @@
+"""Workers ask for qualifications: at once, by a test, or by the requester's leave."""
+
+import pytest
+
+from tests.marketplace.driver import create_hit, create_hit_type
+from tests.marketplace.test_marketplace_forms import CHOICE, KEY, PERCENTAGE, form
+
+
+@pytest.fixture
+def client(marketplace):
+    return marketplace.requester()
+
+
+def qualification(client, **properties) -> str:
+    answer = client.create_qualification_type(
+        Name="Knows animals", Description="d", QualificationTypeStatus="Active", **properties
+    )
+    return answer["QualificationType"]["QualificationTypeId"]
+
+
+def score(client, public_id: str, worker) -> int:
+    return client.get_qualification_score(QualificationTypeId=public_id, WorkerId=worker.worker_id)[
+        "Qualification"
+    ]["IntegerValue"]
+
+
+def test_a_qualification_that_is_granted_at_once(marketplace, client):
+    public_id, worker = (
+        qualification(client, AutoGranted=True, AutoGrantedValue=7),
+        marketplace.worker(),
+    )
+
+    worker.post(f"/qualifications/{public_id}/request")
+
+    assert score(client, public_id, worker) == 7
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_the_requester_decides(marketplace, client, accepts):
+    public_id, worker = qualification(client), marketplace.worker()
+    worker.post(f"/qualifications/{public_id}/request")
+    [request] = client.list_qualification_requests(QualificationTypeId=public_id)[
+        "QualificationRequests"
+    ]
+    request_id = request["QualificationRequestId"]
+
+    if accepts:
+        client.accept_qualification_request(QualificationRequestId=request_id, IntegerValue=3)
+        assert score(client, public_id, worker) == 3
+    else:
+        client.reject_qualification_request(QualificationRequestId=request_id, Reason="Not yet")
+        assert "Not yet" in worker.get("/messages").text
+
+    with pytest.raises(client.exceptions.RequestError):
+        client.accept_qualification_request(QualificationRequestId=request_id)
+    assert client.list_qualification_requests()["NumResults"] == 0
+
+
+def with_test(client, **properties) -> str:
+    return qualification(
+        client,
+        Test=form(CHOICE),
+        TestDurationInSeconds=600,
+        AnswerKey=KEY.replace("{mapping}", PERCENTAGE),
+        **properties,
+    )
+
+
+def test_a_test_is_scored_by_its_key(marketplace, client):
+    public_id, worker = with_test(client), marketplace.worker()
+    worker.post(f"/qualifications/{public_id}/request")
+    assert "What is it?" in worker.get(f"/qualifications/{public_id}").text
+
+    response = worker.post(f"/qualifications/{public_id}/test", animal="dog")
+
+    assert response.status_code == 303
+    assert score(client, public_id, worker) == 50
+
+
+def test_a_test_handed_in_too_late_counts_for_nothing(marketplace, client):
+    public_id, worker = with_test(client), marketplace.worker()
+    worker.post(f"/qualifications/{public_id}/request")
+    marketplace.advance(seconds=600)
+
+    worker.post(f"/qualifications/{public_id}/test", animal="dog")
+
+    with pytest.raises(client.exceptions.RequestError):
+        score(client, public_id, worker)
+
+
+@pytest.mark.parametrize(
+    ("delay", "hours", "again"), [(3600, 2, True), (3600, 0.5, False), (None, 99, False)]
+)
+def test_a_second_try_after_the_retry_delay(marketplace, client, delay, hours, again):
+    more = {} if delay is None else {"RetryDelayInSeconds": delay}
+    public_id, worker = with_test(client, **more), marketplace.worker()
+    worker.post(f"/qualifications/{public_id}/request")
+    marketplace.advance(hours=hours)
+
+    worker.post(f"/qualifications/{public_id}/request")
+
+    assert ("Hand in the test" in worker.get(f"/qualifications/{public_id}").text) is again
+
+
+def test_the_preview_says_what_can_be_asked_for(marketplace, client):
+    public_id, worker = qualification(client), marketplace.worker()
+    hit_type_id = create_hit_type(
+        client,
+        QualificationRequirements=[{"QualificationTypeId": public_id, "Comparator": "Exists"}],
+    )
+    create_hit(client, hit_type_id)
+
+    page = worker.get(f"/groups/{hit_type_id}/preview").text
+
+    assert f"/qualifications/{public_id}" in page
+    assert client.list_hits_for_qualification_type(QualificationTypeId=public_id)["NumResults"] == 1
+
+
+def test_a_test_needs_a_form_and_a_duration(client):
+    with pytest.raises(client.exceptions.RequestError, match="TestDurationInSeconds"):
+        qualification(client, Test=form(CHOICE))
+    with pytest.raises(client.exceptions.RequestError, match="needs a test"):
+        qualification(client, AnswerKey=KEY)
