@@ -119,6 +119,12 @@ class Marketplace:
             config=Config(**options),
         )
 
+    def sign_in_link(self) -> str:
+        """A link that signs a new worker in."""
+        name = f"worker {next(self.numbers)}"
+        made = get_or_create_worker(name=name, profile=WorkerProfile(), at=clock.now())
+        return sign_in_url(made)
+
     def worker(self, **profile: Any) -> Worker:
         """A new worker, signed in."""
         made = get_or_create_worker(

@@ -1,0 +1,109 @@
+"""A worker's task in a real browser, framed from another site, with and without cookies there."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from marketplace.models import Assignment
+from tests.marketplace.driver import QUESTION, create_hit, create_hit_type
+
+pytestmark = pytest.mark.browser
+
+TASK_PAGE = b"""<!doctype html><html lang="en"><title>Task</title><form method="post">
+<input type="hidden" name="assignmentId"><label>Caption <input name="caption"></label>
+<button>Send</button></form><script>
+const told = new URLSearchParams(location.search);
+const form = document.forms[0];
+form.elements.assignmentId.value = told.get("assignmentId");
+form.action = told.get("turkSubmitTo") + "/mturk/externalSubmit";
+</script></html>"""
+
+
+class TaskPage(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(TASK_PAGE)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay quiet."""
+
+
+@pytest.fixture
+def task_url() -> Iterator[str]:
+    """A requester's page; `localhost` is another site than `127.0.0.1`."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), TaskPage)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://localhost:{server.server_port}/task"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def page(monkeypatch):
+    from playwright.sync_api import sync_playwright
+
+    # The browser's own event loop runs in this thread; the database is used between its calls.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+        )
+        page = browser.new_page()
+        page.set_default_timeout(10_000)
+        yield page
+        browser.close()
+
+
+@pytest.mark.parametrize("has_javascript", [True, False])
+def test_a_worker_does_two_tasks_in_a_row(marketplace, task_url, page, has_javascript):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    question = QUESTION.replace("https://example.org/task", task_url)
+    for _ in range(2):
+        create_hit(client, hit_type_id, Question=question)
+    if not has_javascript:
+        # The outer page's script is blocked; the task's own, on its own site, still runs.
+        page.route("**/static/marketplace/*.js", lambda route: route.abort())
+    page.goto(marketplace.sign_in_link())
+
+    page.get_by_role("button", name="Accept Describe an image").click()
+    for text in ("A dog.", "A cat."):
+        frame = page.frame_locator("iframe")
+        frame.get_by_label("Caption").fill(text)
+        frame.get_by_role("button", name="Send").click()
+        if text == "A cat.":
+            frame.get_by_text("Your answers were submitted.").wait_for()
+        elif has_javascript:
+            page.get_by_role("button", name="Accept the next HIT").click()
+        else:
+            frame.get_by_role("link", name="Next HIT of this group").click()
+            page.get_by_role("button", name="Accept", exact=True).click()
+
+    submitted = Assignment.objects.filter(status="Submitted").order_by("pk")
+    assert [
+        found.answer.count(text)
+        for found, text in zip(submitted, ("A dog.", "A cat."), strict=True)
+    ] == [1, 1]
+
+
+def test_a_page_in_the_hit_itself_cannot_reach_the_session(marketplace, page):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    html = (
+        '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
+        '2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<!DOCTYPE html><p id="out"></p><script>'
+        "let seen; try { seen = parent.document.title + document.cookie } "
+        'catch (error) { seen = "kept out: " + error.name }'
+        'document.getElementById("out").textContent = seen</script>]]></HTMLContent>'
+        "<FrameHeight>0</FrameHeight></HTMLQuestion>"
+    )
+    create_hit(client, hit_type_id, Question=html)
+    page.goto(marketplace.sign_in_link())
+
+    page.get_by_role("button", name="Accept Describe an image").click()
+
+    assert page.frame_locator("iframe").locator("#out").inner_text() == "kept out: SecurityError"
