@@ -40,10 +40,10 @@ class ReleaseRefused(DomainError):
 
 def missing(campaign: Campaign) -> list[str]:
     """What the campaign's tasks still lack, a line each; the first twenty, then how many more."""
-    tasks = incomplete_tasks(campaign).select_related("image").order_by("number")
-    lines = [f"image {task.image.key} has {task.has} of {task.wanted} captions" for task in tasks]
-    if len(lines) > 20:
-        lines = [*lines[:20], f"and {len(lines) - 20} more images"]
+    tasks = incomplete_tasks(campaign).order_by("number").values_list("image__key", "has", "wanted")
+    lines = [f"image {key} has {has} of {wanted} captions" for key, has, wanted in tasks[:20]]
+    if len(lines) == 20 and (more := tasks.count() - 20):
+        lines.append(f"and {more} more images")
     return lines
 
 

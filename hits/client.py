@@ -69,8 +69,9 @@ class Marketplace:
         try:
             return getattr(self._client, operation)(**arguments)
         except ClientError as error:
-            code = error.response.get("TurkErrorCode") or error.response["Error"]["Code"]
-            message = error.response.get("Message") or error.response["Error"].get("Message", "")
+            told = {**error.response["Error"], **error.response}
+            code = str(told.get("TurkErrorCode") or told.get("Code", ""))
+            message = told.get("Message", "")
             raise MarketplaceError(
                 f"The marketplace refused {operation}: {message}", code
             ) from error

@@ -15,7 +15,9 @@ class Selection(models.Model):
     seed = models.BigIntegerField()
     ignored_classes = models.JSONField(default=list, help_text="names left out of the count")
     created_at = models.DateTimeField()
-    images = models.ManyToManyField(Image, through="SelectedImage", related_name="selections")
+    images: models.ManyToManyField = models.ManyToManyField(
+        Image, through="SelectedImage", related_name="selections"
+    )
 
     class Meta:
         ordering = ["-created_at"]

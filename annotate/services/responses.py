@@ -45,10 +45,11 @@ def confirm_submitted(*, response: Response, at: datetime) -> bool:
     stored = Response.objects.filter(pk=response.pk, status=ResponseStatus.STORED)
     if not stored.update(status=ResponseStatus.SUBMITTED, submitted_at=at):
         return False
-    held = Claim.objects.held().filter(pk=response.claim_id).update(status=ClaimStatus.USED)
+    lease = Claim.objects.filter(response=response)
+    held = lease.held().update(status=ClaimStatus.USED)
     if not held:
         # Its lease was given up, so the place that it kept is taken again, perhaps below zero.
-        Claim.objects.filter(pk=response.claim_id).update(status=ClaimStatus.USED)
+        lease.update(status=ClaimStatus.USED)
         move_places(Counter({response.task_id: -1}))
     response.status, response.submitted_at = ResponseStatus.SUBMITTED, at
     return True

@@ -136,7 +136,7 @@ def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Keep the answer, then hand it on to the marketplace."""
     lifetime = timedelta(minutes=campaign.config.hit.minutes) + turns.GRACE
     turn = tokens.read(request.POST.get("token", ""), max_age=lifetime)
-    fields = {name: value for name, value in request.POST.items() if name != "token"}
+    fields = {name: str(value) for name, value in request.POST.items() if name != "token"}
     try:
         with transaction.atomic():
             stored = turns.store_answers(

@@ -19,5 +19,6 @@ class Command(DomainCommand):
         publish(campaign=found, confirmed=confirm)
         sync = reconcile(found)
         self.stdout.write(
-            f"{found} is open at the {found.endpoint} marketplace: {sync.hits_created} HITs created."
+            f"{found} is open at the {found.endpoint} marketplace: "
+            f"{sync.hits_created} HITs created."
         )
