@@ -64,13 +64,15 @@ class Installation:
         }
 
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The requester's access keys as environment variables. Made at the first use and kept in
-        the folder, readable for its owner only; the marketplace gives the same name the same."""
-        if not self.keys_file.exists():
-            made = manage(["marketplace_requester", "This installation", "--json"], environment)
-            with open(os.open(self.keys_file, os.O_WRONLY | os.O_CREAT, 0o600), "w") as stream:
-                stream.write(made)
-        keys = json.loads(self.keys_file.read_text(encoding="utf-8"))
+        """The requester's access keys as environment variables, made at the first use; the same
+        name gives the same keys. They are kept in the folder too, readable for its owner only,
+        for commands that are run by hand."""
+        printed = manage(["marketplace_requester", "This installation", "--json"], environment)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with open(os.open(self.keys_file, flags, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(printed)
+        keys = json.loads(printed)
         return {
             "AWS_ACCESS_KEY_ID": keys["access_key"],
             "AWS_SECRET_ACCESS_KEY": keys["secret_key"],
@@ -152,7 +154,7 @@ class Child:
             try:
                 with requests.Session() as session:
                     session.trust_env = False  # never by way of a proxy
-                    session.get(url, timeout=5)
+                    session.get(url, timeout=5, allow_redirects=False)
                 return
             except requests.ConnectionError:
                 time.sleep(0.1)

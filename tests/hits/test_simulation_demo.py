@@ -68,7 +68,7 @@ def test_a_demonstration_says_what_holds_and_how_to_go_on(demonstration):
     assert printed.count("  yes  ") == 5
     assert "captions.json, baseline.json, workers.json" in last
     assert str(folder) in last
-    assert "make serve" in last
+    assert f"manage.py serve --demo {folder}" in last
     assert json.loads((folder / "workers.json").read_text())["annotations"]
 
 
@@ -111,6 +111,7 @@ def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
     assert answer.ok
     assert "demo" in answer.text
     assert health.text == "ok"
+    assert re.search(rf"visitor: http://127.0.0.1:{marketplace}/sign-in/\S+", told)
     assert process.returncode == 0
     assert "Stopped." in rest
     assert is_free(site)

@@ -95,8 +95,9 @@ class Command(DomainCommand):
             self._tell(f"  {mark}  {check.claim}: {check.found}")
         folder = _shown(places.folder)
         names = ", ".join(path.name for path in result.files)
+        serve = "make serve" if places.folder == OUT else f"manage.py serve --demo {folder}"
         self._tell(
-            f"\n{names} are in {folder}. Open the dashboard with `make serve` and sign in as "
+            f"\n{names} are in {folder}. Open the dashboard with `{serve}` and sign in as "
             f"{result.user} with the password {result.password}"
         )
 

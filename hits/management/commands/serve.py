@@ -1,9 +1,11 @@
 import os
 import signal
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
@@ -19,6 +21,7 @@ from hits.simulation.processes import (
     ProcessFailed,
     child,
     is_free,
+    make_workers,
     manage,
     marketplace_running,
     site_running,
@@ -27,6 +30,7 @@ from hits.simulation.processes import (
 
 DEMO = settings.BASE_DIR / "build" / "demo"
 SYNC_SECONDS = 10
+VISITOR = "visitor"
 
 
 class Command(BaseCommand):
@@ -93,27 +97,31 @@ class Command(BaseCommand):
         children: list[Child] = []
         if chosen.has_marketplace:
             children.append(stack.enter_context(marketplace_running(places, environment)))
-            environment |= places.keys(environment)
+            environment |= chosen.keys(environment)
         children.append(stack.enter_context(site_running(places, environment)))
         watch = ["sync", "--watch", str(SYNC_SECONDS)]
         log = places.logs / "sync.log"
         children.append(
             stack.enter_context(child("reconciler", watch, log=log, environment=environment))
         )
-        self._tell(chosen, manage(["first_admin"], environment).strip())
+        admin = manage(["first_admin"], environment).strip()
+        visitor = _visitor(environment) if chosen.is_demo else ""
+        self._tell(chosen, admin=admin, visitor=visitor)
         while True:
             for each in children:
                 if each.process.poll() is not None:
                     raise ProcessFailed(f"The {each.name} has ended; {each.log} says why.")
             time.sleep(0.5)
 
-    def _tell(self, chosen: "Chosen", admin: str) -> None:
+    def _tell(self, chosen: "Chosen", *, admin: str, visitor: str) -> None:
         places = chosen.places
         self.stdout.write(f"Dashboard:   {places.site_url}/")
         if admin:
             self.stdout.write(f"             {admin} (shown this once)")
         if chosen.has_marketplace:
             self.stdout.write(f"Marketplace: {places.marketplace_url}/")
+        if visitor:
+            self.stdout.write(f"             work there as {VISITOR}: {visitor}")
         self.stdout.write(f"Data:        {places.folder} (logs in {places.logs})")
         self.stdout.write("Stop with Ctrl-C.")
         self.stdout.flush()
@@ -143,10 +151,17 @@ class Chosen:
 
     @classmethod
     def of(cls, folder: Path | None, port: int | None, marketplace_port: int | None) -> "Chosen":
+        if folder is not None:
+            defaults = SITE_PORT, MARKETPLACE_PORT
+        else:
+            defaults = (
+                _port_here(settings.SITE_URL, SITE_PORT),
+                _port_here(settings.MARKETPLACE_URL, MARKETPLACE_PORT),
+            )
         places = Installation(
             (folder or settings.VAR_DIR).resolve(),
-            port or SITE_PORT,
-            marketplace_port or MARKETPLACE_PORT,
+            port or defaults[0],
+            marketplace_port or defaults[1],
         )
         return cls(places, is_demo=folder is not None)
 
@@ -165,6 +180,25 @@ class Chosen:
         if self.is_demo:
             return own
         return {name: os.environ.get(name, value) for name, value in own.items()}
+
+    def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
+        """The requester's keys at the local marketplace, unless the environment names others."""
+        if not self.is_demo and os.environ.get("AWS_ACCESS_KEY_ID"):
+            return {}
+        return self.places.keys(environment)
+
+
+def _port_here(url: str, default: int) -> int:
+    """The port of an address on this machine; the default for one that others can reach, which
+    is a proxy's."""
+    parts = urlsplit(url)
+    return parts.port or default if parts.hostname in {HOST, "localhost"} else default
+
+
+def _visitor(environment: Mapping[str, str]) -> str:
+    """The link by which whoever looks around may try a worker's side of the demonstration."""
+    links = make_workers([VISITOR], country="US", approved=6000, rate=99, environment=environment)
+    return links[0]
 
 
 def _exit(*_: object) -> None:
