@@ -12,6 +12,7 @@ import random
 import resource
 import sys
 from collections.abc import Sequence
+from multiprocessing.connection import Connection
 
 from annotate.models import Image, ObjectClass
 from annotate.selection import DEFAULT_SAMPLE, LEAST_GAIN, Candidate, choose
@@ -166,7 +167,7 @@ def connection_name() -> str:
     return str(connection.settings_dict["NAME"])
 
 
-def choose_from_database(database: str, writer) -> None:  # type: ignore[no-untyped-def]
+def choose_from_database(database: str, writer: Connection) -> None:
     from django.db import connection
 
     connection.settings_dict["NAME"] = database
