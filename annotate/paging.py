@@ -1,5 +1,6 @@
 """Pages of long lists."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -9,6 +10,8 @@ from django.http import HttpRequest
 PER_PAGE = 50
 
 
-def page_of(rows: QuerySet[Any], request: HttpRequest, *, per_page: int = PER_PAGE) -> Page:
+def page_of(
+    rows: QuerySet[Any] | Sequence[Any], request: HttpRequest, *, per_page: int = PER_PAGE
+) -> Page:
     """The page that the address asks for; the nearest one if there is no such page."""
     return Paginator(rows, per_page).get_page(request.GET.get("page"))

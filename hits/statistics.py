@@ -1,13 +1,14 @@
 """Figures for the dashboard: when captions came in, and what an hour of work pays."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from statistics import median
 
-from django.db.models import Count, Sum
-from django.db.models.functions import Greatest, TruncHour
+from django.db.models import Count, Exists, OuterRef, Sum
+from django.db.models.functions import Greatest
 
 from annotate.models import Campaign, Claim, Response, ResponseStatus, Task
 
@@ -68,19 +69,22 @@ def overviews(campaigns: Iterable[Campaign]) -> dict[int, Overview]:
 
 def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> list[Hour]:
     """Submitted responses in each of the last hours, the earliest first; discarded ones too."""
-    last = at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    last = _whole_hour(at)
     begins = [last - timedelta(hours=back) for back in reversed(range(hours))]
-    counted = dict(
-        Response.objects.of(campaign)
-        .filter(
-            status__in=[ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED],
-            submitted_at__gte=begins[0],
-        )
-        .values_list(TruncHour("submitted_at", tzinfo=UTC))
-        .annotate(Count("pk"))
-        .order_by()
-    )
-    return [Hour(begins_at=hour, responses=counted.get(hour, 0)) for hour in begins]
+    # In this form the database begins with the few responses of these hours, by their time.
+    task = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)
+    times = Response.objects.filter(
+        Exists(task),
+        status__in=[ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED],
+        submitted_at__gte=begins[0],
+    ).values_list("submitted_at", flat=True)
+    # Counted here: SQLite calls back into Python to truncate a time, which takes longer.
+    counted = Counter(_whole_hour(time) for time in times.iterator() if time is not None)
+    return [Hour(begins_at=hour, responses=counted[hour]) for hour in begins]
+
+
+def _whole_hour(at: datetime) -> datetime:
+    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def measured_pay(campaign: Campaign) -> Pay | None:

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotate.models import Campaign, Response, Worker
+from annotate.models import Campaign, Response, Task, Worker
 
 
 class Verdict(models.TextChoices):
@@ -17,10 +17,12 @@ class Verdict(models.TextChoices):
 class SpotCheckQuerySet(models.QuerySet["SpotCheck"]):
     def open(self) -> Self:
         """Checks that wait for a reviewer; a response that was discarded needs none."""
-        return self.filter(verdict="", response__status="SUBMITTED")
+        return self.filter(verdict="").exclude(response__status="DISCARDED")
 
     def of(self, campaign: Campaign) -> Self:
-        return self.filter(response__task__campaign=campaign)
+        # Checks are few and responses many: this form has the database begin with the checks.
+        task = Task.objects.filter(pk=models.OuterRef("response__task"), campaign=campaign)
+        return self.filter(models.Exists(task))
 
 
 class SpotCheck(models.Model):

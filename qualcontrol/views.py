@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -11,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.errors import DomainError
 from annotate.image_files import display_url
-from annotate.models import Campaign, Response, Worker
+from annotate.models import Campaign, Response
 from annotate.paging import page_of
 from annotate.releases import missing
 from annotate.services.priming import keywords
 from annotate.signed_in import posted, user_of
 from qualcontrol import services
-from qualcontrol.figures import decisions_about, workers_of
+from qualcontrol.figures import decisions_about, figures_of, known_workers, ranked_workers
 from qualcontrol.forms import REASONS, ReasonForm, RejectionForm, ReleaseForm, VerdictForm
 from qualcontrol.models import SpotCheck
 from qualcontrol.tasks import make_release
@@ -83,7 +82,7 @@ def _show(
         "others": theirs.exclude(status="STORED")
         .select_related("caption", "task__image", "spot_check")
         .order_by("-pk")[:OTHER_CAPTIONS],
-        "worker": workers_of(campaign).get(pk=response.worker_id),
+        "worker": figures_of(campaign, [response.worker_id])[0],
         "left": SpotCheck.objects.of(campaign).open().count(),
         "reasons": [
             {"key": number, "value": value, "label": label}
@@ -98,15 +97,20 @@ def _show(
 def workers(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's workers, under their pseudonyms."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    page = page_of(workers_of(campaign), request)
-    return render(request, "qualcontrol/workers.html", {"campaign": campaign, "page": page})
+    page = page_of(ranked_workers(campaign), request)
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "workers": figures_of(campaign, list(page)),
+    }
+    return render(request, "qualcontrol/workers.html", context)
 
 
 @require_safe
 def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """One worker's captions in the campaign, and what was decided about them."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    found = get_object_or_404(_known_workers(campaign), pseudonym=pseudonym)
+    found = get_object_or_404(known_workers(campaign), pseudonym=pseudonym)
     captions = (
         Response.objects.of(campaign)
         .filter(worker=found)
@@ -117,7 +121,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "worker": found,
-        "figures": workers_of(campaign).filter(pk=found.pk).first(),
+        "figures": figures_of(campaign, [found.pk])[0],
         "exclusion": campaign.exclusions.in_force().filter(worker=found).first(),
         "page": page_of(captions, request),
         "decisions": decisions_about(campaign, found)[:50],
@@ -130,7 +134,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 def reinstate(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Let an excluded worker in again."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    found = get_object_or_404(_known_workers(campaign), pseudonym=pseudonym)
+    found = get_object_or_404(known_workers(campaign), pseudonym=pseudonym)
     form = ReasonForm(request.POST)
     if not form.is_valid():
         messages.warning(request, "Give a reason; it is kept in the decision log.")
@@ -214,8 +218,3 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return render(request, "qualcontrol/releases.html", context, status=status)
-
-
-def _known_workers(campaign: Campaign) -> QuerySet[Worker]:
-    """Workers who answered in the campaign; another campaign's worker is not found here."""
-    return Worker.objects.filter(pk__in=Response.objects.of(campaign).values("worker"))

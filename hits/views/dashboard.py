@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, CampaignStatus, Response, Worker
+from annotate.models import Campaign, CampaignStatus
 from annotate.paging import page_of
 from annotate.services.campaigns import create_campaign, progress
 from annotate.signed_in import posted, user_of
@@ -21,7 +21,7 @@ from hits.forms import CampaignFileForm
 from hits.services import lifecycle
 from hits.statistics import measured_pay, overviews, responses_per_hour
 from hits.tasks import sync_campaign
-from qualcontrol.figures import workers_of
+from qualcontrol.figures import figures_of, known_workers, latest_workers
 from qualcontrol.forms import ReasonForm
 from qualcontrol.models import SpotCheck
 from qualcontrol.services import exclude_worker, exclusion_preview
@@ -71,7 +71,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
         "estimate": estimate(found) if found.status == CampaignStatus.DRAFT else None,
         "pay": measured_pay(found),
         "hours": _chart(found),
-        "workers": workers_of(found)[:MOST_ACTIVE],
+        "workers": figures_of(found, latest_workers(found, most=MOST_ACTIVE)),
         "open_checks": SpotCheck.objects.of(found).open().count(),
         "last_sync": found.syncs.first(),
         "releases": found.releases.all()[:5],
@@ -160,8 +160,7 @@ def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
 def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """What excluding a worker discards and what replacing it costs, and the form that does it."""
     found = get_object_or_404(Campaign, slug=slug)
-    known = Worker.objects.filter(pk__in=Response.objects.of(found).values("worker"))
-    worker = get_object_or_404(known, pseudonym=pseudonym)
+    worker = get_object_or_404(known_workers(found), pseudonym=pseudonym)
     form = ReasonForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
@@ -180,7 +179,6 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     context = {
         "campaign": found,
         "worker": worker,
-        "figures": workers_of(found).filter(pk=worker.pk).first(),
         "preview": exclusion_preview(campaign=found, worker=worker, seat_cost=seat_cost(found)),
         "spend": spend(found),
         "form": form,

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from annotate import releases
 from annotate.models import Campaign, Release, Response
-from qualcontrol.models import Exclusion, SpotCheck
+from qualcontrol.models import SpotCheck
 
 
 def open_questions(campaign: Campaign) -> list[str]:
@@ -14,7 +14,7 @@ def open_questions(campaign: Campaign) -> list[str]:
     if waiting:
         noun = "spot check waits" if waiting == 1 else "spot checks wait"
         questions.append(f"{waiting} {noun} for a judgement")
-    excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
+    excluded = list(campaign.exclusions.in_force().values_list("worker", flat=True))
     unwelcome = Response.objects.of(campaign).counting().filter(worker__in=excluded).count()
     if unwelcome:
         noun = (

@@ -184,7 +184,7 @@ def test_the_queue_takes_the_same_queries_for_a_worker_of_many_captions(
     for _ in range(25):
         waiting(campaign, worker=worker)
 
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(13):
         page = client.get("/review/pilot/")
 
     assert len(page.context["others"]) == 20
@@ -201,11 +201,14 @@ def test_the_workers_page_counts_what_each_did(client, campaign, django_assert_m
     ResponseFactory(task__campaign=campaign, worker=other)
     services.exclude_worker(campaign=campaign, worker=other, reason="lists", actor=None, at=NOON)
 
-    with django_assert_max_num_queries(6):
-        rows = client.get("/review/pilot/workers/").context["page"]
+    with django_assert_max_num_queries(8):
+        rows = client.get("/review/pilot/workers/").context["workers"]
 
-    figures = [(w.pk, w.submitted, w.discarded, w.good, w.bad, w.is_excluded) for w in rows]
-    assert figures == [(busy.pk, 2, 1, 1, 0, False), (other.pk, 1, 1, 0, 0, True)]
+    figures = [(w.pseudonym, w.submitted, w.discarded, w.good, w.bad, w.is_excluded) for w in rows]
+    assert figures == [
+        (busy.pseudonym, 2, 1, 1, 0, False),
+        (other.pseudonym, 1, 1, 0, 0, True),
+    ]
 
 
 @pytest.mark.usefixtures("reviewer")
@@ -214,11 +217,13 @@ def test_a_workers_page_shows_their_work_and_what_was_decided(
 ):
     worker = WorkerFactory()
     for number in range(12):
-        waiting(campaign, worker=worker, text=f"Sentence number {number} of this worker.")
+        check = waiting(campaign, worker=worker, text=f"Sentence number {number} of this worker.")
+        services.judge(spot_check=check, verdict="GOOD", reason="", reviewer=None, at=NOON)
+        ResponseFactory(task__campaign=campaign, worker=worker)
     ResponseFactory(worker=worker, text="A sentence of another campaign.")
     services.exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(12):
         page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
 
     assert "Sentence number 11 of this worker." in page
