@@ -140,6 +140,8 @@ class Hit(models.Model):
     requester_annotation = models.CharField(max_length=255, blank=True, default="")
     assignment_review_policy = models.JSONField(null=True)
     hit_review_policy = models.JSONField(null=True)
+    # When its review policies are to be carried out; None while there is nothing new.
+    policy_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
     status = models.CharField(max_length=12, choices=HitStatus, default=HitStatus.ASSIGNABLE)
     max_assignments = models.PositiveIntegerField()
     available = models.PositiveIntegerField()

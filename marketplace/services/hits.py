@@ -20,6 +20,7 @@ from marketplace.models import (
     HitType,
     Requester,
 )
+from marketplace.policies import KNOWN_ANSWERS, PLURALITY, Policy
 from marketplace.questions import check_question
 
 from . import money
@@ -115,6 +116,7 @@ def create_hit(
     if len(request.requester_annotation) > 255:
         raise DomainError("RequesterAnnotation must have at most 255 characters.")
     check_question(request.question)
+    _check_policies(request)
     public_id = ids.entity_id()
     claim_token(requester=hit_type.requester, operation="CreateHIT", token=token, at=at,
                 made=public_id)  # fmt: skip
@@ -138,6 +140,16 @@ def create_hit(
     money.hold(hit=hit, slots=request.max_assignments, at=at)
     record_event(event_type=EventType.HIT_CREATED, hit=hit, at=at)
     return hit
+
+
+def _check_policies(request: HitRequest) -> None:
+    for document, expected in (
+        (request.assignment_review_policy, KNOWN_ANSWERS),
+        (request.hit_review_policy, PLURALITY),
+    ):
+        if document is not None:
+            for problem in Policy(document).problems(expected):
+                raise DomainError(problem)
 
 
 @transaction.atomic
@@ -201,6 +213,8 @@ def expire(*, hit: Hit, at: datetime) -> None:
 
 def announce_if_reviewable(*, hit: Hit, at: datetime) -> None:
     """Record that the HIT became reviewable, if the caller's move made it so."""
+    if hit.hit_review_policy is not None or hit.assignment_review_policy is not None:
+        Hit.objects.filter(pk=hit.pk).update(policy_due_at=at)
     if Hit.objects.filter(pk=hit.pk, status=HitStatus.REVIEWABLE).exists():
         record_event(event_type=EventType.HIT_REVIEWABLE, hit=hit, at=at)
 

@@ -9,6 +9,7 @@ from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus
 
 from . import hits, reviews
 from .assignments import abandon
+from .review_policies import apply_due_policies
 
 # So much is done in one go, so that a request that sets the sweep off does not wait for ever.
 BATCH = 200
@@ -19,7 +20,13 @@ _last_caught_up: datetime | None = None
 
 def sweep(*, at: datetime) -> int:
     """Do what is due: abandon, expire, approve, dispose; returns how many things were done."""
-    return _abandon_overdue(at) + _expire_overdue(at) + _approve_overdue(at) + _dispose_overdue(at)
+    return (
+        _abandon_overdue(at)
+        + _expire_overdue(at)
+        + apply_due_policies(at=at)
+        + _approve_overdue(at)
+        + _dispose_overdue(at)
+    )
 
 
 def catch_up(*, at: datetime) -> None:

@@ -1,0 +1,82 @@
+"""Reads the parameters of a review policy, and says what is wrong with them; plain Python."""
+
+from collections.abc import Mapping
+from typing import Any
+
+KNOWN_ANSWERS = "ScoreMyKnownAnswers/2011-09-01"
+PLURALITY = "SimplePlurality/2011-09-01"
+
+_EXTENSION = {"ExtendMaximumAssignments", "ExtendMinimumTimeInSeconds"}
+NUMBERS = {
+    KNOWN_ANSWERS: {
+        "ApproveIfKnownAnswerScoreIsAtLeast",
+        "RejectIfKnownAnswerScoreIsLessThan",
+        "ExtendIfKnownAnswerScoreIsLessThan",
+        *_EXTENSION,
+    },
+    PLURALITY: {
+        "QuestionAgreementThreshold",
+        "DisregardAssignmentIfKnownAnswerScoreIsLessThan",
+        "ExtendIfHITAgreementScoreIsLessThan",
+        "ApproveIfWorkerAgreementScoreIsAtLeast",
+        "RejectIfWorkerAgreementScoreIsLessThan",
+        *_EXTENSION,
+    },
+}
+OTHERS = {
+    KNOWN_ANSWERS: {"AnswerKey", "ApproveReason", "RejectReason"},
+    PLURALITY: {"QuestionIds", "DisregardAssignmentIfRejected", "ApproveReason", "RejectReason"},
+}
+REQUIRED = {
+    KNOWN_ANSWERS: {"AnswerKey"},
+    PLURALITY: {"QuestionIds", "QuestionAgreementThreshold"},
+}
+
+
+class Policy:
+    """A review policy in the API's form."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.name: str = document["PolicyName"]
+        self._parameters = {each.get("Key", ""): each for each in document.get("Parameters", [])}
+
+    def values(self, key: str) -> list[str]:
+        """A parameter's values; a single one may hold several, parted by commas."""
+        values = self._parameters.get(key, {}).get("Values", [])
+        return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+    def text(self, key: str) -> str:
+        """A parameter's first value, or nothing."""
+        return next(iter(self._parameters.get(key, {}).get("Values", [])), "")
+
+    def number(self, key: str) -> int | None:
+        """A parameter's value as a whole number; None where it is not given."""
+        text = self.text(key)
+        return int(text) if text else None
+
+    def flag(self, key: str) -> bool:
+        """Whether a parameter says yes."""
+        return self.text(key).lower() in ("t", "true", "1")
+
+    def mapping(self, key: str) -> dict[str, list[str]]:
+        """A parameter's entries, such as the known answer to each question."""
+        entries = self._parameters.get(key, {}).get("MapEntries", [])
+        return {each.get("Key", ""): each.get("Values", []) for each in entries}
+
+    def problems(self, expected: str) -> list[str]:
+        """What is wrong with the policy, as sentences."""
+        if self.name != expected:
+            return [f"PolicyName must be {expected} at this level, not {self.name}."]
+        keys = set(self._parameters)
+        found = [
+            f"{self.name} has no parameter {key}."
+            for key in sorted(keys - NUMBERS[expected] - OTHERS[expected])
+        ]
+        found += [f"{self.name} needs {key}." for key in sorted(REQUIRED[expected] - keys)]
+        for key in sorted(keys & NUMBERS[expected]):
+            text = self.text(key)
+            if not (text.isascii() and text.isdigit() and len(text) < 10):
+                found.append(f"The value of {key} must be a whole number.")
+        if any(key.startswith("ExtendIf") for key in keys) and not keys >= _EXTENSION:
+            found.append(f"An extension needs {' and '.join(sorted(_EXTENSION))}.")
+        return found

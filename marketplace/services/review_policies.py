@@ -1,0 +1,213 @@
+"""Carries review policies out: scores submitted work, then approves, rejects or extends by it."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from marketplace import ids
+from marketplace.agreement import Plurality, find_plurality, score_known_answers
+from marketplace.errors import DomainError, QuestionRefused
+from marketplace.models import (
+    REVEALED,
+    Assignment,
+    AssignmentStatus,
+    Hit,
+    HitStatus,
+    ReviewAction,
+    ReviewLevel,
+    ReviewResult,
+)
+from marketplace.policies import Policy
+from marketplace.questions import answers
+
+from . import hits, reviews
+
+# Whoever carries a policy out has this long before another may begin again.
+LEASE = timedelta(minutes=1)
+DEFAULT_REASON = "The answers did not reach the agreement that was asked for."
+
+
+def apply_due_policies(*, at: datetime) -> int:
+    """Carry out the policies of HITs where something new was submitted; returns how many."""
+    due = Hit.objects.filter(policy_due_at__lte=at).select_related("hit_type", "requester")
+    return sum(_apply(hit, at) for hit in due.order_by("policy_due_at")[:100])
+
+
+def _apply(hit: Hit, at: datetime) -> bool:
+    lease = at + LEASE
+    mine = Hit.objects.filter(pk=hit.pk, policy_due_at=hit.policy_due_at)
+    if not mine.update(policy_due_at=lease):
+        return False
+    if hit.assignment_review_policy is not None:
+        policy = Policy(hit.assignment_review_policy)
+        scored = set(
+            hit.review_results.filter(level=ReviewLevel.ASSIGNMENT).values_list(
+                "subject_id", flat=True
+            )
+        )
+        for assignment in _submitted(hit).exclude(public_id__in=scored):
+            _score_assignment(hit, assignment, policy, at)
+    hit.refresh_from_db()
+    if hit.hit_review_policy is not None and hit.status == HitStatus.REVIEWABLE:
+        _score_hit(hit, Policy(hit.hit_review_policy), at)
+    # Something that was submitted meanwhile has set a time of its own, and stays due.
+    Hit.objects.filter(pk=hit.pk, policy_due_at=lease).update(policy_due_at=None)
+    return True
+
+
+def _submitted(hit: Hit):
+    return hit.assignments.filter(status__in=REVEALED).select_related(
+        "hit__hit_type", "hit__requester", "worker"
+    )
+
+
+def _answers(assignment: Assignment) -> dict[str, list[str]]:
+    try:
+        return answers.read(assignment.answer)
+    except QuestionRefused:
+        return {}
+
+
+def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: datetime) -> None:
+    known = score_known_answers(policy.mapping("AnswerKey"), _answers(assignment))
+    about = {
+        "hit": hit,
+        "level": ReviewLevel.ASSIGNMENT,
+        "action_id": ids.entity_id(),
+        "subject_id": assignment.public_id,
+        "subject_type": "Assignment",
+    }
+    ReviewResult.objects.bulk_create(
+        [
+            ReviewResult(**about, question_id=name, key="KnownAnswerCorrect", value=int(is_correct))
+            for name, is_correct in known.correct.items()
+        ]
+        + [ReviewResult(**about, key="KnownAnswerScore", value=known.score)]
+    )
+    _decide(hit, assignment, policy, known.score, "KnownAnswerScore", ReviewLevel.ASSIGNMENT, at)
+    least = policy.number("ExtendIfKnownAnswerScoreIsLessThan")
+    if least is not None and known.score < least:
+        _extend(hit, policy, ReviewLevel.ASSIGNMENT, at)
+
+
+def _score_hit(hit: Hit, policy: Policy, at: datetime) -> None:
+    counted = [each for each in _submitted(hit) if not _is_disregarded(hit, each, policy)]
+    found = find_plurality(
+        policy.values("QuestionIds"),
+        {each.public_id: _answers(each) for each in counted},
+        threshold=policy.number("QuestionAgreementThreshold") or 0,
+    )
+    _store_plurality(hit, found)
+    for assignment in counted:
+        score = found.worker_scores.get(assignment.public_id)
+        if score is not None:
+            _decide(hit, assignment, policy, score, "WorkerAgreementScore", ReviewLevel.HIT, at)
+    least = policy.number("ExtendIfHITAgreementScoreIsLessThan")
+    if least is not None and found.hit_score < least:
+        _extend(hit, policy, ReviewLevel.HIT, at)
+
+
+def _is_disregarded(hit: Hit, assignment: Assignment, policy: Policy) -> bool:
+    if policy.flag("DisregardAssignmentIfRejected") and (
+        assignment.status == AssignmentStatus.REJECTED
+    ):
+        return True
+    least = policy.number("DisregardAssignmentIfKnownAnswerScoreIsLessThan")
+    if least is None:
+        return False
+    score = hit.review_results.filter(
+        subject_id=assignment.public_id, key="KnownAnswerScore"
+    ).first()
+    return score is not None and int(score.value) < least
+
+
+@transaction.atomic
+def _store_plurality(hit: Hit, found: Plurality) -> None:
+    """Keep the latest findings; those of before an extension are gone."""
+    hit.review_results.filter(level=ReviewLevel.HIT).delete()
+    rows = [("HIT", hit.public_id, "", "HITAgreementScore", str(found.hit_score))]
+    for question, answer in found.agreed.items():
+        text = "|".join(sorted(answer))
+        rows.append(("HIT", hit.public_id, question, "PluralityAnswer", text))
+        rows.append(("HIT", hit.public_id, question, "PluralityLevel", str(found.levels[question])))
+    for name, agreements in found.agreements.items():
+        for question, agrees in agreements.items():
+            rows.append(("Assignment", name, question, "AgreedWithPlurality", str(int(agrees))))
+    for name, score in found.worker_scores.items():
+        rows.append(("Assignment", name, "", "WorkerAgreementScore", str(score)))
+    ReviewResult.objects.bulk_create(
+        ReviewResult(
+            hit=hit,
+            level=ReviewLevel.HIT,
+            subject_type=subject_type,
+            subject_id=subject_id,
+            question_id=question,
+            key=key,
+            value=value,
+        )
+        for subject_type, subject_id, question, key, value in rows
+    )
+
+
+def _decide(
+    hit: Hit,
+    assignment: Assignment,
+    policy: Policy,
+    score: int,
+    score_name: str,
+    level: ReviewLevel,
+    at: datetime,
+) -> None:
+    if assignment.status != AssignmentStatus.SUBMITTED:
+        return
+    approve_from = policy.number(f"ApproveIf{score_name}IsAtLeast")
+    reject_below = policy.number(f"RejectIf{score_name}IsLessThan")
+    target = {"target_id": assignment.public_id, "target_type": "Assignment"}
+    if approve_from is not None and score >= approve_from:
+        reason = policy.text("ApproveReason")
+        _act(hit, level, "approve", at, target, lambda: reviews.approve(
+            assignment=assignment, feedback=reason, at=at
+        ))  # fmt: skip
+    elif reject_below is not None and score < reject_below:
+        reason = policy.text("RejectReason") or DEFAULT_REASON
+        _act(hit, level, "reject", at, target, lambda: reviews.reject(
+            assignment=assignment, feedback=reason, at=at
+        ))  # fmt: skip
+
+
+def _extend(hit: Hit, policy: Policy, level: ReviewLevel, at: datetime) -> None:
+    hit.refresh_from_db()
+    most = policy.number("ExtendMaximumAssignments") or 0
+    if hit.max_assignments >= most:
+        return
+    longer = timedelta(seconds=policy.number("ExtendMinimumTimeInSeconds") or 0)
+
+    def extend() -> None:
+        token = f"policy-{hit.pk}-{hit.max_assignments}"
+        hits.add_assignments(hit=hit, count=1, at=at, token=token)
+        if hit.expires_at < at + longer:
+            hits.update_expiration(hit=hit, expires_at=at + longer, at=at)
+
+    target = {"target_id": hit.public_id, "target_type": "HIT"}
+    _act(hit, level, "extend", at, target, extend)
+
+
+def _act(
+    hit: Hit,
+    level: ReviewLevel,
+    name: str,
+    at: datetime,
+    target: dict[str, Any],
+    step: Callable[[], None],
+) -> None:
+    outcome = {"status": "Succeeded", "result": f"{name} done"}
+    try:
+        step()
+    except DomainError as error:
+        code = f"AWS.MechanicalTurk.{error.code}"
+        outcome = {"status": "Failed", "result": str(error), "error_code": code}
+    ReviewAction.objects.create(
+        hit=hit, level=level, name=name, completed_at=at, **target, **outcome
+    )

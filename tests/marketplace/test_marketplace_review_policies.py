@@ -1,0 +1,179 @@
+"""Review policies: the scores, and what follows from them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marketplace.agreement import find_plurality, score_known_answers
+from tests.marketplace.driver import counts, create_hit, create_hit_type
+
+WARDROBE = {
+    "one": {"A": ["coat"], "B": ["blue"], "C": ["large"], "D": ["Furry"]},
+    "two": {"A": ["sweater"], "B": ["blue"], "C": ["large"], "D": ["fur"]},
+    "three": {"A": ["coat "], "B": ["green"], "C": ["large"], "D": ["furr"]},
+}
+
+
+def test_the_documented_example_of_plurality():
+    found = find_plurality(list("ABCD"), WARDROBE, threshold=50)
+
+    assert found.agreed == {
+        "A": frozenset({"coat"}), "B": frozenset({"blue"}), "C": frozenset({"large"}),
+    }  # fmt: skip
+    assert found.levels == {"A": 66, "B": 66, "C": 100}
+    assert found.worker_scores == {"one": 100, "two": 66, "three": 66}
+    assert found.hit_score == 75
+
+
+@pytest.mark.parametrize(
+    ("key", "given_answers", "score"),
+    [
+        ({"a": ["1"], "b": ["2"]}, {"a": ["1"], "b": ["3"]}, 50),
+        ({"a": ["1", "2"]}, {"a": ["2", " 1 "]}, 100),
+        ({"a": ["1"]}, {"a": ["1", "2"]}, 0),
+        ({"a": [""]}, {"a": [""]}, 0),
+        ({"a": ["Yes"]}, {"a": ["yes"]}, 0),
+        ({"a": ["1"]}, {}, 0),
+    ],
+)
+def test_known_answers(key, given_answers, score):
+    assert score_known_answers(key, given_answers).score == score
+
+
+answers = st.dictionaries(
+    st.sampled_from("ABC"), st.lists(st.sampled_from("xyz"), min_size=1, max_size=2)
+)
+
+
+@given(st.dictionaries(st.text("w", max_size=5), answers, max_size=5), st.integers(0, 100))
+def test_agreement_above_half_is_one_answer_and_scores_are_percentages(given_answers, threshold):
+    found = find_plurality(list("ABC"), given_answers, threshold=threshold)
+
+    assert all(level > threshold for level in found.levels.values())
+    for score in (found.hit_score, *found.levels.values(), *found.worker_scores.values()):
+        assert 0 <= score <= 100
+
+
+@pytest.fixture
+def client(marketplace):
+    return marketplace.requester()
+
+
+def parameters(**values) -> list[dict]:
+    return [{"Key": key, "Values": [str(value)]} for key, value in values.items()]
+
+
+def known_answers(**values) -> dict:
+    key = {"Key": "AnswerKey", "MapEntries": [{"Key": "gold", "Values": ["cat"]}]}
+    return {
+        "PolicyName": "ScoreMyKnownAnswers/2011-09-01",
+        "Parameters": [key, *parameters(**values)],
+    }
+
+
+def plurality(**values) -> dict:
+    return {
+        "PolicyName": "SimplePlurality/2011-09-01",
+        "Parameters": parameters(QuestionIds="animal", QuestionAgreementThreshold=50, **values),
+    }
+
+
+def answer(marketplace, hit_type_id: str, **fields: str) -> str:
+    worker = marketplace.worker()
+    assignment_id = worker.accept(hit_type_id)
+    worker.submit(assignment_id, **fields)
+    return assignment_id
+
+
+def statuses(client, hit_id: str) -> dict[str, str]:
+    found = client.list_assignments_for_hit(HITId=hit_id)["Assignments"]
+    return {each["AssignmentId"]: each["AssignmentStatus"] for each in found}
+
+
+def test_known_answers_approve_reject_and_extend(marketplace, client):
+    hit_type_id = create_hit_type(client)
+    policy = known_answers(
+        ApproveIfKnownAnswerScoreIsAtLeast=100,
+        RejectIfKnownAnswerScoreIsLessThan=50,
+        RejectReason="The known question was wrong.",
+        ExtendIfKnownAnswerScoreIsLessThan=50,
+        ExtendMaximumAssignments=3,
+        ExtendMinimumTimeInSeconds=3600,
+    )
+    hit_id = create_hit(client, hit_type_id, MaxAssignments=2, AssignmentReviewPolicy=policy)[
+        "HITId"
+    ]
+
+    good = answer(marketplace, hit_type_id, gold="cat")
+    bad = answer(marketplace, hit_type_id, gold="dog")
+    marketplace.advance(seconds=1)
+
+    assert statuses(client, hit_id) == {good: "Approved", bad: "Rejected"}
+    assert counts(client, hit_id) == ("Assignable", 1, 0, 2)
+    report = client.list_review_policy_results_for_hit(HITId=hit_id, MaxResults=100)
+    found = {
+        (each["SubjectId"], each["Key"]): each["Value"]
+        for each in report["AssignmentReviewReport"]["ReviewResults"]
+    }
+    assert found == {
+        (good, "KnownAnswerCorrect"): "1", (good, "KnownAnswerScore"): "100",
+        (bad, "KnownAnswerCorrect"): "0", (bad, "KnownAnswerScore"): "0",
+    }  # fmt: skip
+    actions = report["AssignmentReviewReport"]["ReviewActions"]
+    assert [(each["ActionName"], each["Status"]) for each in actions] == [
+        ("approve", "Succeeded"), ("reject", "Succeeded"), ("extend", "Succeeded"),
+    ]  # fmt: skip
+    assert "HITReviewReport" not in report
+
+
+def test_plurality_approves_who_agrees_and_rejects_who_does_not(marketplace, client):
+    hit_type_id = create_hit_type(client)
+    policy = plurality(
+        ApproveIfWorkerAgreementScoreIsAtLeast=100, RejectIfWorkerAgreementScoreIsLessThan=100
+    )
+    hit_id = create_hit(client, hit_type_id, MaxAssignments=3, HITReviewPolicy=policy)["HITId"]
+
+    cats = [answer(marketplace, hit_type_id, animal="cat") for _ in range(2)]
+    dog = answer(marketplace, hit_type_id, animal="dog")
+    marketplace.advance(seconds=1)
+
+    assert statuses(client, hit_id) == {**dict.fromkeys(cats, "Approved"), dog: "Rejected"}
+    results = client.list_review_policy_results_for_hit(HITId=hit_id, MaxResults=100)
+    found = {each["Key"]: each["Value"] for each in results["HITReviewReport"]["ReviewResults"]}
+    assert (found["PluralityAnswer"], found["PluralityLevel"]) == ("cat", "66")
+
+
+def test_disagreement_extends_until_the_maximum(marketplace, client):
+    hit_type_id = create_hit_type(client)
+    policy = plurality(
+        ExtendIfHITAgreementScoreIsLessThan=100,
+        ExtendMaximumAssignments=3,
+        ExtendMinimumTimeInSeconds=3600,
+    )
+    hit_id = create_hit(client, hit_type_id, MaxAssignments=2, HITReviewPolicy=policy)["HITId"]
+
+    for animal in ("cat", "dog"):
+        answer(marketplace, hit_type_id, animal=animal)
+    marketplace.advance(seconds=1)
+    assert counts(client, hit_id)[:2] == ("Assignable", 1)
+    answer(marketplace, hit_type_id, animal="owl")
+    marketplace.advance(seconds=1)
+
+    assert counts(client, hit_id)[:2] == ("Reviewable", 0)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"PolicyName": "SimplePlurality/2011-09-01"},
+        {"PolicyName": "ScoreMyKnownAnswers/2011-09-01"},
+        known_answers(Nonsense=1),
+        known_answers(ApproveIfKnownAnswerScoreIsAtLeast="many"),
+        known_answers(ExtendIfKnownAnswerScoreIsLessThan=5),
+    ],
+)
+def test_impossible_policies_are_refused(client, policy):
+    hit_type_id = create_hit_type(client)
+
+    with pytest.raises(client.exceptions.RequestError):
+        create_hit(client, hit_type_id, AssignmentReviewPolicy=policy)
