@@ -1,0 +1,173 @@
+"""The product as an operator runs it on many machines: site, Celery worker and beat, each a process
+of its own, on a Redis and a PostgreSQL database that belong to this run alone."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg2
+import requests
+
+from tests.hits.marketplace_process import ROOT, MarketplaceProcess, free_port
+
+SERVER = os.environ.get("POSTGRESQL", "postgres://postgres@127.0.0.1:5432/postgres")
+
+
+class ServiceAbsent(Exception):
+    """PostgreSQL or Redis is not there; the message says what was tried."""
+
+
+@dataclass
+class Installation:
+    """The running processes, seen through their addresses, their database and their log files."""
+
+    folder: Path
+    environment: dict[str, str]
+    marketplace: MarketplaceProcess
+
+    @property
+    def media(self) -> Path:
+        return Path(self.environment["MEDIA_ROOT"])
+
+    def manage(self, *arguments: str) -> str:
+        """Run `manage.py ARGUMENTS`; what it prints."""
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+
+    def delay(self, task: str, *arguments: object) -> None:
+        """Ask the Celery worker for a task, as a page does."""
+        module, name = task.rsplit(".", 1)
+        self.manage("shell", "-c", f"from {module} import {name}; {name}.delay(*{arguments!r})")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """What the database says now."""
+        connection = psycopg2.connect(self.environment["DATABASE_URL"])
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(query)
+                return cursor.fetchall()
+        finally:
+            connection.close()
+
+    def number(self, query: str) -> int:
+        return int(self.rows(query)[0][0])
+
+    def wait_until(self, is_so: Callable[[], bool], what: str, seconds: float = 60) -> None:
+        """Wait for what the processes do by themselves; fails with their last log lines."""
+        deadline = time.monotonic() + seconds
+        while not is_so():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{what}: not within {seconds:g} s\n{self.logs()}")
+            time.sleep(0.2)
+
+    def logs(self, last: int = 3000) -> str:
+        """The last characters of each process's log."""
+        files = sorted(self.folder.glob("*.log"))
+        return "\n".join(f"--- {file.name}\n{file.read_text()[-last:]}" for file in files)
+
+
+@contextmanager
+def running_installation(folder: Path, marketplace: MarketplaceProcess) -> Iterator[Installation]:
+    """Start everything and stop it at the end; raises ServiceAbsent."""
+    keys = marketplace.requester("services")
+    with ExitStack() as stack:
+        database = stack.enter_context(_scratch_database())
+        broker = stack.enter_context(_redis(folder))
+        port = free_port()
+        environment = {
+            **{k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"},
+            "DATABASE_URL": database,
+            "CELERY_BROKER_URL": broker,
+            "SITE_URL": f"http://127.0.0.1:{port}",
+            "MTURK_ENDPOINT": "local",
+            "MARKETPLACE_URL": marketplace.url,
+            "AWS_ACCESS_KEY_ID": keys["access_key"],
+            "AWS_SECRET_ACCESS_KEY": keys["secret_key"],
+            "MEDIA_ROOT": str(folder / "media"),
+            "SYNC_SECONDS": "1",
+        }
+        installation = Installation(folder, environment, marketplace)
+        installation.manage("migrate", "--verbosity", "0")
+        beat = ["beat", "--schedule", str(folder / "beat"), "--pidfile", ""]
+        for name, arguments in {
+            "site": ["waitress", f"--listen=127.0.0.1:{port}", "annotate.wsgi:application"],
+            "worker": ["celery", "-A", "annotate", "worker", "--concurrency", "2"],
+            "beat": ["celery", "-A", "annotate", *beat],
+        }.items():
+            command = [sys.executable, "-m", *arguments]
+            stack.enter_context(_process(command, folder / f"{name}.log", environment))
+        installation.wait_until(lambda: _answers(environment["SITE_URL"]), "the site starts")
+        yield installation
+
+
+def _answers(url: str) -> bool:
+    try:
+        return requests.get(f"{url}/sign-in/", timeout=5).ok
+    except requests.ConnectionError:
+        return False
+
+
+@contextmanager
+def _process(
+    command: list[str], log: Path, environment: dict[str, str]
+) -> Iterator[subprocess.Popen]:
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def _scratch_database() -> Iterator[str]:
+    """The URL of an empty PostgreSQL database, dropped afterwards."""
+    name = f"services_{os.getpid()}"
+    parts = urlsplit(SERVER)
+    try:
+        connection = psycopg2.connect(parts._replace(path="/postgres").geturl())
+    except psycopg2.OperationalError as error:
+        raise ServiceAbsent(f"no PostgreSQL at {parts.hostname}: {error}") from error
+    connection.autocommit = True
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(f"CREATE DATABASE {name}")
+            try:
+                yield parts._replace(path=f"/{name}").geturl()
+            finally:
+                cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _redis(folder: Path) -> Iterator[str]:
+    """The URL of a Redis server of this run's own, which keeps nothing."""
+    program = shutil.which("redis-server")
+    if program is None:
+        raise ServiceAbsent("there is no redis-server on the PATH")
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", "."]
+    with _process(command, folder / "redis.log", dict(os.environ)):
+        yield f"redis://127.0.0.1:{port}/5"
