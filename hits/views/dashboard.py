@@ -1,5 +1,6 @@
 """The researcher's pages: campaigns, how each is doing, and the buttons that move it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -19,7 +20,7 @@ from hits.costs import estimate, seat_cost, spend
 from hits.endpoints import endpoint_of
 from hits.forms import CampaignFileForm
 from hits.services import lifecycle
-from hits.statistics import measured_pay, overviews, responses_per_hour
+from hits.statistics import Hour, measured_pay, overviews, responses_per_hour
 from hits.tasks import sync_campaign
 from qualcontrol.figures import figures_of, known_workers, latest_workers
 from qualcontrol.forms import ReasonForm
@@ -64,13 +65,15 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 def campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """How one campaign is doing."""
     found = get_object_or_404(Campaign.objects.select_related("selection"), slug=slug)
+    hours = responses_per_hour(found, at=timezone.now())
     context = {
         "campaign": found,
         "progress": progress(found),
         "spend": spend(found),
         "estimate": estimate(found) if found.status == CampaignStatus.DRAFT else None,
         "pay": measured_pay(found),
-        "hours": _chart(found),
+        "hours": _chart(hours),
+        "busiest": max(hour.responses for hour in hours),
         "workers": figures_of(found, latest_workers(found, most=MOST_ACTIVE)),
         "open_checks": SpotCheck.objects.of(found).open().count(),
         "last_sync": found.syncs.first(),
@@ -79,9 +82,8 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "hits/dashboard_campaign.html", context)
 
 
-def _chart(campaign: Campaign) -> list[dict[str, Any]]:
-    """The bars of the last hours, as the SVG wants them: in 100 units of height."""
-    hours = responses_per_hour(campaign, at=timezone.now())
+def _chart(hours: Sequence[Hour]) -> list[dict[str, Any]]:
+    """The bars of these hours, as the SVG wants them: in 100 units of height."""
     most = max(hour.responses for hour in hours) or 1
     return [
         {

@@ -1,0 +1,57 @@
+"""Who did what in a campaign."""
+
+import pytest
+
+from qualcontrol.figures import figures_of, known_workers, latest_workers, ranked_workers
+from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    return CampaignFactory()
+
+
+def answer(campaign, worker, count=1, **values):
+    for _ in range(count):
+        ResponseFactory(task=TaskFactory(campaign=campaign), worker=worker, **values)
+
+
+def test_ranked_workers_counts_what_was_submitted_in_the_campaign(campaign):
+    busy, idle, stored_only, elsewhere = WorkerFactory.create_batch(4)
+    answer(campaign, idle)
+    answer(campaign, busy, 2)
+    answer(campaign, stored_only, 3, status="STORED")
+    answer(CampaignFactory(), elsewhere, 3)
+
+    assert ranked_workers(campaign) == [busy.pk, idle.pk]
+
+
+def test_latest_workers_looks_at_the_latest_responses_alone(campaign):
+    earlier, later = WorkerFactory.create_batch(2)
+    answer(campaign, earlier, 3, stored_at=NOON.replace(hour=8))
+    answer(campaign, later, 2, stored_at=NOON)
+
+    assert latest_workers(campaign, most=5, among=2) == [later.pk]
+    assert latest_workers(campaign, most=1, among=5) == [earlier.pk]
+
+
+def test_known_workers_are_those_who_answered_in_the_campaign(campaign):
+    known, stranger = WorkerFactory.create_batch(2)
+    answer(campaign, known)
+    answer(CampaignFactory(), stranger)
+
+    assert list(known_workers(campaign)) == [known]
+
+
+def test_figures_keep_the_order_that_was_asked_for(campaign):
+    one, other = WorkerFactory.create_batch(2)
+    answer(campaign, one)
+
+    found = figures_of(campaign, [other.pk, one.pk])
+
+    assert [(row.pseudonym, row.submitted) for row in found] == [
+        (other.pseudonym, 0),
+        (one.pseudonym, 1),
+    ]
