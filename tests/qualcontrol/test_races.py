@@ -1,0 +1,122 @@
+"""Two people at once: real transactions, in threads, on whichever database the tests run on."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connection
+
+from annotate.errors import DomainError
+from annotate.models import Response, ResponseStatus
+from qualcontrol import services
+from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SpotCheckFactory,
+    TaskFactory,
+    WorkerFactory,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(*acts: Callable[[], object]) -> list[DomainError | None]:
+    """Start all acts together; what each was refused with, or None."""
+    start = Barrier(len(acts))
+
+    def run(act: Callable[[], object]) -> DomainError | None:
+        start.wait(timeout=10)
+        try:
+            act()
+        except DomainError as error:
+            return error
+        finally:
+            connection.close()
+        return None
+
+    with ThreadPoolExecutor(len(acts)) as pool:
+        return list(pool.map(run, acts))
+
+
+def test_of_two_verdicts_at_once_one_stands():
+    check = SpotCheckFactory()
+
+    refusals = at_once(
+        *[
+            lambda verdict=verdict: services.judge(
+                spot_check=check, verdict=verdict, reason="vague", reviewer=None, at=NOON
+            )
+            for verdict in ("GOOD", "BAD", "GOOD", "BAD")
+        ]
+    )
+
+    assert refusals.count(None) == 1
+    check.refresh_from_db()
+    acts = list(Decision.objects.order_by("pk").values_list("act", flat=True))
+    is_bad = check.verdict == "BAD"
+    assert acts == ([Act.JUDGE_BAD, Act.DISCARD] if is_bad else [Act.JUDGE_GOOD])
+
+
+def test_of_two_exclusions_at_once_one_stands():
+    campaign = CampaignFactory()
+    response = ResponseFactory(task__campaign=campaign)
+
+    refusals = at_once(
+        *[
+            lambda: services.exclude_worker(
+                campaign=campaign, worker=response.worker, reason="lists", actor=None, at=NOON
+            )
+        ]
+        * 3
+    )
+
+    assert refusals.count(None) == 1
+    assert Exclusion.objects.count() == 1
+    response.task.refresh_from_db()
+    assert response.task.places_left == response.task.wanted
+
+
+def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place():
+    campaign = CampaignFactory()
+    workers = WorkerFactory.create_batch(3)
+    tasks = TaskFactory.create_batch(6, campaign=campaign)
+    for task in tasks:
+        for worker in workers:
+            response = ResponseFactory(task=task, worker=worker)
+    check = SpotCheck.objects.create(response=response, drawn_at=NOON)
+
+    at_once(
+        *[
+            lambda worker=worker: services.exclude_worker(
+                campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON
+            )
+            for worker in workers
+        ],
+        lambda: services.judge(
+            spot_check=check, verdict="BAD", reason="vague", reviewer=None, at=NOON
+        ),
+    )
+
+    assert set(Response.objects.values_list("status", flat=True)) == {ResponseStatus.DISCARDED}
+    assert {task.places_left == task.wanted for task in campaign.tasks.all()} == {True}
+    assert Decision.objects.filter(act=Act.DISCARD).count() == 18
+
+
+def test_a_response_that_comes_in_while_its_worker_is_excluded_does_not_stay():
+    campaign = CampaignFactory(config={"review": {"first": 1, "share": 0}})
+    for _ in range(8):
+        late = ResponseFactory(task__campaign=campaign)
+        at_once(
+            lambda late=late: services.exclude_worker(
+                campaign=campaign, worker=late.worker, reason="lists", actor=None, at=NOON
+            ),
+            lambda late=late: services.review_submitted(
+                campaign=campaign, responses=[late], at=NOON
+            ),
+        )
+
+    assert not Response.objects.counting().exists()
+    assert not SpotCheck.objects.open().exists()
