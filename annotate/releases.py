@@ -7,9 +7,10 @@ baseline and the other ten are the references (Agrawal et al. 2019, section 3.1)
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -40,7 +41,8 @@ class ReleaseRefused(DomainError):
 
 def missing(campaign: Campaign) -> list[str]:
     """What the campaign's tasks still lack, a line each; the first twenty, then how many more."""
-    tasks = incomplete_tasks(campaign).order_by("number").values_list("image__key", "has", "wanted")
+    counted = incomplete_tasks(campaign).order_by("number")
+    tasks = counted.values_list("image__key", "has", "wanted")  # type: ignore[misc]
     lines = [f"image {key} has {has} of {wanted} captions" for key, has, wanted in tasks[:20]]
     if len(lines) == 20 and (more := tasks.count() - 20):
         lines.append(f"and {more} more images")
@@ -80,23 +82,34 @@ def freeze(
     )
     images = ReleasedImage.objects.bulk_create(_released_images(release, tasks), batch_size=2000)
     drawn = _draw(tasks, by_task, seed, campaign.config.baselines)
-    ReleasedCaption.objects.bulk_create(_released_captions(images, drawn), batch_size=2000)
+    rows = _released_captions(images, drawn)
+    while chunk := list(islice(rows, 2000)):
+        ReleasedCaption.objects.bulk_create(chunk)
     return release
 
 
-Draw = list[tuple[Response, Role]]
+class Candidate(NamedTuple):
+    """A response as the draw needs it; a row of a hundred thousand, so no more than that."""
+
+    pk: int
+    worker_id: int
+    text: str
 
 
-def _responses_by_task(campaign: Campaign) -> dict[int, list[Response]]:
-    by_task: dict[int, list[Response]] = defaultdict(list)
-    counting = Response.objects.of(campaign).counting().select_related("caption").order_by("pk")
-    for response in counting:
-        by_task[response.task_id].append(response)
+Draw = list[tuple[Candidate, Role]]
+
+
+def _responses_by_task(campaign: Campaign) -> dict[int, list[Candidate]]:
+    by_task: dict[int, list[Candidate]] = defaultdict(list)
+    rows = Response.objects.of(campaign).counting().order_by("pk")
+    columns = rows.values_list("task_id", "pk", "worker_id", "caption__text")
+    for task_id, *response in columns.iterator():
+        by_task[task_id].append(Candidate(*response))
     return by_task
 
 
 def _draw(
-    tasks: Iterable[Task], by_task: dict[int, list[Response]], seed: int, baselines: int
+    tasks: Iterable[Task], by_task: dict[int, list[Candidate]], seed: int, baselines: int
 ) -> list[Draw]:
     """For each task, its references in the order they came in and then its baseline."""
     rng = random.Random(seed)
@@ -133,7 +146,7 @@ def _class_names(campaign: Campaign) -> dict[int, set[str]]:
 
 def _released_captions(
     images: Iterable[ReleasedImage], drawn: Iterable[Draw]
-) -> Iterable[ReleasedCaption]:
+) -> Iterator[ReleasedCaption]:
     """The rows of a draw. Workers get numbers in a random order that is kept nowhere, so that
     two releases cannot be joined on them."""
     pairs = [
@@ -145,10 +158,10 @@ def _released_captions(
     for image, response, role in pairs:
         yield ReleasedCaption(
             image=image,
-            response=response,
+            response_id=response.pk,
             worker_number=numbers[response.worker_id],
             role=role,
-            text=response.caption.text,
+            text=response.text,
         )
 
 

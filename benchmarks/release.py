@@ -1,0 +1,42 @@
+"""Time and memory to freeze a release of nocaps' size: 15,100 images of eleven captions each."""
+
+import argparse
+import resource
+
+from django.utils import timezone
+
+from annotate import releases
+from annotate.models import ReleasedCaption
+from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
+from benchmarks.harness import Line, Report, main, scratch_database, seconds
+
+IMAGES, CAPTIONS = 15_100, 11
+
+
+def measure(options: argparse.Namespace) -> Report:
+    with scratch_database():
+        campaign = make_campaign(name="release", images=IMAGES, wanted=CAPTIONS)
+        add_captions(campaign, make_workers(727), each=CAPTIONS)
+        settle_down()
+        before = _peak_megabytes()
+        taken = seconds(
+            lambda: releases.freeze(campaign=campaign, name="release", seed=1, at=timezone.now())
+        )
+        memory = _peak_megabytes() - before
+        rows = ReleasedCaption.objects.count()
+    return Report(
+        [
+            Line(f"freeze {IMAGES:,} images", f"{taken:.1f} s", f"{rows / taken:,.0f} captions/s"),
+            Line("memory on top", f"{memory:.0f} MB"),
+        ],
+        {"captions": rows, "freeze_s": round(taken, 2), "memory_mb": round(memory)},
+    )
+
+
+def _peak_megabytes() -> float:
+    """The most memory that this process had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main(measure, name="release", description=__doc__)
