@@ -6,11 +6,13 @@ may find that the first one took effect: creating calls carry a token that the d
 holds, deciding calls then learn what the decision was.
 """
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
@@ -20,6 +22,9 @@ from django.conf import settings
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from hits.endpoints import Endpoint, WrongEndpoint, endpoint_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_mturk import MTurkClient
 
 PAGE = 100
 ALL_STATUSES = ["Submitted", "Approved", "Rejected"]
@@ -43,6 +48,24 @@ class MarketplaceError(DomainError):
         return "InvalidAssignmentState" in self.code or "InvalidHITState" in self.code
 
 
+@lru_cache(maxsize=8)
+def _boto3_client(
+    url: str, access_key: str, *, attempts: int, connect_timeout: float, read_timeout: float
+) -> "MTurkClient":
+    """A client for this address and requester. Making one reads the whole service model, which
+    takes longer than a call; clients may be shared by threads."""
+    return boto3.session.Session().client(
+        "mturk",
+        region_name="us-east-1",
+        endpoint_url=url,
+        config=Config(
+            retries={"mode": "standard", "total_max_attempts": attempts},
+            connect_timeout=connect_timeout,
+            read_timeout=read_timeout,
+        ),
+    )
+
+
 class Marketplace:
     """A campaign's marketplace, as far as this product uses it; every method may raise
     MarketplaceError. `calls` counts the calls made, repeats included."""
@@ -50,25 +73,21 @@ class Marketplace:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.calls = 0
-        self._client = boto3.session.Session().client(
-            "mturk",
-            region_name="us-east-1",
-            endpoint_url=endpoint.url,
-            config=Config(
-                retries={"mode": "standard", "total_max_attempts": settings.MTURK_MAX_ATTEMPTS},
-                connect_timeout=settings.MTURK_CONNECT_TIMEOUT,
-                read_timeout=settings.MTURK_READ_TIMEOUT,
-            ),
+        self._client = _boto3_client(
+            endpoint.url,
+            os.environ.get("AWS_ACCESS_KEY_ID", ""),
+            attempts=settings.MTURK_MAX_ATTEMPTS,
+            connect_timeout=settings.MTURK_CONNECT_TIMEOUT,
+            read_timeout=settings.MTURK_READ_TIMEOUT,
         )
-        self._client.meta.events.register("before-send.mturk", self._count)
-
-    def _count(self, **kwargs: Any) -> None:
-        self.calls += 1
 
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         try:
-            return getattr(self._client, operation)(**arguments)
+            answer = getattr(self._client, operation)(**arguments)
+            self.calls += 1 + answer["ResponseMetadata"].get("RetryAttempts", 0)
+            return answer
         except ClientError as error:
+            self.calls += 1 + error.response["ResponseMetadata"].get("RetryAttempts", 0)
             told = {**error.response["Error"], **error.response}
             code = str(told.get("TurkErrorCode") or told.get("Code", ""))
             message = told.get("Message", "")
