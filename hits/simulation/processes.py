@@ -19,6 +19,8 @@ import requests
 MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
 SITE_PORT, MARKETPLACE_PORT = 8000, 8001
 HOST = "127.0.0.1"
+# What workers of the local marketplace see as the name of the requester.
+REQUESTER = "Caption campaigns"
 
 
 class ProcessFailed(Exception):
@@ -67,7 +69,7 @@ class Installation:
         """The requester's access keys as environment variables, made at the first use; the same
         name gives the same keys. They are kept in the folder too, readable for its owner only,
         for commands that are run by hand."""
-        printed = manage(["marketplace_requester", "This installation", "--json"], environment)
+        printed = manage(["marketplace_requester", REQUESTER, "--json"], environment)
         self.folder.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         with open(os.open(self.keys_file, flags, 0o600), "w", encoding="utf-8") as stream:

@@ -118,6 +118,26 @@ def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
     assert is_free(marketplace)
 
 
+def test_an_interrupted_demonstration_stops_what_it_started(tmp_path):
+    process = subprocess.Popen(
+        program("demo", "--out", str(tmp_path / "demo"), "--images", "2"),
+        env=clean_environment({}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    told = _until(process, "  Publish")
+    ports = [int(port) for port in re.findall(r"http://127\.0\.0\.1:(\d+)", told)]
+
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+
+    assert process.returncode == 1
+    assert rest.endswith("CommandError: Stopped.\n")
+    assert len(ports) == 2
+    assert all(is_free(port) for port in ports)
+
+
 def _until(process: subprocess.Popen, words: str) -> str:
     assert process.stdout is not None
     told = ""
@@ -125,7 +145,7 @@ def _until(process: subprocess.Popen, words: str) -> str:
         told += line
         if words in line:
             return told
-    raise AssertionError(f"serve ended: {told}")
+    raise AssertionError(f"the program ended: {told}")
 
 
 def test_a_folder_that_is_no_demonstrations_is_not_touched(tmp_path):
