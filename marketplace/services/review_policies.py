@@ -81,10 +81,12 @@ def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: date
     }
     ReviewResult.objects.bulk_create(
         [
-            ReviewResult(**about, question_id=name, key="KnownAnswerCorrect", value=int(is_correct))
+            ReviewResult(
+                **about, question_id=name, key="KnownAnswerCorrect", value=str(int(is_correct))
+            )
             for name, is_correct in known.correct.items()
         ]
-        + [ReviewResult(**about, key="KnownAnswerScore", value=known.score)]
+        + [ReviewResult(**about, key="KnownAnswerScore", value=str(known.score))]
     )
     _decide(hit, assignment, policy, known.score, "KnownAnswerScore", ReviewLevel.ASSIGNMENT, at)
     least = policy.number("ExtendIfKnownAnswerScoreIsLessThan")
