@@ -4,6 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.db.models import Sum
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
@@ -23,6 +24,7 @@ from tests.factories import (
     TaskFactory,
     UserFactory,
 )
+from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db
 
@@ -244,6 +246,20 @@ def test_a_draft_cannot_be_paused(signed_in):
     assert "cannot become paused" in answer.content.decode()
     campaign.refresh_from_db()
     assert campaign.status == CampaignStatus.DRAFT
+
+
+@pytest.mark.django_db(transaction=True)
+def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
+    campaign = make_campaign(tasks=2, status="DRAFT")
+
+    published = signed_in.post(f"/campaigns/{campaign.slug}/publish/", follow=True)
+    opened = campaign.hits.filter(status="OPEN").aggregate(seats=Sum("available"))["seats"]
+    paused = signed_in.post(f"/campaigns/{campaign.slug}/pause/", follow=True)
+
+    assert "is running and in step" in published.content.decode()
+    assert opened == 6
+    assert "is paused and in step" in paused.content.decode()
+    assert not campaign.hits.filter(status="OPEN").exists()
 
 
 @pytest.mark.parametrize("act", ["pause", "finish", "sync"])
