@@ -1,4 +1,4 @@
-"""The requester site's settings, all read from the environment (`docs/settings.md` names each)."""
+"""The requester site's settings, all read from the environment (`docs/operator.md` names each)."""
 
 import os
 from decimal import Decimal

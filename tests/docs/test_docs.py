@@ -1,0 +1,285 @@
+"""The docs name everything that a reader may look up, and lead nowhere that is not there."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from django.core.management import get_commands
+from django.urls import URLPattern, URLResolver, get_resolver
+from pydantic import BaseModel
+
+from annotate.config import PRESETS, CampaignConfig
+from annotate.exports import FILES
+from qualcontrol.forms import OTHER, REASONS
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+OUR_APPS = {"annotate", "qualcontrol", "hits"}
+COMMAND_FOLDERS = [
+    ROOT / app / "management" / "commands" for app in (*sorted(OUR_APPS), "marketplace")
+]
+IMAGE_BYTES = 200_000
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(work|tmp|home|root|Users|usr|opt|mnt|srv)/")
+
+
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def names_missing_in(text: str, names: Iterable[str]) -> list[str]:
+    """The names that the text does not have as whole words; there must be some to look for."""
+    names = sorted(set(names))
+    assert names, "nothing was found to look for"
+    return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def calls(tree: ast.AST, *functions: str) -> Iterator[ast.Call]:
+    """The calls of functions that go by these names, as `name(…)` or `something.name(…)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            function = ast.unparse(node.func)
+            if function in functions or function.rsplit(".", 1)[-1] in functions:
+                yield node
+
+
+def environment_names(path: Path) -> set[str]:
+    tree = tree_of(path)
+    reads = [call for call in calls(tree, "flag", "words") if call.args]
+    reads += [call for call in calls(tree, "get") if ast.unparse(call.func) == "os.environ.get"]
+    return {
+        call.args[0].value
+        for call in reads
+        if isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)
+    }
+
+
+def options_of(path: Path) -> set[str]:
+    return {
+        argument.value
+        for call in calls(tree_of(path), "add_argument")
+        for argument in call.args
+        if isinstance(argument, ast.Constant) and str(argument.value).startswith("--")
+    }
+
+
+def command_files() -> dict[str, Path]:
+    """The file of each management command of both sites, by the command's name."""
+    return {
+        path.stem: path
+        for folder in COMMAND_FOLDERS
+        for path in folder.glob("*.py")
+        if not path.stem.startswith("_")
+    }
+
+
+def section_of(command: str) -> str:
+    """What commands.md says under the heading that names the command."""
+    parts = re.split(r"^###? ", page("commands.md"), flags=re.MULTILINE)
+    return next((part for part in parts if f"`{command}" in part.splitlines()[0]), "")
+
+
+def route_names(patterns: Iterable[URLPattern | URLResolver], namespace: str = "") -> set[str]:
+    names: set[str] = set()
+    for pattern in patterns:
+        if isinstance(pattern, URLResolver):
+            if pattern.namespace != "admin":
+                inner = f"{pattern.namespace}:" if pattern.namespace else namespace
+                names |= route_names(pattern.url_patterns, inner)
+        elif pattern.name:
+            names.add(namespace + pattern.name)
+    return names
+
+
+def keys_of(model: type[BaseModel], section: str = "") -> set[str]:
+    """Each key of the campaign file as `section.key`; tables in lists count as their section's."""
+    keys = set()
+    for name, field in model.model_fields.items():
+        inner = [
+            part
+            for part in (field.annotation, *get_args(field.annotation))
+            if isinstance(part, type) and issubclass(part, BaseModel)
+        ]
+        is_section = inner and inner[0] is field.annotation
+        if not is_section:
+            keys.add(f"{section}.{name}")
+        for part in inner:
+            keys |= keys_of(part, name if is_section else section)
+    return keys
+
+
+def documented_keys() -> dict[str, str]:
+    """What researcher.md's table of keys says, by section."""
+    table = page("researcher.md").split("| key | meaning | default |")[1].split("\n\n")[0]
+    sections, current = {"": ""}, ""
+    for row in table.splitlines():
+        if heading := re.match(r"\| \*\*`\[(\w+)\]`\*\*", row):
+            current = heading[1]
+            sections[current] = ""
+        sections[current] += row + "\n"
+    return sections
+
+
+def anchors_of(path: Path) -> set[str]:
+    """The anchors that a Markdown page's headings have where it is shown."""
+    text = CODE_BLOCK.sub("", path.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {
+        re.sub(r"[^\w\s-]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
+
+
+def links_of(path: Path) -> list[str]:
+    text = CODE_BLOCK.sub("", path.read_text(encoding="utf-8"))
+    return [link for link in LINK.findall(text) if not re.match(r"\w+:", link)]
+
+
+def resolves(path: Path, link: str) -> bool:
+    target, _, anchor = link.partition("#")
+    file = (path.parent / target).resolve() if target else path
+    return file.exists() and (not anchor or anchor in anchors_of(file))
+
+
+def test_commands_of_the_requester_site_are_those_in_its_folders():
+    ours = {name for name, app in get_commands().items() if app in OUR_APPS}
+
+    assert ours == {
+        name for name, path in command_files().items() if "marketplace" not in path.parts
+    }
+
+
+def test_every_command_has_a_section():
+    missing = [name for name in command_files() if not section_of(name)]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("command", sorted(command_files()))
+def test_every_option_is_in_the_section_of_its_command(command):
+    section = section_of(command)
+
+    missing = [name for name in options_of(command_files()[command]) if name not in section]
+
+    assert missing == []
+
+
+@pytest.mark.parametrize("site", ["annotate", "marketplace"])
+def test_every_variable_that_a_site_reads_is_in_the_operators_table(site):
+    names = environment_names(ROOT / site / "settings.py")
+
+    assert names_missing_in(page("operator.md"), names) == []
+
+
+def test_every_choice_of_behaviour_is_named_for_the_marketplace():
+    names = {
+        target.id
+        for node in tree_of(ROOT / "marketplace" / "settings.py").body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id.startswith("MTURK_")
+    }
+
+    assert names_missing_in(page("marketplace.md"), names) == []
+
+
+def test_every_route_of_the_requester_site_is_named():
+    names = route_names(get_resolver("annotate.urls").url_patterns)
+
+    assert names_missing_in(page("api.md"), names) == []
+
+
+def test_every_route_of_the_marketplace_is_named():
+    names = {
+        keyword.value.value
+        for call in calls(tree_of(ROOT / "marketplace" / "urls.py"), "path")
+        for keyword in call.keywords
+        if keyword.arg == "name" and isinstance(keyword.value, ast.Constant)
+    }
+
+    assert names_missing_in(page("marketplace.md"), names) == []
+
+
+def test_every_key_of_the_campaign_file_is_in_the_table_of_its_section():
+    documented = documented_keys()
+    keys = {tuple(key.split(".")) for key in keys_of(CampaignConfig)}
+
+    missing = [
+        f"{section}.{name}"
+        for section, name in sorted(keys)
+        if f"`{name}`" not in documented.get(section, "")
+    ]
+
+    assert ("hit", "reward") in keys
+    assert missing == []
+
+
+def test_presets_reasons_and_exported_files_are_named():
+    assert names_missing_in(page("researcher.md"), PRESETS) == []
+    assert names_missing_in(page("researcher.md"), FILES) == []
+    for key, reason in REASONS.items():
+        assert key == OTHER or reason in page("reviewer.md")
+
+
+def test_every_target_of_make_is_explained():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.+)$", makefile, flags=re.MULTILINE)
+
+    targets = [f"make {name}" for name in phony[1].split()] if phony else []
+
+    assert names_missing_in(page("commands.md"), targets) == []
+
+
+def test_every_benchmark_is_named():
+    benchmarks = {
+        path.stem
+        for path in (ROOT / "benchmarks").glob("*.py")
+        if not path.stem.startswith("_") and "__main__" in path.read_text(encoding="utf-8")
+    }
+
+    assert names_missing_in(page("benchmarks.md"), benchmarks) == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_relative_links_resolve(path):
+    dead = [link for link in links_of(path) if not resolves(path, link)]
+
+    assert dead == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_page_names_a_path_of_one_machine(path):
+    assert MACHINE_PATH.findall(path.read_text(encoding="utf-8")) == []
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached:
+            reached.add(path)
+            targets = [(path.parent / link.partition("#")[0]).resolve() for link in links_of(path)]
+            waiting += [target for target in targets if target.suffix == ".md"]
+
+    assert set(PAGES) - reached == set()
+
+
+def test_pictures_are_used_and_small():
+    used = {
+        (path.parent / link).resolve()
+        for path in PAGES
+        for link in links_of(path)
+        if "images/" in link
+    }
+    pictures = set((DOCS / "images").iterdir())
+
+    assert pictures == used
+    assert all(picture.stat().st_size <= IMAGE_BYTES for picture in pictures)
