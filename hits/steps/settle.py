@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from hits.client import MarketplaceError
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit
-from hits.steps.ingest import note_decision
+from hits.steps.ingest import STATUSES, note_decision
 from hits.steps.run import Run
 from qualcontrol.models import Act, Decision
 
@@ -58,21 +58,21 @@ def _decide(run: Run, assignment: Assignment, reason: str = "") -> None:
         return
     # Decided before, by a call whose answer was lost or by the marketplace itself.
     listed = run.marketplace.assignment(assignment.assignment_id)
-    if note_decision(assignment, listed):
-        assignment.refresh_from_db()
-        _count(run, AssignmentStatus(assignment.status))
+    with transaction.atomic():
+        if note_decision(assignment, listed):
+            _note_settled(run, assignment, STATUSES[listed["AssignmentStatus"]])
 
 
 @transaction.atomic
 def _record(run: Run, assignment: Assignment, status: AssignmentStatus, reason: str) -> None:
     submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
     if submitted.update(status=status, decided_at=timezone.now(), feedback=reason):
-        # Kept in step, or the next listing would look as if something had changed there.
-        Hit.objects.filter(pk=assignment.hit_id).update(settled=F("settled") + 1)
-        _count(run, status)
+        _note_settled(run, assignment, status)
 
 
-def _count(run: Run, status: AssignmentStatus) -> None:
+def _note_settled(run: Run, assignment: Assignment, status: AssignmentStatus) -> None:
+    """Keep the HIT's count in step, or the next listing would look as if it had changed there."""
+    Hit.objects.filter(pk=assignment.hit_id).update(settled=F("settled") + 1)
     if status == AssignmentStatus.APPROVED:
         run.sync.approved += 1
     else:

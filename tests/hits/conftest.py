@@ -15,9 +15,9 @@ def marketplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Marketplac
 
 
 @pytest.fixture
-def requester(marketplace, settings, monkeypatch, request) -> dict[str, str]:
+def requester(marketplace, settings, monkeypatch) -> dict[str, str]:
     """This test's own requester; the installation talks to the marketplace as that one."""
-    keys = marketplace.requester(request.node.name[:60])
+    keys = marketplace.fresh_requester()
     settings.MARKETPLACE_URL = marketplace.url
     settings.MTURK_ENDPOINT = "local"
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", keys["access_key"])

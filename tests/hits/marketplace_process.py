@@ -26,19 +26,37 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+# Starting Python and Django takes longer than most tests, so accounts are made by the dozen.
+DOZENS = """
+import sys
+import django
+from django.core.management import call_command
+django.setup()
+prefix, count = sys.argv[1], int(sys.argv[2])
+for number in range(count):
+    call_command("marketplace_requester", f"{prefix}-{number}", "--json")
+"""
+
+
 @dataclass
 class MarketplaceProcess:
     """A running marketplace, and its management commands."""
 
     url: str
     environment: dict[str, str]
+    spare_requesters: list[dict[str, str]] = field(default_factory=list)
+    spare_workers: list["WorkerSession"] = field(default_factory=list)
+    batches: int = 0
 
     def command(self, *arguments: str) -> list[Any]:
         """Run `manage.py ARGUMENTS --json`; the objects it prints."""
+        return self._run("manage.py", *arguments, "--json")
+
+    def _run(self, *arguments: str, **environment: str) -> list[Any]:
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments, "--json"],
+            [sys.executable, *arguments],
             cwd=ROOT,
-            env=self.environment,
+            env={**self.environment, **environment},
             check=True,
             capture_output=True,
             text=True,
@@ -47,6 +65,27 @@ class MarketplaceProcess:
 
     def requester(self, name: str, balance: str = "10000.00") -> dict[str, str]:
         return self.command("marketplace_requester", name, "--balance", balance)[0]
+
+    def fresh_requester(self) -> dict[str, str]:
+        """The keys of a requester whom nobody used before."""
+        if not self.spare_requesters:
+            self.batches += 1
+            self.spare_requesters = self._run(
+                "-c",
+                DOZENS,
+                f"requester-{self.batches}",
+                "12",
+                DJANGO_SETTINGS_MODULE="marketplace.settings",
+            )
+        return self.spare_requesters.pop()
+
+    def fresh_workers(self, count: int) -> list["WorkerSession"]:
+        """Workers, signed in, who did nothing before."""
+        if len(self.spare_workers) < count:
+            self.batches += 1
+            names = [f"worker-{self.batches}-{number}" for number in range(24 + count)]
+            self.spare_workers += self.workers(*names)
+        return [self.spare_workers.pop().sign_in() for _ in range(count)]
 
     def workers(self, *names: str) -> list["WorkerSession"]:
         made = self.command(

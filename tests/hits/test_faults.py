@@ -39,7 +39,7 @@ def test_approving_is_repeated_and_pays_once(client, marketplace, faults, fault,
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
-    work(client, marketplace.workers("f1")[0].sign_in(), campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
     settings.MARKETPLACE_URL = proxied
     faults.plan("ApproveAssignment", fault)
 
@@ -66,7 +66,7 @@ def test_a_page_that_comes_again_and_again_ends(client, marketplace, faults, set
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
-    work(client, marketplace.workers("f2")[0].sign_in(), campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
     settings.MARKETPLACE_URL = proxied
     faults.plan("ListAssignmentsForHIT", *[REPEAT] * 5)
 
@@ -82,7 +82,7 @@ def test_a_lost_answer_to_a_listing_loses_no_submission(client, marketplace, fau
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     proxied, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, marketplace.url
-    work(client, marketplace.workers("f3")[0].sign_in(), campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
     settings.MARKETPLACE_URL = proxied
     faults.plan("ListAssignmentsForHIT", DROP)
 

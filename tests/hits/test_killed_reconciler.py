@@ -85,7 +85,7 @@ def kill_until_it_lives(campaign) -> int:
 def test_nothing_happens_twice_and_nothing_is_lost(client, marketplace, requester):
     campaign = make_campaign(tasks=3, review={"share": 0, "approve_after_hours": 24})
     before = marketplace_of(campaign).balance()
-    workers = [w.sign_in() for w in marketplace.workers("k1", "k2", "k3")]
+    workers = marketplace.fresh_workers(3)
 
     killed = [kill_until_it_lives(campaign)]
     for worker in workers:

@@ -55,15 +55,9 @@ def work(client, worker, campaign, number=0):
     return frame
 
 
-def workers_of(marketplace, request, count):
-    """Workers of this test's own, signed in."""
-    names = [f"{request.node.name[:40]}-{number}" for number in range(count)]
-    return [worker.sign_in() for worker in marketplace.workers(*names)]
-
-
-def test_a_campaign_goes_from_seats_to_approved_captions(client, marketplace, requester, request):
+def test_a_campaign_goes_from_seats_to_approved_captions(client, marketplace, requester):
     campaign = make_campaign(tasks=2)
-    workers = workers_of(marketplace, request, 3)
+    workers = marketplace.fresh_workers(3)
 
     created = reconcile(campaign)
     for worker in workers:
@@ -88,10 +82,10 @@ def test_a_second_run_finds_nothing_to_do(marketplace, requester):
     assert again.api_calls == 2  # one page of HITs, and the empty one that ends the list
 
 
-def test_only_hits_whose_counts_changed_are_listed(client, marketplace, requester, request):
+def test_only_hits_whose_counts_changed_are_listed(client, marketplace, requester):
     campaign = make_campaign(tasks=6)
     reconcile(campaign)
-    work(client, workers_of(marketplace, request, 1)[0], campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
 
     calls = reconcile(campaign).api_calls
 
@@ -99,12 +93,10 @@ def test_only_hits_whose_counts_changed_are_listed(client, marketplace, requeste
     assert calls == 2 + 2 + 1  # the HITs, the one HIT's assignments, its approval
 
 
-def test_an_answer_that_only_the_marketplace_has_comes_home(
-    client, marketplace, requester, request
-):
+def test_an_answer_that_only_the_marketplace_has_comes_home(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
-    worker = workers_of(marketplace, request, 1)[0]
+    worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     fields = fields_of(open_page(client, frame), "form[data-task]")
     name = next(field for field in fields if field.startswith("caption-"))
@@ -117,10 +109,10 @@ def test_an_answer_that_only_the_marketplace_has_comes_home(
     assert Response.objects.get().status == ResponseStatus.SUBMITTED
 
 
-def test_an_answer_nobody_can_place_is_kept_and_paid(client, marketplace, requester, request):
+def test_an_answer_nobody_can_place_is_kept_and_paid(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
-    worker = workers_of(marketplace, request, 1)[0]
+    worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
 
     worker.submit(frame.assignment_id, remark="The page showed nothing.")
@@ -132,12 +124,10 @@ def test_an_answer_nobody_can_place_is_kept_and_paid(client, marketplace, reques
     assert done.hits_created == 1  # the seat that it took is opened anew
 
 
-def test_what_was_stored_but_never_submitted_does_not_count(
-    client, marketplace, requester, request
-):
+def test_what_was_stored_but_never_submitted_does_not_count(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
-    worker = workers_of(marketplace, request, 1)[0]
+    worker = marketplace.fresh_workers(1)[0]
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     write(client, frame, SENTENCE.format(1))
 
@@ -149,17 +139,17 @@ def test_what_was_stored_but_never_submitted_does_not_count(
     assert progress(campaign).submitted == 0
 
 
-def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, requester, request):
+def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, requester):
     campaign = make_campaign(tasks=2)
     reconcile(campaign)
-    *first, careless, second = workers_of(marketplace, request, 4)
+    *first, careless, second = marketplace.fresh_workers(4)
     for worker in [*first, careless]:
         for number in range(2):
             work(client, worker, campaign, number)
     reconcile(campaign)
-    reviewed = Response.objects.filter(
-        worker__account__marketplace_id=careless.worker_id
-    ).latest("pk")
+    reviewed = Response.objects.filter(worker__account__marketplace_id=careless.worker_id).latest(
+        "pk"
+    )
 
     quality.exclude_worker(
         campaign=campaign,
@@ -181,11 +171,11 @@ def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, r
 
 
 def test_a_worker_for_whom_nothing_is_left_is_offered_no_more_until_there_is(
-    client, marketplace, requester, request
+    client, marketplace, requester
 ):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
-    worker, other = workers_of(marketplace, request, 2)
+    worker, other = marketplace.fresh_workers(2)
     work(client, worker, campaign)
     hit_type_id = campaign.hit_types.get().hit_type_id
 
@@ -211,11 +201,11 @@ def test_seats_stop_where_the_budget_stops(marketplace, requester):
 
 
 def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
-    client, marketplace, requester, request
+    client, marketplace, requester
 ):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
-    at_work, late = workers_of(marketplace, request, 2)
+    at_work, late = marketplace.fresh_workers(2)
     hit_type_id = campaign.hit_types.get().hit_type_id
     frame = at_work.accept(hit_type_id)
 
@@ -234,12 +224,10 @@ def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
     assert reconcile(campaign).hits_created == 1
 
 
-def test_a_finished_campaign_leaves_nothing_at_the_marketplace(
-    client, marketplace, requester, request
-):
+def test_a_finished_campaign_leaves_nothing_at_the_marketplace(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
-    work(client, workers_of(marketplace, request, 1)[0], campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
 
     finish(campaign=campaign)
@@ -251,12 +239,10 @@ def test_a_finished_campaign_leaves_nothing_at_the_marketplace(
     assert spend(campaign).committed == Decimal("0.12")
 
 
-def test_a_rejection_carries_its_reason_and_opens_another_seat(
-    client, marketplace, requester, request
-):
+def test_a_rejection_carries_its_reason_and_opens_another_seat(client, marketplace, requester):
     campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
     reconcile(campaign)
-    work(client, workers_of(marketplace, request, 1)[0], campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
     response = Response.objects.get()
     discard(responses=[response])
