@@ -103,8 +103,8 @@ def _responses_by_task(campaign: Campaign) -> dict[int, list[Candidate]]:
     by_task: dict[int, list[Candidate]] = defaultdict(list)
     rows = Response.objects.of(campaign).counting().order_by("pk")
     columns = rows.values_list("task_id", "pk", "worker_id", "caption__text")
-    for task_id, *response in columns.iterator():
-        by_task[task_id].append(Candidate(*response))
+    for task_id, pk, worker_id, text in columns.iterator():
+        by_task[task_id].append(Candidate(pk, worker_id, text))
     return by_task
 
 
