@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import get_args
@@ -11,7 +12,7 @@ from django.core.management import get_commands
 from django.urls import URLPattern, URLResolver, get_resolver
 from pydantic import BaseModel
 
-from annotate.config import PRESETS, CampaignConfig
+from annotate.config import PRESETS, CampaignConfig, parse_config
 from annotate.exports import FILES
 from qualcontrol.forms import OTHER, REASONS
 
@@ -32,11 +33,11 @@ def page(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
 
 
-def names_missing_in(text: str, names: Iterable[str]) -> list[str]:
-    """The names that the text does not have as whole words; there must be some to look for."""
+def unquoted_in(text: str, names: Iterable[str]) -> list[str]:
+    """The names that the text does not have as code: `name`."""
     names = sorted(set(names))
     assert names, "nothing was found to look for"
-    return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+    return [name for name in names if f"`{name}`" not in text]
 
 
 def tree_of(path: Path) -> ast.Module:
@@ -176,7 +177,7 @@ def test_every_option_is_in_the_section_of_its_command(command):
 def test_every_variable_that_a_site_reads_is_in_the_operators_table(site):
     names = environment_names(ROOT / site / "settings.py")
 
-    assert names_missing_in(page("operator.md"), names) == []
+    assert unquoted_in(page("operator.md"), names) == []
 
 
 def test_every_choice_of_behaviour_is_named_for_the_marketplace():
@@ -188,13 +189,13 @@ def test_every_choice_of_behaviour_is_named_for_the_marketplace():
         if isinstance(target, ast.Name) and target.id.startswith("MTURK_")
     }
 
-    assert names_missing_in(page("marketplace.md"), names) == []
+    assert unquoted_in(page("marketplace.md"), names) == []
 
 
 def test_every_route_of_the_requester_site_is_named():
     names = route_names(get_resolver("annotate.urls").url_patterns)
 
-    assert names_missing_in(page("api.md"), names) == []
+    assert unquoted_in(page("api.md"), names) == []
 
 
 def test_every_route_of_the_marketplace_is_named():
@@ -205,7 +206,7 @@ def test_every_route_of_the_marketplace_is_named():
         if keyword.arg == "name" and isinstance(keyword.value, ast.Constant)
     }
 
-    assert names_missing_in(page("marketplace.md"), names) == []
+    assert unquoted_in(page("marketplace.md"), names) == []
 
 
 def test_every_key_of_the_campaign_file_is_in_the_table_of_its_section():
@@ -222,9 +223,23 @@ def test_every_key_of_the_campaign_file_is_in_the_table_of_its_section():
     assert missing == []
 
 
+def test_every_campaign_file_in_the_pages_is_one():
+    examples = [
+        text
+        for path in PAGES
+        for text in re.findall(
+            r"^```toml\n(.*?)^```", path.read_text("utf-8"), re.DOTALL | re.MULTILINE
+        )
+    ]
+
+    campaigns = [parse_config(tomllib.loads(example)) for example in examples]
+
+    assert "nocaps-val" in {campaign.name for campaign in campaigns}
+
+
 def test_presets_reasons_and_exported_files_are_named():
-    assert names_missing_in(page("researcher.md"), PRESETS) == []
-    assert names_missing_in(page("researcher.md"), FILES) == []
+    assert unquoted_in(page("researcher.md"), PRESETS) == []
+    assert unquoted_in(page("researcher.md"), FILES) == []
     for key, reason in REASONS.items():
         assert key == OTHER or reason in page("reviewer.md")
 
@@ -235,17 +250,19 @@ def test_every_target_of_make_is_explained():
 
     targets = [f"make {name}" for name in phony[1].split()] if phony else []
 
-    assert names_missing_in(page("commands.md"), targets) == []
+    assert unquoted_in(page("commands.md"), targets) == []
 
 
 def test_every_benchmark_is_named():
     benchmarks = {
-        path.stem
+        ast.literal_eval(keyword.value)
         for path in (ROOT / "benchmarks").glob("*.py")
-        if not path.stem.startswith("_") and "__main__" in path.read_text(encoding="utf-8")
+        for call in calls(tree_of(path), "main")
+        for keyword in call.keywords
+        if keyword.arg == "name"
     }
 
-    assert names_missing_in(page("benchmarks.md"), benchmarks) == []
+    assert unquoted_in(page("benchmarks.md"), benchmarks) == []
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
