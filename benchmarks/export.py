@@ -1,0 +1,81 @@
+"""Export of 166,100 captions (15,100 images of eleven, as nocaps has) beside `json.dump` of the
+same rows, which finds them in memory and only writes; and Turkle's export of such rows.
+"""
+
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from django.utils import timezone
+
+from annotate import releases
+from annotate.exports import write_captions
+from annotate.models import Release
+from benchmarks import turkle_comparison as turkle
+from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
+from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
+
+IMAGES, CAPTIONS = 15_100, 11
+REPEATS = 3
+AIM = 3.0
+TURKLE_ROWS = 3_000
+
+
+def measure(options: argparse.Namespace) -> Report:
+    with scratch_database(), tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        release = _release()
+        out = Path(folder)
+        write_captions(release, out)
+        ours = dump = float("inf")
+        for _ in range(REPEATS):
+            ours = min(ours, seconds(lambda: write_captions(release, out)))
+            dump = min(dump, _dump_again(out))
+    rows = IMAGES * CAPTIONS
+    report = Report(
+        [
+            Line(
+                f"export of {rows:,} captions",
+                f"{ours:.2f} s",
+                f"json.dump {dump:.2f} s",
+                ratio(ours, dump),
+                AIM,
+            )
+        ],
+        {"captions": rows, "export_s": round(ours, 3), "json_dump_s": round(dump, 3)},
+    )
+    turkle.compare(
+        report,
+        options,
+        key="export_rows_per_s",
+        what="export, captions per second",
+        ours=rows / ours,
+        tasks=TURKLE_ROWS,
+        more_is_better=True,
+    )
+    return report
+
+
+def _release() -> Release:
+    campaign = make_campaign(name="export", images=IMAGES, wanted=CAPTIONS)
+    add_captions(campaign, make_workers(727), each=CAPTIONS)
+    settle_down()
+    return releases.freeze(campaign=campaign, name="export", seed=1, at=timezone.now())
+
+
+def _dump_again(folder: Path) -> float:
+    """How long `json.dump` takes for what the files hold, already in memory."""
+    contents = [
+        (path, json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob("*.json")
+    ]
+
+    def dump() -> None:
+        for path, value in contents:
+            with path.with_suffix(".dump").open("w", encoding="utf-8") as file:
+                json.dump(value, file, ensure_ascii=False)
+
+    return seconds(dump)
+
+
+if __name__ == "__main__":
+    main(measure, name="export", description=__doc__, options=turkle.add_option)

@@ -1,0 +1,170 @@
+"""Task page time with 1,000 and with 100,000 tasks, through the site's WSGI application on a real
+database: opening a page (which claims a task) and posting its answer must not grow.
+
+With 15,100 tasks, the size of nocaps, Turkle's accepting and showing of a task stands beside it,
+and the making of the tasks.
+"""
+
+import argparse
+import itertools
+from contextlib import ExitStack
+from time import perf_counter
+from urllib.parse import urlencode
+
+from bs4 import BeautifulSoup
+from django.conf import settings
+from django.test import Client
+
+from annotate.models import Campaign
+from annotate.services.campaigns import create_campaign
+from benchmarks import turkle_comparison as turkle
+from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers, settle_down
+from benchmarks.harness import (
+    Line,
+    Report,
+    in_turn,
+    main,
+    milliseconds,
+    ratio,
+    scratch_database,
+    seconds,
+    use,
+)
+from hits.models import Hit, HitStatus, HitType
+
+SIZES = (1_000, 100_000)
+NOCAPS = 15_100
+TURKLE_IMPORT = 5_000
+AIM = 1.5
+ROUNDS, PAGES = 10, 8
+NAME = "pages"
+
+_turns = itertools.count(1)
+
+
+def measure(options: argparse.Namespace) -> Report:
+    report = Report(figures={"sizes": list(SIZES)})
+    with ExitStack() as stack:
+        databases = [stack.enter_context(scratch_database()) for _ in SIZES]
+        for database, size in zip(databases, SIZES, strict=True):
+            use(database)
+            _set_the_scene(size)
+        in_turn(databases, lambda _: _open_and_post()[0], rounds=1)
+        posts: dict[str, list[float]] = {database: [] for database in databases}
+
+        def visit(database: str) -> list[float]:
+            opened, posted = _open_and_post()
+            posts[database] += posted
+            return opened
+
+        opens = in_turn(databases, visit, rounds=ROUNDS)
+        for key, what, times in [
+            ("open", "open a task page", opens),
+            ("post", "post its answer", posts),
+        ]:
+            small, large = (round(milliseconds(times[database]), 3) for database in databases)
+            _add(report, key, what, small, large)
+    _beside_turkle(report, options)
+    return report
+
+
+def _set_the_scene(size: int) -> None:
+    """A running campaign, in which every image has a caption, and its one HIT type."""
+    campaign = make_campaign(name=NAME, images=size)
+    add_captions(campaign, make_workers(200), each=1)
+    hit_type = HitType.objects.create(
+        campaign=campaign, hit_type_id="TYPE", exclusion_type_id="EXCLUSION", created_at=AT
+    )
+    Hit.objects.bulk_create(
+        Hit(
+            campaign=campaign,
+            hit_type=hit_type,
+            token=f"token-{number}",
+            hit_id=f"HIT{number}",
+            status=HitStatus.OPEN,
+            seats=9,
+            available=9,
+            reward="0.10",
+            fee="0.02",
+            planned_at=AT,
+        )
+        for number in range(size // 9)
+    )
+    settle_down()
+
+
+def _open_and_post() -> tuple[list[float], list[float]]:
+    """Some workers' turns: the seconds to open each page, and to post its answer."""
+    client = Client(headers={"host": settings.ALLOWED_HOSTS[0]})
+    opened, posted = [], []
+    for number in itertools.islice(_turns, PAGES):
+        query = urlencode(
+            {
+                "assignmentId": f"ASSIGNMENT{number}",
+                "hitId": f"HIT{number % 100}",
+                "workerId": f"AWORKER{number}",
+                "turkSubmitTo": settings.MARKETPLACE_URL,
+            }
+        )
+        began = perf_counter()
+        page = client.get(f"/task/{NAME}/?{query}")
+        opened.append(perf_counter() - began)
+        fields = _filled_in(page.content)
+        began = perf_counter()
+        answer = client.post(f"/task/{NAME}/", fields)
+        posted.append(perf_counter() - began)
+        assert b"data-forward" in answer.content, answer.content
+    return opened, posted
+
+
+def _filled_in(page: bytes) -> dict[str, str]:
+    form = BeautifulSoup(page, "html.parser").select_one("form[data-task]")
+    assert form is not None, page
+    return {
+        str(field["name"]): str(field.get("value", ""))
+        or "Two children with red umbrellas wait beside an old stone bridge."
+        for field in form.select("[name]")
+    }
+
+
+def _add(report: Report, key: str, what: str, small: float, large: float) -> None:
+    growth = ratio(large, small)
+    report.lines.append(
+        Line(
+            what,
+            f"{large:.1f} ms with {SIZES[1]:,} tasks",
+            f"{small:.1f} ms with {SIZES[0]:,}",
+            growth,
+            AIM,
+        )
+    )
+    report.figures[key] = {"small_ms": small, "large_ms": large, "growth": growth}
+
+
+def _beside_turkle(report: Report, options: argparse.Namespace) -> None:
+    with scratch_database():
+        _set_the_scene(NOCAPS)
+        opened = [time for _ in range(4) for time in _open_and_post()[0]]
+        selection = Campaign.objects.get(slug=NAME).config.model_copy(update={"name": "again"})
+        making = seconds(lambda: create_campaign(config=selection, endpoint="local", at=AT))
+    turkle.compare(
+        report,
+        options,
+        what=f"open a task page, {NOCAPS:,} tasks, ms",
+        key="page_ms",
+        ours=milliseconds(opened),
+        tasks=NOCAPS,
+    )
+    turkle.compare(
+        report,
+        options,
+        what=f"make {NOCAPS:,} tasks, tasks per second",
+        key="import_tasks_per_s",
+        ours=NOCAPS / making,
+        tasks=TURKLE_IMPORT,
+        more_is_better=True,
+    )
+
+
+if __name__ == "__main__":
+    main(measure, name="pages", description=__doc__, options=turkle.add_option)
