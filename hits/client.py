@@ -9,7 +9,7 @@ holds, deciding calls then learn what the decision was.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
 
 PAGE = 100
+WORKER_ID = re.compile(r"\bA[A-Z0-9]{9,}\b")
 ALL_STATUSES = ["Submitted", "Approved", "Rejected"]
 
 
@@ -90,7 +91,8 @@ class Marketplace:
             self.calls += 1 + error.response["ResponseMetadata"].get("RetryAttempts", 0)
             told = {**error.response["Error"], **error.response}
             code = str(told.get("TurkErrorCode") or told.get("Code", ""))
-            message = told.get("Message", "")
+            # The marketplace names the worker in some messages; ours end up in pages and logs.
+            message = WORKER_ID.sub("(a worker)", str(told.get("Message", "")))
             raise MarketplaceError(
                 f"The marketplace refused {operation}: {message}", code
             ) from error
@@ -159,9 +161,31 @@ class Marketplace:
                 return named[1]
             raise
 
-    def expire_hit(self, hit_id: str, at: datetime) -> None:
-        """Take the HIT from new workers; those at work may finish."""
-        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=at)
+    def send_events(
+        self, *, hit_type_id: str, queue_url: str, event_types: Sequence[str], version: str
+    ) -> None:
+        """Have what happens to HITs of the type sent to an SQS queue."""
+        self._call(
+            "update_notification_settings",
+            HITTypeId=hit_type_id,
+            Notification={
+                "Destination": queue_url,
+                "Transport": "SQS",
+                "Version": version,
+                "EventTypes": list(event_types),
+            },
+            Active=True,
+        )
+
+    def stop_events(self, hit_type_id: str) -> None:
+        """Have no events of the type sent any more."""
+        self._call("update_notification_settings", HITTypeId=hit_type_id, Active=False)
+
+    def expire_hit(self, hit_id: str) -> None:
+        """Take the HIT from new workers; those at work may finish. Any time in the past expires it
+        now; an hour ago is in the past there, too, when our clock is ahead."""
+        past = datetime.now(UTC) - timedelta(hours=1)
+        self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=past)
 
     def delete_hit(self, hit_id: str) -> None:
         """Delete a HIT whose work is decided; one that is gone already is fine."""

@@ -18,5 +18,6 @@ urlpatterns = [
     path(
         "campaigns/<slug:slug>/workers/<str:pseudonym>/exclude/", dashboard.exclude, name="exclude"
     ),
+    path("campaigns/<slug:slug>/responses/<int:pk>/reject/", dashboard.reject, name="reject"),
     path("task/<slug:slug>/", task, name="task"),
 ]

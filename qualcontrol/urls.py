@@ -12,7 +12,6 @@ urlpatterns = [
     path("<slug:slug>/workers/", views.workers, name="workers"),
     path("<slug:slug>/workers/<str:pseudonym>/", views.worker, name="worker"),
     path("<slug:slug>/workers/<str:pseudonym>/reinstate/", views.reinstate, name="reinstate"),
-    path("<slug:slug>/responses/<int:pk>/reject/", views.reject, name="reject"),
     path("<slug:slug>/decisions/", views.decisions, name="decisions"),
     path("<slug:slug>/releases/", views.releases, name="releases"),
 ]

@@ -17,7 +17,7 @@ from annotate.services.priming import keywords
 from annotate.signed_in import posted, user_of
 from qualcontrol import services
 from qualcontrol.figures import decisions_about, figures_of, known_workers, ranked_workers
-from qualcontrol.forms import REASONS, ReasonForm, RejectionForm, ReleaseForm, VerdictForm
+from qualcontrol.forms import REASONS, ReasonForm, ReleaseForm, VerdictForm
 from qualcontrol.models import SpotCheck
 from qualcontrol.tasks import make_release
 
@@ -152,31 +152,6 @@ def reinstate(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     else:
         messages.success(request, f"{found} is back; captions restored: {restored}.")
     return redirect("qualcontrol:worker", slug, pseudonym)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Ask for the rejection of a discarded response's assignment, with a reason."""
-    campaign = get_object_or_404(Campaign, slug=slug)
-    responses = Response.objects.of(campaign).select_related("caption", "worker", "task__image")
-    response = get_object_or_404(responses, pk=pk)
-    form = RejectionForm(posted(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            services.reject_response(
-                response=response,
-                reason=form.cleaned_data["reason"],
-                actor=user_of(request),
-                at=timezone.now(),
-            )
-        except DomainError as error:
-            messages.warning(request, str(error))
-        else:
-            messages.success(request, "The rejection is asked for; the next sync carries it out.")
-        return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
-    context = {"campaign": campaign, "response": response, "form": form}
-    status = 422 if form.errors else 200
-    return render(request, "qualcontrol/reject.html", context, status=status)
 
 
 @require_safe

@@ -12,7 +12,8 @@ HERE = Path(__file__).resolve().parent
 IS_MARKETPLACE = settings.SETTINGS_MODULE == "marketplace.settings"
 
 # One process has one settings module: the marketplace's tests are a run of their own.
-collect_ignore = ["annotate", "qualcontrol", "hits", "browser", "docs"] if IS_MARKETPLACE else ["marketplace"]
+REQUESTERS = ["annotate", "qualcontrol", "hits", "browser", "docs", "services"]
+collect_ignore = REQUESTERS if IS_MARKETPLACE else ["marketplace"]
 
 
 def pytest_report_header() -> str:

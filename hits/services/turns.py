@@ -14,6 +14,7 @@ from annotate.models import Campaign, Claim, Response, ResponseStatus, Worker
 from annotate.services.claims import NothingToDo, claim_tasks, release_claims
 from annotate.services.responses import store_answer
 from annotate.text import Problem
+from hits.client import marketplace_of
 from hits.models import Assignment, AssignmentStatus, Barring, Hit, WorkerAccount
 from hits.services.accounts import account_for
 from hits.tokens import Turn
@@ -90,6 +91,27 @@ def _claims(
     )
     assignment.claims.add(*claims)
     return claims
+
+
+# HITs looked at, at most, before a worker is told that nothing is left.
+LOOKED_AT = 5
+
+
+def release_returned(*, campaign: Campaign, turn: Turn, at: datetime) -> int:
+    """Free the places of workers who gave their HIT back since the last reconciliation, which the
+    marketplace tells by counts only: where nobody but this worker is at work, nobody holds
+    anything. Returns how many places came free; raises MarketplaceError."""
+    held = Claim.objects.held().filter(task__campaign=campaign, claimed_at__lt=at)
+    others = held.exclude(assignments__assignment_id=turn.assignment_id)
+    hit_ids = others.order_by("claimed_at").values_list("assignments__hit__hit_id", flat=True)
+    marketplace, freed = marketplace_of(campaign), 0
+    for hit_id in list(dict.fromkeys(hit_ids))[:LOOKED_AT]:
+        at_work = marketplace.hit(hit_id or "")["NumberOfAssignmentsPending"]
+        if at_work == (1 if hit_id == turn.hit_id else 0):
+            in_hit = others.filter(assignments__hit__hit_id=hit_id)
+            # A submission that was not read yet is no return: its answer is stored here.
+            freed += release_claims(claims=in_hit.filter(response=None))
+    return freed
 
 
 @dataclass(frozen=True)

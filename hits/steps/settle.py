@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from annotate.models import ResponseStatus
 from hits.client import MarketplaceError
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit
 from hits.steps.ingest import STATUSES, note_decision
@@ -40,7 +41,12 @@ def _rejections(run: Run) -> dict[int, str]:
         act=Act.REJECT,
         response__claim__assignments__status=AssignmentStatus.SUBMITTED,
     )
-    return dict(decided.order_by("pk").values_list("response__claim__assignments", "reason"))
+    reasons = dict(decided.order_by("pk").values_list("response__claim__assignments", "reason"))
+    # Restored since, in whole or in part: what is used is paid.
+    in_use = Assignment.objects.filter(
+        pk__in=reasons, claims__response__status=ResponseStatus.SUBMITTED
+    ).values_list("pk", flat=True)
+    return {pk: reason for pk, reason in reasons.items() if pk not in set(in_use)}
 
 
 def _decide(run: Run, assignment: Assignment, reason: str = "") -> None:

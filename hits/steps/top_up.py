@@ -14,7 +14,7 @@ from django.utils.crypto import get_random_string
 from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import OpenWork, open_work
 from hits.costs import fee_for, seat_cost, spend
-from hits.models import Hit, HitStatus, HitType
+from hits.models import Assignment, Hit, HitStatus, HitType
 from hits.question import external_question
 from hits.steps.ingest import adopt
 from hits.steps.run import Run
@@ -31,6 +31,7 @@ def top_up(run: Run) -> None:
         _create(run, hit)
     if excess > 0:
         _expire_excess(run, excess)
+    _expire_stuck(run)
 
 
 def ensure_hit_type(run: Run) -> HitType:
@@ -126,8 +127,24 @@ def _expire_excess(run: Run, excess: int) -> None:
             excess -= hit.available
 
 
+def _expire_stuck(run: Run) -> None:
+    """Expire HITs whose free seats nobody wants any more, so that they are planned anew.
+
+    A worker may take one seat of a HIT. Where everybody who still has something to do has been in
+    a HIT already, its free seats are out of reach, and no others open while they are there.
+    """
+    quiet = run.at - timedelta(minutes=run.campaign.config.hit.minutes)
+    if Assignment.objects.of(run.campaign).filter(submitted_at__gt=quiet).exists():
+        return
+    used = run.campaign.hits.filter(
+        status=HitStatus.OPEN, available__gt=0, pending=0, ingested__gt=0
+    )
+    for hit in used.order_by("pk"):
+        expire(run, hit)
+
+
 def expire(run: Run, hit: Hit) -> None:
     """Take a HIT from new workers. Its free seats stay promised until the marketplace's next
     listing says that nobody took one in between."""
-    run.marketplace.expire_hit(hit.hit_id or "", run.at)
+    run.marketplace.expire_hit(hit.hit_id or "")
     Hit.objects.filter(pk=hit.pk, status=HitStatus.OPEN).update(status=HitStatus.EXPIRED)

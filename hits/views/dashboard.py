@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, CampaignStatus
+from annotate.models import Campaign, CampaignStatus, Response
 from annotate.paging import page_of
 from annotate.services.campaigns import create_campaign, progress
 from annotate.signed_in import posted, user_of
@@ -20,10 +20,11 @@ from hits.costs import estimate, seat_cost, spend
 from hits.endpoints import endpoint_of
 from hits.forms import CampaignFileForm
 from hits.services import lifecycle
+from hits.services.rejections import ask_for_rejection
 from hits.statistics import Hour, measured_pay, overviews, responses_per_hour
 from hits.tasks import sync_campaign
 from qualcontrol.figures import figures_of, known_workers, latest_workers
-from qualcontrol.forms import ReasonForm
+from qualcontrol.forms import ReasonForm, RejectionForm
 from qualcontrol.models import SpotCheck
 from qualcontrol.services import exclude_worker, exclusion_preview
 
@@ -187,3 +188,28 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return render(request, "hits/dashboard_exclude.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Ask for the rejection of a discarded response's assignment, with a reason."""
+    found = get_object_or_404(Campaign, slug=slug)
+    responses = Response.objects.of(found).select_related("caption", "worker", "task__image")
+    response = get_object_or_404(responses, pk=pk)
+    form = RejectionForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            ask_for_rejection(
+                response=response,
+                reason=form.cleaned_data["reason"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            messages.warning(request, str(error))
+        else:
+            messages.success(request, "The rejection is asked for; the next sync carries it out.")
+        return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
+    context = {"campaign": found, "response": response, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "hits/dashboard_reject.html", context, status=status)

@@ -5,6 +5,7 @@ who opened the page, and a signed token in the form says it again when the answe
 """
 
 import re
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -23,7 +24,8 @@ from annotate.models import Campaign, Claim
 from annotate.services.claims import NothingToDo
 from annotate.text import Problem
 from hits import tokens
-from hits.endpoints import Endpoint, endpoint_of, origin_of
+from hits.client import MarketplaceError
+from hits.endpoints import Endpoint, WrongEndpoint, endpoint_of, origin_of
 from hits.services import turns
 from hits.services.accounts import account_for
 from hits.tokens import Turn
@@ -93,10 +95,22 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _open(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
     try:
-        _, claims = turns.open_turn(campaign=campaign, turn=turn, at=timezone.now())
+        claims = _claims(campaign, turn)
     except NothingToDo:
         return _nothing_left(request, campaign, turn)
     return _form(request, campaign, turn, claims, fields=turns.stored_fields(claims))
+
+
+def _claims(campaign: Campaign, turn: Turn) -> list[Claim]:
+    """The claims of the turn. Before a worker is told that nothing is left, places are looked for
+    that others have given back; raises NothingToDo."""
+    at = timezone.now()
+    try:
+        return turns.open_turn(campaign=campaign, turn=turn, at=at)[1]
+    except NothingToDo:
+        with suppress(MarketplaceError, WrongEndpoint):
+            turns.release_returned(campaign=campaign, turn=turn, at=at)
+    return turns.open_turn(campaign=campaign, turn=turn, at=at)[1]
 
 
 def _nothing_left(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:

@@ -1,10 +1,12 @@
 """The reconciler against a real marketplace over HTTP, the task page against Django's client."""
 
+from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from django.utils import timezone
 
 from annotate.models import CampaignStatus, Claim, ClaimStatus, Response, ResponseStatus
 from annotate.services.campaigns import progress, recount_places
@@ -137,6 +139,40 @@ def test_what_was_stored_but_never_submitted_does_not_count(client, marketplace,
     assert Response.objects.get().status == ResponseStatus.STORED
     assert Claim.objects.get().status == ClaimStatus.RELEASED
     assert progress(campaign).submitted == 0
+
+
+def test_a_place_that_was_given_back_goes_to_the_next_worker_at_once(
+    client, marketplace, requester
+):
+    campaign = make_campaign(tasks=1, references=1, baselines=0)
+    reconcile(campaign)
+    first, second = marketplace.fresh_workers(2)
+    hit_type_id = campaign.hit_types.get().hit_type_id
+    given_back = first.accept(hit_type_id)
+    open_page(client, given_back)
+    first.give_back(given_back)
+
+    page = open_page(client, second.accept(hit_type_id))
+
+    assert b"data-nothing-left" not in page.content
+    assert [claim.status for claim in Claim.objects.order_by("pk")] == ["RELEASED", "HELD"]
+
+
+def test_seats_that_nobody_can_reach_are_opened_anew(client, marketplace, requester):
+    campaign = make_campaign(tasks=2, hit={"minutes": 1})
+    reconcile(campaign)
+    for worker in marketplace.fresh_workers(2):
+        work(client, worker, campaign)
+        work(client, worker, campaign)
+    reconcile(campaign)
+    assert Hit.objects.filter(available=1).count() == 2
+
+    later = timezone.now() + timedelta(minutes=2)
+    for _ in range(3):
+        reconcile(campaign, at=later)
+
+    assert Hit.objects.filter(status=HitStatus.OPEN, available__gt=0, ingested=0).count() == 2
+    assert Hit.objects.filter(status=HitStatus.EXPIRED, available=0).count() == 2
 
 
 def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, requester):

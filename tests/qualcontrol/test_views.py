@@ -267,31 +267,6 @@ def test_reinstating_needs_a_reason(client, campaign):
 
 
 @pytest.mark.usefixtures("reviewer")
-def test_a_rejection_keeps_the_words_for_the_worker(client, campaign):
-    response = ResponseFactory(task__campaign=campaign, status="DISCARDED")
-    address = reverse("qualcontrol:reject", args=["pilot", response.pk])
-
-    without_reason = client.post(address)
-    with_reason = client.post(address, {"reason": "The text is of another image."})
-
-    assert without_reason.status_code == 422
-    assert with_reason.status_code == 302
-    assert Decision.objects.get(act=Act.REJECT).reason == "The text is of another image."
-
-
-@pytest.mark.usefixtures("reviewer")
-def test_work_that_counts_cannot_be_rejected(client, campaign):
-    response = ResponseFactory(task__campaign=campaign)
-
-    answer = client.post(
-        reverse("qualcontrol:reject", args=["pilot", response.pk]), {"reason": "No."}, follow=True
-    )
-
-    assert "Only discarded work can be rejected" in answer.content.decode()
-    assert not Decision.objects.exists()
-
-
-@pytest.mark.usefixtures("reviewer")
 def test_the_decision_log_is_paged_and_takes_the_same_queries(
     client, campaign, django_assert_max_num_queries
 ):
