@@ -6,7 +6,7 @@ Options are handed on to each; a benchmark that fails does not stop the ones aft
 import subprocess
 import sys
 
-SHORT = ("import_openimages", "selection", "claims")
+SHORT = ("import_openimages", "selection", "claims", "pages", "release", "export", "sync")
 
 
 def run(names: tuple[str, ...], arguments: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ is left.
 import argparse
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 
 from annotate.models import Campaign, Worker
 from annotate.services.claims import NothingToDo, claim_tasks
@@ -89,7 +90,7 @@ def _claim(workers: list[Worker]) -> list[float]:
         with suppress(NothingToDo):
             claim_tasks(campaign=campaign, worker=worker, count=1, at=AT, expires_at=AT + LEASE)
 
-    return [seconds(lambda worker=worker: claim(worker)) for worker in workers]
+    return [seconds(partial(claim, worker)) for worker in workers]
 
 
 def _fill_up(*, open_tasks: int) -> list[float]:

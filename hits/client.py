@@ -101,17 +101,22 @@ class Marketplace:
                 f"The marketplace at {self.endpoint.url} did not answer {operation}: {error}"
             ) from error
 
-    def _pages(self, operation: str, key: str, **arguments: Any) -> Iterator[dict[str, Any]]:
+    def _pages(
+        self, operation: str, key: str, *, most: int | None = None, **arguments: Any
+    ) -> Iterator[dict[str, Any]]:
         """Every item of a list, page by page, until a page comes without a token; a page that
-        comes back to an earlier token ends it too, or it would never end."""
+        comes back to an earlier token ends it too, or it would never end. No page is asked for
+        after `most` items: the last page of a list has a token as well, to an empty one."""
         seen: set[str] = set()
         token: str | None = None
+        items = 0
         while True:
             extra = {"NextToken": token} if token else {}
             page = self._call(operation, MaxResults=PAGE, **arguments, **extra)
             yield from page[key]
+            items += len(page[key])
             token = page.get("NextToken")
-            if not token or token in seen:
+            if not token or token in seen or (most is not None and items >= most):
                 return
             seen.add(token)
 
@@ -122,11 +127,13 @@ class Marketplace:
         """Every HIT of the account that was not deleted."""
         return self._pages("list_hits", "HITs")
 
-    def assignments(self, hit_id: str) -> Iterator[dict[str, Any]]:
-        """Every assignment of the HIT that was submitted, decided or not."""
+    def assignments(self, hit_id: str, *, most: int | None = None) -> Iterator[dict[str, Any]]:
+        """Every assignment of the HIT that was submitted, decided or not; `most` is how many there
+        are, where that is known."""
         return self._pages(
             "list_assignments_for_hit",
             "Assignments",
+            most=most,
             HITId=hit_id,
             AssignmentStatuses=ALL_STATUSES,
         )

@@ -36,9 +36,11 @@ def ingest(run: Run) -> None:
     """Bring the campaign's HITs, assignments and responses up to the marketplace's state."""
     hits = {hit.token: hit for hit in run.campaign.hits.alive()}
     for listed in run.marketplace.hits():
-        hit = hits.get(listed.get("RequesterAnnotation", ""))
+        hit = hits.pop(listed.get("RequesterAnnotation", ""), None)
         if hit is not None:
             _ingest_hit(run, hit, listed)
+        if not hits:
+            break  # No HIT of the campaign can be on a later page.
     lapsed = Claim.objects.lapsed(run.at).filter(task__campaign=run.campaign)
     claim_services.release_claims(claims=lapsed)
 
@@ -49,7 +51,8 @@ def _ingest_hit(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
     pending = listed["NumberOfAssignmentsPending"]
     submitted = listed["MaxAssignments"] - available - pending
     if submitted != hit.ingested or listed["NumberOfAssignmentsCompleted"] != hit.settled:
-        for assignment in run.marketplace.assignments(hit.hit_id or ""):
+        # One that is submitted after the listing changes the counts, and is read the next time.
+        for assignment in run.marketplace.assignments(hit.hit_id or "", most=submitted):
             ingest_assignment(run, hit, assignment)
     _note_counts(run, hit, available=available, pending=pending, expires_at=listed["Expiration"])
     if pending == 0:

@@ -1,0 +1,183 @@
+"""API calls and time for each assignment that the reconciler ingests, against a marketplace that
+runs as a process of its own.
+
+Two ways to synchronise are measured: once the workers have filled the HITs, as after a break of
+the reconciler, and after each twentieth of the work, as by the clock. The aim is set on the first:
+a call for each HIT of nine, and the listing. By the clock a HIT is read again each time that its
+counts have changed, so the calls follow the number of synchronisations; they are shown beside it.
+Approvals are a call for each assignment by the API's nature, and are shown apart.
+"""
+
+import argparse
+import os
+import tempfile
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotate.models import Campaign
+from annotate.services.claims import NothingToDo
+from benchmarks.campaigns import make_campaign
+from benchmarks.harness import Line, Report, main, scratch_database, seconds
+from hits.client import Marketplace, marketplace_of
+from hits.models import Assignment
+from hits.reconciler import reconcile
+from hits.services.turns import open_turn, store_answers
+from hits.tokens import Turn
+from tests.hits.marketplace_process import (
+    Frame,
+    MarketplaceProcess,
+    NotOffered,
+    WorkerSession,
+    running_marketplace,
+)
+
+AIM = 0.13
+INGESTING = ("ListHITs", "ListAssignmentsForHIT")
+SIZES = {"short": (16, 9, 24), "full": (150, 11, 40)}  # images, captions of each, workers
+WAYS = {"at_the_end": 1, "by_the_clock": 20}  # synchronisations
+TEXT = "Two children with red umbrellas wait beside an old stone bridge."
+
+
+class Counting:
+    """A marketplace client whose calls are counted by operation."""
+
+    def __init__(self, marketplace: Marketplace) -> None:
+        self.marketplace = marketplace
+        self.calls: Counter[str] = Counter()
+        events = marketplace._client.meta.events
+        events.register("before-call.mturk", self._count, unique_id="benchmark")
+
+    def _count(self, model: Any, **kwargs: Any) -> None:
+        self.calls[model.name] += 1
+
+    def stop(self) -> None:
+        events = self.marketplace._client.meta.events
+        events.unregister("before-call.mturk", unique_id="benchmark")
+
+
+def measure(options: argparse.Namespace) -> Report:
+    size = SIZES["full" if options.full else "short"]
+    report = Report()
+    with (
+        tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
+        running_marketplace(Path(folder)) as process,
+    ):
+        for way, syncs in WAYS.items():
+            with scratch_database():
+                _measure_way(report, process, way, syncs, *size)
+    return report
+
+
+def _measure_way(
+    report: Report,
+    process: MarketplaceProcess,
+    way: str,
+    syncs: int,
+    images: int,
+    captions: int,
+    workers: int,
+) -> None:
+    _talk_to(process, way)
+    campaign = make_campaign(name=way.replace("_", "-"), images=images, wanted=captions)
+    _approve_at_once(campaign)
+    reconcile(campaign)
+    crowd = [w.sign_in() for w in process.workers(*(f"{way}{n}" for n in range(workers)))]
+    calls, taken = _run(campaign, crowd, images * captions, syncs)
+    ingested = Assignment.objects.ingested().count()
+    listing = sum(calls[name] for name in INGESTING) / ingested
+    what = way.replace("_", " ")
+    report.lines += [
+        Line(
+            f"{what}: calls to ingest, per assignment",
+            f"{listing:.3f} ({calls['ListHITs']} + {calls['ListAssignmentsForHIT']})",
+            f"{ingested} assignments, {syncs} synchronisations",
+            round(listing, 4),
+            AIM if syncs == 1 else None,
+        ),
+        Line(f"{what}: approvals", f"{calls['ApproveAssignment'] / ingested:.3f}"),
+        Line(f"{what}: time, per assignment", f"{1000 * taken / ingested:.1f} ms"),
+    ]
+    report.figures[way] = {
+        "assignments": ingested,
+        "synchronisations": syncs,
+        "ingest_calls_per_assignment": round(listing, 4),
+        "calls": dict(calls),
+        "ms_per_assignment": round(1000 * taken / ingested, 2),
+    }
+
+
+def _talk_to(process: MarketplaceProcess, requester: str) -> None:
+    keys = process.requester(requester)
+    os.environ["AWS_ACCESS_KEY_ID"] = keys["access_key"]
+    os.environ["AWS_SECRET_ACCESS_KEY"] = keys["secret_key"]
+    settings.MARKETPLACE_URL, settings.MTURK_ENDPOINT = process.url, "local"
+
+
+def _approve_at_once(campaign: Campaign) -> None:
+    review = {**campaign.config_json["review"], "approve_after_hours": 0, "share": 0, "first": 0}
+    campaign.config_json = {**campaign.config_json, "review": review}
+    campaign.save()
+
+
+def _run(
+    campaign: Campaign, crowd: list[WorkerSession], wanted: int, syncs: int
+) -> tuple[Counter[str], float]:
+    """Work and synchronise in turn until all is ingested; the calls and seconds of the
+    synchronisations."""
+    hit_type_id = campaign.hit_types.get().hit_type_id
+    counting = Counting(marketplace_of(campaign))
+    taken, each = 0.0, -(-wanted // syncs)
+    try:
+        for _ in range(syncs):
+            _work(campaign, crowd, hit_type_id, each)
+            taken += seconds(lambda: reconcile(campaign, marketplace=counting.marketplace))
+    finally:
+        counting.stop()
+    return counting.calls, taken
+
+
+def _work(campaign: Campaign, crowd: list[WorkerSession], hit_type_id: str, count: int) -> None:
+    """So many assignments by workers who take turns, two of them at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        turns = [crowd[number % len(crowd)] for number in range(count)]
+        answers = list(pool.map(lambda worker: _accept(worker, hit_type_id), turns))
+    for worker, accepted in zip(turns, answers, strict=True):
+        if accepted is not None:
+            _answer(campaign, worker, accepted)
+    crowd.append(crowd.pop(0))
+
+
+def _accept(worker: WorkerSession, hit_type_id: str) -> Frame | None:
+    """The frame that the worker got; None where nothing was offered."""
+    with suppress(NotOffered):
+        return worker.accept(hit_type_id)
+    return None
+
+
+def _answer(campaign: Campaign, worker: WorkerSession, frame: Frame) -> None:
+    """Open the page and store the answer as the site's view does, then submit it. A worker for
+    whom nothing is left gives the seat back."""
+    given = {key: values[0] for key, values in parse_qs(urlsplit(frame.src).query).items()}
+    turn = Turn(given["assignmentId"], given["hitId"], given["workerId"], settings.MARKETPLACE_URL)
+    at = timezone.now()
+    try:
+        _, claims = open_turn(campaign=campaign, turn=turn, at=at)
+    except NothingToDo:
+        return worker.give_back(frame)
+    fields = {f"caption-{claim.task.number}": TEXT for claim in claims}
+    stored = store_answers(
+        campaign=campaign, turn=turn, fields=fields, at=at + timedelta(seconds=40)
+    )
+    worker.submit(given["assignmentId"], **stored.fields).raise_for_status()
+
+
+if __name__ == "__main__":
+    main(measure, name="sync", description=__doc__)
