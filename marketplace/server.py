@@ -3,7 +3,7 @@
 import logging
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -25,6 +25,14 @@ class Step(Protocol):
     __name__: str
 
     def __call__(self, *, at: datetime) -> int: ...
+
+
+class Companion(Protocol):
+    """Something that runs beside the web server."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 class Repeater(threading.Thread):
@@ -52,8 +60,10 @@ class Repeater(threading.Thread):
         self.join(timeout=30)
 
 
-def serve(*, host: str, port: int, ready: Callable[[str], object]) -> None:
-    """Serve until SIGTERM or SIGINT; raises OSError where the address is taken."""
+def serve(
+    *, host: str, port: int, ready: Callable[[str], object], beside: Sequence[Companion] = ()
+) -> None:
+    """Serve until SIGTERM or SIGINT; raises OSError where an address is taken."""
     server = create_server(
         application,
         host=host,
@@ -68,16 +78,19 @@ def serve(*, host: str, port: int, ready: Callable[[str], object]) -> None:
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
     # Apart, so that a slow queue of a requester's does not stop the time.
-    repeaters = [Repeater(sweep), Repeater(deliver)]
-    for repeater in repeaters:
-        repeater.start()
-    ready(f"The marketplace is ready at {settings.MARKETPLACE_URL} (listening on {host}:{port}).")
+    companions: list[Companion] = []
     try:
+        for companion in (*beside, Repeater(sweep), Repeater(deliver)):
+            companion.start()
+            companions.append(companion)
+        ready(
+            f"The marketplace is ready at {settings.MARKETPLACE_URL} (listening on {host}:{port})."
+        )
         # Ends by itself, with its work done, when the signal's SystemExit reaches it.
         server.run()
     finally:
-        for repeater in repeaters:
-            repeater.stop()
+        for companion in companions:
+            companion.stop()
         server.close()
 
 

@@ -53,6 +53,9 @@ ALLOWED_HOSTS = [
     "127.0.0.1",
     "localhost",
     "[::1]",
+    # The names that programs written for Amazon call, in the TLS mode.
+    "mturk-requester.us-east-1.amazonaws.com",
+    "mturk-requester-sandbox.us-east-1.amazonaws.com",
 ]
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_URL]
 

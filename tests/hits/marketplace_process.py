@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,8 +95,10 @@ class MarketplaceProcess:
 
 
 @contextmanager
-def running_marketplace(folder: Path, **settings: str) -> Iterator[MarketplaceProcess]:
-    """Start a marketplace on a free port and stop it at the end."""
+def running_marketplace(
+    folder: Path, *, options: Sequence[str] = (), **settings: str
+) -> Iterator[MarketplaceProcess]:
+    """Start a marketplace on a free port, with options of its command, and stop it at the end."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     environment = {
@@ -106,7 +108,7 @@ def running_marketplace(folder: Path, **settings: str) -> Iterator[MarketplacePr
         **settings,
     }
     process = subprocess.Popen(
-        [sys.executable, "manage.py", "marketplace", "--port", str(port)],
+        [sys.executable, "manage.py", "marketplace", "--port", str(port), *options],
         cwd=ROOT,
         env=environment,
         stdout=subprocess.DEVNULL,

@@ -1,10 +1,12 @@
 """Serve the marketplace site."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
 
 from marketplace.server import serve
 
@@ -28,10 +30,54 @@ class Command(BaseCommand):
             default=address.port or 8001,
             help="the port to listen on (default: the one in MARKETPLACE_URL, %(default)s)",
         )
+        parser.add_argument(
+            "--tls",
+            action="store_true",
+            help="answer over HTTPS under Amazon's two MTurk host names as well, with a "
+            "certificate of an authority of your own, and say what a client must set",
+        )
+        parser.add_argument(
+            "--tls-port",
+            type=int,
+            default=443,
+            help="the port for HTTPS (default: 443, which Amazon's addresses mean)",
+        )
+        parser.add_argument(
+            "--certificates",
+            type=Path,
+            metavar="DIR",
+            default=settings.VAR_DIR / "certificates",
+            help="the folder of the authority and its certificates, made if it is not there "
+            "(default: %(default)s)",
+        )
 
     def handle(self, *, host: str, port: int, **options):
         call_command("migrate", verbosity=0, interactive=False)
+        beside = [self._tls_server(host, **options)] if options["tls"] else []
         try:
-            serve(host=host, port=port, ready=self.stdout.write)
+            serve(host=host, port=port, ready=self._say, beside=beside)
+        except PermissionError as error:
+            raise CommandError(
+                f"Not allowed to listen on {host}: {error.strerror}. Ports below 1024 are for "
+                "administrators; take another with --tls-port and lead 443 to it."
+            ) from error
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
+
+    def _tls_server(self, host: str, *, tls_port: int, certificates: Path, **_options):
+        # Here, since whoever serves without TLS has no need to load all this.
+        from marketplace import tls
+        from marketplace.wsgi import application
+
+        folder = certificates.resolve()
+        try:
+            authority = tls.make_certificates(folder, at=timezone.now())
+        except (OSError, ValueError) as error:
+            raise CommandError(f"--certificates: {error}") from error
+        self._say(tls.advice(authority=authority, host=host, port=tls_port))
+        return tls.TlsServer(application, host=host, port=tls_port, folder=folder)
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        # Whoever waits for the line may read through a pipe.
+        self.stdout.flush()

@@ -1,0 +1,88 @@
+"""Run a Python program with its `mturk` client redirected to the marketplace."""
+
+import argparse
+import os
+import sys
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from marketplace.models import Requester
+from marketplace.redirect import checked_endpoint, redirected
+
+NOT_FOUND, NOT_RUNNABLE = 127, 126
+
+
+class Command(BaseCommand):
+    help = (
+        "Run a Python program so that its boto3 client for mturk reaches the marketplace, also "
+        "where the program names Amazon's production or sandbox host itself. The program is not "
+        "changed, its other requests are left alone, and its exit status is this command's. "
+        "It works for whatever Python the program runs on, and for the Python programs it starts "
+        "in turn, but not with Python's options -S, -E and -I, which switch start-up hooks off."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser):
+        parser.add_argument(
+            "--endpoint",
+            metavar="URL",
+            default=settings.MARKETPLACE_URL,
+            help="the marketplace's address (default: MARKETPLACE_URL, %(default)s)",
+        )
+        parser.add_argument(
+            "--requester",
+            metavar="NAME",
+            help="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to this requester's keys, from "
+            "this machine's marketplace database (default: the program finds keys by itself)",
+        )
+        parser.add_argument(
+            "program",
+            nargs=argparse.REMAINDER,
+            metavar="-- COMMAND …",
+            help="the program with its own options, after two dashes",
+        )
+
+    def handle(self, *, endpoint: str, requester: str | None, program: list[str], **options):
+        if program[:1] == ["--"]:
+            program = program[1:]
+        if not program:
+            raise CommandError("Say what to run: manage.py marketplace_run -- python script.py")
+        try:
+            environment = redirected(os.environ, endpoint=checked_endpoint(endpoint))
+        except ValueError as error:
+            raise CommandError(f"--endpoint: {error}.") from error
+        # manage.py set this for itself; a Django program has settings of its own.
+        if environment.get("DJANGO_SETTINGS_MODULE") == "marketplace.settings":
+            del environment["DJANGO_SETTINGS_MODULE"]
+        if requester is not None:
+            environment |= _keys_of(requester)
+        _become(program, environment)
+
+
+def _keys_of(name: str) -> dict[str, str]:
+    try:
+        found = Requester.objects.get(name=name)
+    except Requester.DoesNotExist as error:
+        raise CommandError(
+            f"No requester is called {name!r}. Make one: manage.py marketplace_requester NAME"
+        ) from error
+    return {
+        "AWS_ACCESS_KEY_ID": found.access_key,
+        "AWS_SECRET_ACCESS_KEY": found.secret_key,
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }
+
+
+def _become(program: list[str], environment: dict[str, str]) -> None:
+    """Turn this process into the program, so that signals and the exit status are the program's."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    try:
+        os.execvpe(program[0], program, environment)
+    except FileNotFoundError as error:
+        raise CommandError(f"{program[0]} was not found.", returncode=NOT_FOUND) from error
+    except OSError as error:
+        raise CommandError(
+            f"{program[0]} cannot be run: {error.strerror}.", returncode=NOT_RUNNABLE
+        ) from error

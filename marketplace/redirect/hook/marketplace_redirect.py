@@ -1,0 +1,76 @@
+"""Sends the requests of botocore's `mturk` clients to a marketplace instead of to Amazon.
+
+Every botocore session tells its event handlers about a request just before it is signed. One more
+handler changes the host of the address there, so that the signature covers the new one. It looks at
+the address alone: Amazon's MTurk hosts, production and sandbox, however a program came by them.
+All other requests stay as they are.
+"""
+
+import functools
+import re
+import sys
+from importlib.machinery import PathFinder
+from urllib.parse import urlsplit, urlunsplit
+
+MODULE = "botocore.session"
+EVENT = "before-sign"
+_AMAZON = re.compile(
+    r"mturk-requester(-[a-z]+)*\.([a-z0-9-]+\.)?(amazonaws\.com(\.cn)?|api\.aws)", re.IGNORECASE
+)
+
+
+def install(endpoint):
+    """Redirect from now on; botocore itself is loaded when the program asks for it."""
+    if MODULE in sys.modules:
+        _patch(sys.modules[MODULE], endpoint)
+    else:
+        sys.meta_path.insert(0, _Finder(endpoint))
+
+
+def redirected_url(url, endpoint):
+    """The address at the endpoint in place of one at Amazon's; any other unchanged."""
+    parts = urlsplit(url)
+    if not _AMAZON.fullmatch(parts.hostname or ""):
+        return url
+    target = urlsplit(endpoint)
+    path = target.path.rstrip("/") + parts.path
+    return urlunsplit((target.scheme, target.netloc, path, parts.query, ""))
+
+
+class _Finder:
+    """Finds botocore's sessions as Python would, and patches them once they are loaded."""
+
+    def __init__(self, endpoint):
+        self.endpoint = endpoint
+
+    def find_spec(self, name, path=None, target=None):
+        if name != MODULE:
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        @functools.wraps(execute)
+        def exec_module(module):
+            execute(module)
+            # One loader may serve several modules.
+            if module.__name__ == MODULE:
+                _patch(module, self.endpoint)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+def _patch(module, endpoint):
+    original = module.Session.__init__
+
+    @functools.wraps(original)
+    def __init__(self, *args, **kwargs):
+        original(self, *args, **kwargs)
+        self.get_component("event_emitter").register_first(EVENT, handler)
+
+    def handler(request, **kwargs):
+        request.url = redirected_url(request.url, endpoint)
+
+    module.Session.__init__ = __init__  # type: ignore[method-assign]

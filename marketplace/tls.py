@@ -1,0 +1,109 @@
+"""HTTPS under Amazon's two MTurk host names, for programs that cannot be told another address.
+
+The certificates are of a lab's own authority, which trustme makes and a folder keeps; clients are
+told to trust it by `AWS_CA_BUNDLE`. Waitress speaks no TLS, and a proxy of our own in front of it
+would be one more thing to get right, so these connections have a server of their own in the same
+process: cheroot, CherryPy's WSGI server, is kept by people who do this and nothing else, and takes
+Python's own ssl module. It serves the same application; the plain server goes on beside it, since
+workers come to the marketplace's own address.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import trustme
+from cheroot.ssl.builtin import BuiltinSSLAdapter
+from cheroot.wsgi import Server
+from django.conf import settings
+
+from marketplace.redirect import AMAZON_HOSTS
+
+AUTHORITY, AUTHORITY_KEY = "authority.pem", "authority-key.pem"
+CERTIFICATE, CERTIFICATE_KEY = "server.pem", "server-key.pem"
+# The server's certificate is made anew at each start; the authority stays, as clients know it.
+CERTIFICATE_LIFE = timedelta(days=820)
+
+
+def make_certificates(folder: Path, *, at: datetime) -> Path:
+    """The authority's certificate, made if the folder has none, with a fresh one for the server.
+
+    Raises ValueError where the folder holds half an authority or no readable one.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    authority = _authority(folder)
+    leaf = authority.issue_cert(*AMAZON_HOSTS, not_after=at + CERTIFICATE_LIFE)
+    _write_private(folder / CERTIFICATE_KEY, leaf.private_key_pem.bytes())
+    chain = b"".join(part.bytes() for part in leaf.cert_chain_pems)
+    (folder / CERTIFICATE).write_bytes(chain)
+    return folder / AUTHORITY
+
+
+def _authority(folder: Path) -> trustme.CA:
+    certificate, key = folder / AUTHORITY, folder / AUTHORITY_KEY
+    if not certificate.exists() and not key.exists():
+        authority = trustme.CA(
+            organization_name="Marketplace", organization_unit_name="Own authority of a lab"
+        )
+        # The key first: a certificate without it would be half an authority.
+        _write_private(key, authority.private_key_pem.bytes())
+        certificate.write_bytes(authority.cert_pem.bytes())
+        return authority
+    try:
+        return trustme.CA.from_pem(certificate.read_bytes(), key.read_bytes())
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"{folder} has no usable pair of {AUTHORITY} and {AUTHORITY_KEY}. Put back what is "
+            "missing, or empty the folder to begin with a new authority."
+        ) from error
+
+
+def _write_private(path: Path, content: bytes) -> None:
+    """Write a file that nobody else can read at any moment."""
+    with suppress(FileNotFoundError):
+        path.unlink()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(content)
+
+
+class TlsServer:
+    """The application over HTTPS, in threads beside the plain server."""
+
+    def __init__(
+        self, application: Callable[..., Any], *, host: str, port: int, folder: Path
+    ) -> None:
+        self.server = Server(
+            (host, port), application, numthreads=settings.SERVER_THREADS, server_name="marketplace"
+        )
+        self.server.max_request_body_size = 2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        self.server.ssl_adapter = BuiltinSSLAdapter(
+            str(folder / CERTIFICATE), str(folder / CERTIFICATE_KEY)
+        )
+        self.thread = threading.Thread(target=self.server.serve, name="tls", daemon=True)
+
+    def start(self) -> None:
+        """Listen, and serve from now on; raises OSError where the address is taken."""
+        self.server.prepare()
+        self.thread.start()
+
+    def stop(self) -> None:
+        self.server.stop()
+        self.thread.join(timeout=30)
+
+
+def advice(*, authority: Path, host: str, port: int) -> str:
+    """What whoever sets up a client has to do."""
+    address = "this machine's address" if host in {"0.0.0.0", "::"} else host
+    lines = [
+        f"HTTPS for {' and '.join(AMAZON_HOSTS)} on {host}:{port}. A client needs",
+        f"  in its hosts file:    {address} {' '.join(AMAZON_HOSTS)}",
+        f"  in its environment:   AWS_CA_BUNDLE={authority}",
+        "  (a copy of that file on another machine; never the keys beside it)",
+    ]
+    if port != 443:
+        lines.append(f"  and port 443 led to {port}, since Amazon's addresses name no port")
+    return "\n".join(lines)
