@@ -9,9 +9,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-Money = Annotated[Decimal, Field(max_digits=10, decimal_places=2)]
+CENT = Decimal("0.01")
+Money = Annotated[
+    Decimal,
+    Field(max_digits=10, decimal_places=2),
+    AfterValidator(lambda amount: amount.quantize(CENT)),
+]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 

@@ -150,7 +150,10 @@ MEDIA_URL = "media/"
 MEDIA_ROOT = Path(os.environ.get("MEDIA_ROOT", VAR_DIR / "media"))
 
 SECURE_SSL_REDIRECT = SITE_URL.startswith("https://")
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Only a proxy may say that a request came by https; without one, anybody could.
+BEHIND_PROXY = flag("BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_URL.startswith("https://")
 SECURE_HSTS_SECONDS = 31_536_000 if SITE_URL.startswith("https://") else 0
 SECURE_REFERRER_POLICY = "same-origin"

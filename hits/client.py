@@ -74,13 +74,16 @@ class Marketplace:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.calls = 0
-        self._client = _boto3_client(
-            endpoint.url,
-            os.environ.get("AWS_ACCESS_KEY_ID", ""),
-            attempts=settings.MTURK_MAX_ATTEMPTS,
-            connect_timeout=settings.MTURK_CONNECT_TIMEOUT,
-            read_timeout=settings.MTURK_READ_TIMEOUT,
-        )
+        try:
+            self._client = _boto3_client(
+                endpoint.url,
+                os.environ.get("AWS_ACCESS_KEY_ID", ""),
+                attempts=settings.MTURK_MAX_ATTEMPTS,
+                connect_timeout=settings.MTURK_CONNECT_TIMEOUT,
+                read_timeout=settings.MTURK_READ_TIMEOUT,
+            )
+        except BotoCoreError as error:
+            raise MarketplaceError(f"No client of {endpoint.url} can be made: {error}") from error
 
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         try:

@@ -16,6 +16,10 @@ REQUESTERS = ["annotate", "qualcontrol", "hits", "browser", "docs", "services"]
 collect_ignore = REQUESTERS if IS_MARKETPLACE else ["marketplace"]
 
 
+# Without keys, boto3 would ask a cloud machine's metadata service for some.
+os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+
+
 def pytest_report_header() -> str:
     engine = settings.DATABASES["default"]["ENGINE"].rsplit(".", 1)[-1]
     return f"site: {settings.SETTINGS_MODULE}, database: {engine}"

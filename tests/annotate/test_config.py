@@ -83,3 +83,9 @@ def test_a_config_survives_the_database(tmp_path):
     config = parse_config({**LEAST, "preset": "nocaps"})
 
     assert type(config).model_validate(config.model_dump(mode="json")) == config
+
+
+def test_money_is_in_whole_cents():
+    config = parse_config({**LEAST, "budget": 10, "hit": {"reward": 0.1}})
+
+    assert (str(config.budget), str(config.hit.reward)) == ("10.00", "0.10")

@@ -130,8 +130,10 @@ class Command(BaseCommand):
         """The requester's site in this process, for many browsers at once."""
         from annotate.wsgi import application
 
+        proxy = {"trusted_proxy": "*", "trusted_proxy_headers": {"x-forwarded-proto"}}
+        trusted = proxy if settings.BEHIND_PROXY else {}
         try:
-            server = create_server(application, host=host, port=port, threads=8)
+            server = create_server(application, host=host, port=port, threads=8, **trusted)
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
         signal.signal(signal.SIGTERM, _exit)
