@@ -55,6 +55,14 @@ MTURK_WORKER_ORIGINS = words("MTURK_WORKER_ORIGINS")
 MTURK_MAX_ATTEMPTS = int(os.environ.get("MTURK_MAX_ATTEMPTS", "8"))
 MTURK_CONNECT_TIMEOUT = float(os.environ.get("MTURK_CONNECT_TIMEOUT", "5"))
 MTURK_READ_TIMEOUT = float(os.environ.get("MTURK_READ_TIMEOUT", "30"))
+# The SQS queue to which the marketplace sends what happens; empty: the marketplace is only polled.
+MTURK_NOTIFICATION_QUEUE_URL = os.environ.get("MTURK_NOTIFICATION_QUEUE_URL", "")
+# Where that queue answers, and with whose keys; empty: Amazon's SQS, boto3's own way to find keys.
+MTURK_SQS_ENDPOINT_URL = os.environ.get("MTURK_SQS_ENDPOINT_URL", "")
+MTURK_SQS_ACCESS_KEY_ID = os.environ.get("MTURK_SQS_ACCESS_KEY_ID", "")
+MTURK_SQS_SECRET_ACCESS_KEY = os.environ.get("MTURK_SQS_SECRET_ACCESS_KEY", "")
+# How often all HITs are listed nevertheless.
+MTURK_POLL_SECONDS = float(os.environ.get("MTURK_POLL_SECONDS", "600"))
 # Fees of the marketplace (docs/decisions has the sources): a share of reward and bonus, a further
 # share from ten assignments on, and the least for one payment.
 MTURK_FEE_SHARE = Decimal(os.environ.get("MTURK_FEE_SHARE", "0.20"))

@@ -37,6 +37,8 @@ class HitType(models.Model):
     hit_type_id = models.CharField(max_length=64)
     # Has a worker this qualification, the marketplace shows them nothing of the campaign.
     exclusion_type_id = models.CharField(max_length=64)
+    # The queue that the marketplace was told to send this type's events to; empty: none.
+    queue_url = models.CharField(max_length=500, blank=True, default="")
     created_at = models.DateTimeField()
 
     class Meta:
@@ -236,6 +238,8 @@ class Sync(models.Model):
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="syncs")
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
+    # Whether every HIT was listed, not only those that events had named.
+    is_whole = models.BooleanField(default=True)
     api_calls = models.PositiveIntegerField(default=0)
     ingested = models.PositiveIntegerField(default=0)
     approved = models.PositiveIntegerField(default=0)
@@ -249,3 +253,25 @@ class Sync(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign} at {self.started_at:%Y-%m-%d %H:%M}"
+
+
+class Notice(models.Model):
+    """A message from the marketplace's queue that was dealt with, so that its repeat is not."""
+
+    # The notification's own id, or a digest of a message that has none.
+    document_id = models.CharField(max_length=100, unique=True)
+    received_at = models.DateTimeField()
+    # What could not be read is set aside here, with the reason.
+    problem = models.CharField(max_length=300, blank=True)
+    body = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=~Q(problem="") | Q(body=""), name="notice_body_kept_with_a_problem_only"
+            ),
+        ]
+        indexes = [models.Index(fields=["received_at"], name="notice_by_age")]
+
+    def __str__(self) -> str:
+        return self.document_id

@@ -6,10 +6,11 @@ Its steps run in this order, and each is safe to stop at any instruction and to 
 2. settle   what was reviewed is approved or rejected there, then here; bonuses are sent
 3. bar      excluded workers, and those who have done all that is open, are kept from more
 4. top up   missing seats are written down within the budget, then created
-5. retire   what takes no more work is expired, what is settled is deleted
+5. listen   the marketplace is asked to tell what happens, where there is a queue for it
+6. retire   what takes no more work is expired, what is settled is deleted
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from django.utils import timezone
@@ -20,12 +21,14 @@ from hits.client import Marketplace, marketplace_of
 from hits.models import Sync
 from hits.steps.bar import bar
 from hits.steps.ingest import ingest
+from hits.steps.listen import listen
 from hits.steps.retire import retire
 from hits.steps.run import Run
 from hits.steps.settle import settle
 from hits.steps.top_up import top_up
 
-STEPS: tuple[Callable[[Run], None], ...] = (ingest, settle, bar, top_up, retire)
+Step = Callable[[Run], None]
+STEPS: tuple[Step, ...] = (ingest, settle, bar, top_up, listen, retire)
 
 
 class NotPublished(DomainError):
@@ -33,9 +36,16 @@ class NotPublished(DomainError):
 
 
 def reconcile(
-    campaign: Campaign, *, at: datetime | None = None, marketplace: Marketplace | None = None
+    campaign: Campaign,
+    *,
+    at: datetime | None = None,
+    marketplace: Marketplace | None = None,
+    steps: Sequence[Step] = STEPS,
+    is_whole: bool = True,
+    named: frozenset[str] = frozenset(),
 ) -> Sync:
-    """Run the steps once; the returned row tells what they did. Raises NotPublished,
+    """Run the steps once; the returned row tells what they did. All HITs are listed unless
+    `is_whole` is false; then, as far as HITs are read, it is those `named`. Raises NotPublished,
     WrongEndpoint, or the MarketplaceError that stopped a step (noted in the row, too)."""
     campaign = Campaign.objects.get(pk=campaign.pk)
     if campaign.status == CampaignStatus.DRAFT:
@@ -43,10 +53,10 @@ def reconcile(
     marketplace = marketplace or marketplace_of(campaign)
     calls_before = marketplace.calls
     started_at = at or timezone.now()
-    sync = Sync.objects.create(campaign=campaign, started_at=started_at)
-    run = Run(campaign=campaign, marketplace=marketplace, at=started_at, sync=sync)
+    sync = Sync.objects.create(campaign=campaign, started_at=started_at, is_whole=is_whole)
+    run = Run(campaign=campaign, marketplace=marketplace, at=started_at, sync=sync, named=named)
     try:
-        for step in STEPS:
+        for step in steps:
             step(run)
     except DomainError as error:
         sync.error = str(error)

@@ -1,7 +1,8 @@
 """Ingest: read what the marketplace says was submitted, and join it to what is stored here.
 
 ListHITs gives each HIT's counts, a hundred HITs a call; only HITs whose counts differ from what
-was read before are asked for their assignments.
+was read before are asked for their assignments. A HIT that an event named is asked in any case,
+and between two listings of everything such HITs are the only ones read.
 """
 
 import logging
@@ -18,6 +19,7 @@ from annotate.models import Claim, Response, ResponseStatus, Task
 from annotate.services import claims as claim_services
 from annotate.services.responses import confirm_submitted, store_answer
 from hits.answers import UnreadableAnswer, parse_answer
+from hits.client import MarketplaceError
 from hits.models import DECIDED, Assignment, AssignmentStatus, Hit, HitStatus, WorkerAccount
 from hits.services.accounts import account_for
 from hits.steps.run import Run
@@ -34,6 +36,15 @@ STATUSES = {
 
 def ingest(run: Run) -> None:
     """Bring the campaign's HITs, assignments and responses up to the marketplace's state."""
+    if run.sync.is_whole:
+        _ingest_all(run)
+    else:
+        _ingest_named(run)
+    lapsed = Claim.objects.lapsed(run.at).filter(task__campaign=run.campaign)
+    claim_services.release_claims(claims=lapsed)
+
+
+def _ingest_all(run: Run) -> None:
     hits = {hit.token: hit for hit in run.campaign.hits.alive()}
     for listed in run.marketplace.hits():
         hit = hits.pop(listed.get("RequesterAnnotation", ""), None)
@@ -41,8 +52,16 @@ def ingest(run: Run) -> None:
             _ingest_hit(run, hit, listed)
         if not hits:
             break  # No HIT of the campaign can be on a later page.
-    lapsed = Claim.objects.lapsed(run.at).filter(task__campaign=run.campaign)
-    claim_services.release_claims(claims=lapsed)
+
+
+def _ingest_named(run: Run) -> None:
+    for hit in run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk"):
+        try:
+            _ingest_hit(run, hit, run.marketplace.hit(hit.hit_id or ""))
+        except MarketplaceError as error:
+            # Deleted in the meantime, which is done only when nothing of it is left to read.
+            if not error.says_gone:
+                raise
 
 
 def _ingest_hit(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
@@ -50,7 +69,9 @@ def _ingest_hit(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
     available = listed["NumberOfAssignmentsAvailable"]
     pending = listed["NumberOfAssignmentsPending"]
     submitted = listed["MaxAssignments"] - available - pending
-    if submitted != hit.ingested or listed["NumberOfAssignmentsCompleted"] != hit.settled:
+    # The counts of a HIT may be a moment behind the event that named it.
+    is_changed = submitted != hit.ingested or listed["NumberOfAssignmentsCompleted"] != hit.settled
+    if is_changed or hit.hit_id in run.named:
         # One that is submitted after the listing changes the counts, and is read the next time.
         for assignment in run.marketplace.assignments(hit.hit_id or "", most=submitted):
             ingest_assignment(run, hit, assignment)

@@ -1,14 +1,21 @@
 import time
 
+from django.utils import timezone
+
 from annotate.errors import DomainError
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
+from hits.events import is_listing_due, take_events
 from hits.reconciler import reconcile
 from hits.tasks import MOVING
 
 
 class Command(DomainCommand):
-    help = "Bring campaigns and their marketplace up to date with each other, once or for ever."
+    help = (
+        "Bring campaigns and their marketplace up to date with each other, once or for ever. "
+        "Where the marketplace sends events to a queue (MTURK_NOTIFICATION_QUEUE_URL), repetitions "
+        "read what the events name, and list every HIT only now and then."
+    )
 
     def add_arguments(self, parser):
         parser.add_argument(
@@ -21,15 +28,23 @@ class Command(DomainCommand):
     def handle(self, *, campaigns: list[str], watch: float | None, **options):
         for name in campaigns:
             campaign_named(name)
-        failed = self._sync_all(campaigns)
+        failed = self._sync_all(campaigns, is_first=True)
         while watch:
             time.sleep(watch)
-            self._sync_all(campaigns)
+            self._sync_all(campaigns, is_first=False)
         if failed:
             raise DomainError("\n".join(failed))
 
-    def _sync_all(self, names: list[str]) -> list[str]:
-        """Reconcile each campaign; what stops one does not stop the others."""
+    def _sync_all(self, names: list[str], *, is_first: bool) -> list[str]:
+        """Take in the events, then reconcile each campaign; what stops one does not stop the
+        others."""
+        now = timezone.now()
+        taken = take_events(at=now)
+        if taken.messages:
+            self.stdout.write(
+                f"{taken.messages} messages in the queue: {taken.ingested} submissions read"
+            )
+        lists_all = is_first or not taken.complete
         chosen = (
             Campaign.objects.filter(slug__in=names)
             if names
@@ -38,7 +53,8 @@ class Command(DomainCommand):
         failed = []
         for campaign in chosen:
             try:
-                done = reconcile(campaign)
+                is_whole = lists_all or is_listing_due(campaign, at=now)
+                done = reconcile(campaign, is_whole=is_whole)
             except DomainError as error:
                 failed.append(f"{campaign}: {error}")
                 self.stderr.write(failed[-1])
