@@ -64,3 +64,27 @@ class AssignmentClosed(DomainError):
     """The assignment was submitted before, or its time is over, or it is not this worker's."""
 
     code = "InvalidAssignmentState"
+
+
+class AccountRefused(DomainError):
+    """The account cannot be made or changed like this; `field` is the one to look at."""
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class SignInRefused(DomainError):
+    """Name and password do not belong together."""
+
+
+class TooManyAttempts(DomainError):
+    """The limit of tries is reached for now."""
+
+
+class LinkRefused(DomainError):
+    """A signed link is forged, cut off, used up or too old."""
+
+
+class StudyRefused(DomainError):
+    """The study cannot be made or joined like this."""

@@ -37,6 +37,12 @@ MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rst
 MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or ""
 IS_LOOPBACK = MARKETPLACE_HOST in {"127.0.0.1", "localhost", "::1"}
 IS_HTTPS = MARKETPLACE_URL.startswith("https://")
+# A second address of this same server, on another host, for the pages that are in HITs
+# themselves; empty to serve them, sandboxed, from the first.
+MARKETPLACE_FRAME_URL = os.environ.get("MARKETPLACE_FRAME_URL", "").rstrip("/")
+MARKETPLACE_FRAME_HOST = urlsplit(MARKETPLACE_FRAME_URL).netloc
+if MARKETPLACE_FRAME_URL and urlsplit(MARKETPLACE_URL).netloc == MARKETPLACE_FRAME_HOST:
+    raise ImproperlyConfigured("MARKETPLACE_FRAME_URL must be another host than MARKETPLACE_URL.")
 
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
 SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "")
@@ -50,6 +56,7 @@ if not SECRET_KEY:
 ALLOWED_HOSTS = [
     *words("MARKETPLACE_ALLOWED_HOSTS"),
     MARKETPLACE_HOST,
+    *filter(None, [urlsplit(MARKETPLACE_FRAME_URL).hostname]),
     "127.0.0.1",
     "localhost",
     "[::1]",
@@ -72,9 +79,11 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "marketplace.pages.middleware.ContentSecurityPolicyMiddleware",
+    "marketplace.pages.middleware.FrameHostMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "marketplace.pages.middleware.SignedInWorkerMiddleware",
 ]
@@ -91,6 +100,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
+                "marketplace.pages.context.worker",
             ],
         },
     }
@@ -128,7 +138,12 @@ CSRF_COOKIE_NAME = "marketplace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_AGE = 30 * 24 * 3600
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+# What a proxy says of a request is believed only where there is one: anybody can send headers.
+BEHIND_PROXY = flag("MARKETPLACE_BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SECURE_REFERRER_POLICY = "same-origin"
 APPEND_SLASH = False
 # A request of the API, or a worker's answers; more is not read at all.
@@ -148,6 +163,29 @@ LOGGING = {
 SWEEP_SECONDS = float(os.environ.get("MARKETPLACE_SWEEP_SECONDS", "1"))
 SERVER_THREADS = int(os.environ.get("MARKETPLACE_THREADS", "16"))
 SIGN_IN_LINK_AGE = timedelta(days=30)
+# Whether anybody may make an account without an invitation.
+SIGN_UP_IS_OPEN = flag("MARKETPLACE_SIGN_UP", default=False)
+# Shared with one other site, which may then sign people in by links of its own; empty for none.
+SSO_SECRET = os.environ.get("MARKETPLACE_SSO_SECRET", "")
+SSO_LINK_AGE = timedelta(minutes=15)
+# So many tries at signing in for one account and from one address, and so many new accounts
+# from one address, each within its time.
+ATTEMPTS_WITHIN = timedelta(minutes=15)
+ATTEMPTS_PER_ACCOUNT = 10
+ATTEMPTS_PER_ADDRESS = 100
+NEW_ACCOUNTS_PER_ADDRESS = 200
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
+        "OPTIONS": {"user_attributes": ["name"]},
+    },
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
 SIGNATURE_AGE = timedelta(minutes=15)
 # The clock can be set and faults injected: for tests of clients, never for real work.
 TEST_HOOKS = flag("MARKETPLACE_TEST_HOOKS", default=False)

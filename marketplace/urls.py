@@ -6,7 +6,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.api import hooks
 from marketplace.api.views import api
-from marketplace.pages import frames, qualifications, views
+from marketplace.pages import accounts, frames, qualifications, statements, studies, views
 
 
 @csrf_exempt
@@ -25,9 +25,20 @@ def healthz(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("", root, name="groups"),
     path("healthz", healthz, name="healthz"),
-    path("sign-in", views.sign_in, name="sign_in"),
-    path("sign-in/<str:token>", views.sign_in_by_link, name="sign_in_by_link"),
-    path("sign-out", views.sign_out, name="sign_out"),
+    path("sign-in", accounts.sign_in, name="sign_in"),
+    path("sign-in/<str:token>", accounts.sign_in_by_link, name="sign_in_by_link"),
+    path("sign-out", accounts.sign_out, name="sign_out"),
+    path("sign-up", accounts.sign_up, name="sign_up"),
+    path("invitations/<str:token>", accounts.invitation, name="invitation"),
+    path("sso", accounts.sso, name="sso"),
+    path("profile", accounts.profile, name="profile"),
+    path("profile/country", accounts.set_country, name="set_country"),
+    path("profile/password", accounts.set_password, name="set_password"),
+    path("profile/sign-out", accounts.sign_out_everywhere, name="sign_out_everywhere"),
+    path("join/<slug:slug>", studies.join, name="join"),
+    path("studies/<slug:slug>", studies.detail, name="study"),
+    path("studies/<slug:slug>/next", studies.go_on, name="study_next"),
+    path("studies/<slug:slug>/complete", studies.complete, name="study_complete"),
     path("groups/<str:hit_type_id>/preview", views.preview, name="preview"),
     path("groups/<str:hit_type_id>/accept", views.accept, name="accept"),
     path("assignments/<str:assignment_id>", views.assignment, name="assignment"),
@@ -40,6 +51,9 @@ urlpatterns = [
     path("qualifications/<str:public_id>", qualifications.detail, name="qualification"),
     path("qualifications/<str:public_id>/request", qualifications.ask, name="ask"),
     path("qualifications/<str:public_id>/test", qualifications.hand_in, name="hand_in"),
-    path("earnings", views.earnings, name="earnings"),
+    path("auto-accept", views.auto_accept, name="auto_accept"),
+    path("earnings", statements.earnings, name="earnings"),
+    path("earnings/<int:year>-<int:month>", statements.statement, name="statement"),
+    path("earnings/<int:year>-<int:month>.csv", statements.statement_csv, name="statement_csv"),
     path("messages", views.worker_messages, name="messages"),
 ]

@@ -22,6 +22,8 @@ from .qualifications import (
     QualificationType,
 )
 from .review_policies import ReviewAction, ReviewLevel, ReviewResult
+from .studies import Participation, Study
+from .ways_in import Attempt, ExternalIdentity, Invitation
 
 __all__ = [
     "DECIDED",
@@ -30,15 +32,19 @@ __all__ = [
     "Account",
     "Assignment",
     "AssignmentStatus",
+    "Attempt",
     "BonusPayment",
     "Event",
     "EventType",
+    "ExternalIdentity",
     "Hit",
     "HitLayout",
     "HitStatus",
     "HitType",
+    "Invitation",
     "Message",
     "NotificationSetting",
+    "Participation",
     "Qualification",
     "QualificationRequest",
     "QualificationRequestStatus",
@@ -49,6 +55,7 @@ __all__ = [
     "ReviewAction",
     "ReviewLevel",
     "ReviewResult",
+    "Study",
     "Transfer",
     "TransferKind",
     "Worker",

@@ -46,6 +46,10 @@ class Worker(models.Model):
     # each moves in the transaction that moves the assignment.
     approved_count = models.PositiveIntegerField(default=0)
     rejected_count = models.PositiveIntegerField(default=0)
+    # A hash; empty for somebody who comes by links only.
+    password = models.CharField(max_length=128, blank=True, default="")
+    # Sessions and links of an earlier number are no longer good.
+    sign_in_number = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -6,6 +6,8 @@ from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
 
 from marketplace.models import Worker
 
@@ -26,7 +28,10 @@ def worker_required(
     @wraps(view)
     def wrapped(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
         if not request.worker:  # type: ignore[attr-defined]
-            return redirect("sign_in")
+            # Only a page that was looked at can be gone back to after signing in.
+            wanted = request.get_full_path() if request.method == "GET" else ""
+            query = f"?{urlencode({'next': wanted})}" if wanted not in ("", "/") else ""
+            return redirect(reverse("sign_in") + query)
         return view(request, *args, **kwargs)  # type: ignore[arg-type]
 
     return wrapped

@@ -49,5 +49,6 @@ def _frame(hit: Hit, parameters: dict[str, str]) -> Frame:
         return Frame(
             question.url_with(parameters), settings.MTURK_FRAME_SANDBOX, question.frame_height
         )
-    url = f"{reverse('question_frame', args=[hit.public_id])}?{urlencode(parameters)}"
+    path = reverse("question_frame", args=[hit.public_id])
+    url = f"{settings.MARKETPLACE_FRAME_URL}{path}?{urlencode(parameters)}"
     return Frame(url, OWN_TEXT_SANDBOX, question.frame_height)

@@ -9,6 +9,7 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET
 
@@ -17,12 +18,15 @@ from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Assignment, Hit
 from marketplace.questions import FormQuestion, HtmlQuestion, answers, forms, parse_question
 from marketplace.services import assignments
+from marketplace.services.participations import participation_for
 
 from .form_rows import form_rows
 from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
+from .policy import content_policy
 
 
 @require_GET
+@xframe_options_exempt
 def question(request: HttpRequest, hit_id: str) -> HttpResponse:
     """The page of a HIT whose question is in the HIT itself."""
     hit = Hit.objects.undisposed().filter(public_id=hit_id).first()
@@ -32,19 +36,28 @@ def question(request: HttpRequest, hit_id: str) -> HttpResponse:
     if isinstance(parsed, HtmlQuestion):
         response = HttpResponse(parsed.html)
     elif isinstance(parsed, FormQuestion):
-        return _form(request, parsed, action=reverse("external_submit"))
+        return _form(request, parsed, action=_submit_address())
     else:
         raise Http404("This HIT's page is on a site of its own.")
     # The header holds also where somebody opens the page outside of a frame.
     response.headers["Content-Security-Policy"] = (
-        f"sandbox {OWN_TEXT_SANDBOX}; frame-ancestors 'self'"
+        f"sandbox {OWN_TEXT_SANDBOX}; frame-ancestors {_own_frames()}"
     )
     return response
 
 
 @csrf_exempt
+@xframe_options_exempt
 def external_submit(request: HttpRequest) -> HttpResponse:
     """Take a worker's answers; every refusal is a page that says why, and changes nothing."""
+    response = _take_answers(request)
+    # Shown where the task was: in a frame of this site's own.
+    if "Content-Security-Policy" not in response.headers:
+        response.headers["Content-Security-Policy"] = content_policy(frame_ancestors="'self'")
+    return response
+
+
+def _take_answers(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _problem(request, "Answers are submitted by a form's POST.", status=405)
     try:
@@ -53,7 +66,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
         if isinstance(parsed, FormQuestion):
             filled = forms.fill(parsed.parts, request.POST.getlist)
             if filled.problems:
-                return _form(request, parsed, action=reverse("external_submit"), filled=filled)
+                return _form(request, parsed, action=_submit_address(), filled=filled)
             document = answers.build_for_form(filled.answers)
         else:
             document = answers.build(_fields(request))
@@ -66,7 +79,12 @@ def external_submit(request: HttpRequest) -> HttpResponse:
         return _problem(request, str(error), status=409)
     except DomainError as error:
         return _problem(request, str(error), status=400)
-    return render(request, "marketplace/submitted.html", {"hit_type": assignment.hit.hit_type})
+    participation = participation_for(assignment)
+    context = {
+        "hit_type": assignment.hit.hit_type,
+        "study": participation.study if participation else None,
+    }
+    return render(request, "marketplace/submitted.html", context)
 
 
 def _form(
@@ -88,9 +106,20 @@ def _form(
     response.headers["Content-Security-Policy"] = (
         "sandbox allow-forms allow-popups allow-top-navigation-by-user-activation; "
         "default-src 'none'; style-src 'self' " + settings.MARKETPLACE_URL + "; "
-        "img-src https:; frame-ancestors 'self'"
+        f"img-src https:; frame-ancestors {_own_frames()}"
     )
     return response
+
+
+def _own_frames() -> str:
+    # The page around the frame is on the first host, this one perhaps on a second.
+    return f"'self' {settings.MARKETPLACE_URL}" if settings.MARKETPLACE_FRAME_URL else "'self'"
+
+
+def _submit_address() -> str:
+    # Relative where one host serves both, so that any name of it does.
+    base = settings.MARKETPLACE_URL if settings.MARKETPLACE_FRAME_URL else ""
+    return base + reverse("external_submit")
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:

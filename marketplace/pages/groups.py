@@ -1,10 +1,14 @@
 """What the list of HIT groups shows."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, Q, QuerySet
+from django.http import QueryDict
 
 from marketplace.models import LIVE, Hit, HitStatus, HitType, Worker
 from marketplace.requirements import Action
@@ -20,19 +24,80 @@ class Group:
     can_accept: bool
 
 
-def groups_for(*, worker: Worker, search: str, at: datetime) -> list[Group]:
-    """The groups the worker may discover that have something left for them, newest first."""
-    counts = _counts(worker, at)
-    hit_types = HitType.objects.filter(pk__in=counts).select_related("requester").order_by("-pk")
-    for word in search.split():
-        hit_types = hit_types.filter(title__icontains=word) | hit_types.filter(
-            keywords__icontains=word
+# What a worker can sort by: a name for the address, a name for the page, and the order.
+SORTS: dict[str, tuple[str, Callable[[Group], Any]]] = {
+    "newest": ("Newest first", lambda group: -group.hit_type.pk),
+    "reward": ("Highest reward", lambda group: -group.hit_type.reward),
+    "time": ("Shortest time allotted", lambda group: group.hit_type.assignment_duration),
+    "available": ("Most HITs available", lambda group: -group.hits_available),
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a worker looks for in the list."""
+
+    search: str = ""
+    sort: str = "newest"
+    least_reward: Decimal | None = None
+    qualified_only: bool = False
+
+    @classmethod
+    def of(cls, query: QueryDict) -> "Wish":
+        """What the address says; what makes no sense there is left out."""
+        sort = query.get("sort", "")
+        return cls(
+            search=query.get("q", "").strip()[:100],
+            sort=sort if sort in SORTS else "newest",
+            least_reward=_amount(query.get("reward", "")),
+            qualified_only=query.get("qualified") == "1",
         )
-    visible = allowed(worker=worker, hit_types=hit_types, action=Action.DISCOVER)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether something may have been left out."""
+        return bool(self.search or self.least_reward or self.qualified_only)
+
+
+def _amount(text: str) -> Decimal | None:
+    try:
+        amount = Decimal(text.strip().removeprefix("$"))
+    except InvalidOperation:
+        return None
+    return amount.quantize(Decimal("0.01")) if 0 < amount < 10**6 else None
+
+
+def groups_for(*, worker: Worker, wish: Wish, at: datetime) -> list[Group]:
+    """The groups the worker may discover that have something left for them, in the order asked."""
+    counts = _counts(worker, at)
+    hit_types = _wanted(HitType.objects.filter(pk__in=counts), wish)
+    visible = allowed(
+        worker=worker,
+        hit_types=hit_types.select_related("requester").order_by("-pk"),
+        action=Action.DISCOVER,
+    )
     accepted = {
         hit_type.pk for hit_type in allowed(worker=worker, hit_types=visible, action=Action.ACCEPT)
     }
-    return [Group(each, counts[each.pk], each.pk in accepted) for each in visible]
+    groups = [
+        Group(each, counts[each.pk], each.pk in accepted)
+        for each in visible
+        if each.pk in accepted or not wish.qualified_only
+    ]
+    return sorted(groups, key=SORTS[wish.sort][1])
+
+
+def _wanted(hit_types: QuerySet[HitType], wish: Wish) -> QuerySet[HitType]:
+    for word in wish.search.split():
+        hit_types = hit_types.filter(
+            Q(title__icontains=word)
+            | Q(description__icontains=word)
+            | Q(keywords__icontains=word)
+            | Q(requester__name__icontains=word)
+        )
+    if wish.least_reward:
+        hit_types = hit_types.filter(reward__gte=wish.least_reward)
+    return hit_types
 
 
 def _counts(worker: Worker, at: datetime) -> Counter[int]:

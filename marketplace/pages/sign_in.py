@@ -1,40 +1,111 @@
-"""Signed links that sign a worker in."""
+"""Sessions, and the links that begin them."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.core import signing
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
+from django.middleware.csrf import rotate_token
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
-from marketplace.errors import DomainError
-from marketplace.models import Worker
+from marketplace.errors import LinkRefused
+from marketplace.models import Invitation, Worker
 
-from .middleware import SESSION_KEY
+from .middleware import SESSION_KEY, SIGN_IN_NUMBER_KEY
 
 _SALT = "marketplace.sign-in"
-
-
-class LinkRefused(DomainError):
-    """The sign-in link is forged, cut off or too old."""
+_INVITATION_SALT = "marketplace.invitation"
+SSO_SOURCE = "sso"
 
 
 def sign_in_url(worker: Worker) -> str:
     """A fresh link that signs the worker in."""
-    token = signing.dumps(worker.public_id, salt=_SALT)
+    token = signing.dumps([worker.public_id, worker.sign_in_number], salt=_SALT)
     return settings.MARKETPLACE_URL + reverse("sign_in_by_link", args=[token])
 
 
 def worker_of_link(token: str) -> Worker:
     """The worker whom the link's token names; raises LinkRefused."""
     try:
-        public_id = signing.loads(token, salt=_SALT, max_age=settings.SIGN_IN_LINK_AGE)
-        return Worker.objects.get(public_id=public_id)
-    except (signing.BadSignature, Worker.DoesNotExist) as error:
+        public_id, number = signing.loads(token, salt=_SALT, max_age=settings.SIGN_IN_LINK_AGE)
+        return Worker.objects.get(public_id=public_id, sign_in_number=number)
+    except (signing.BadSignature, ValueError, Worker.DoesNotExist) as error:
         raise LinkRefused(
             "This sign-in link is not valid any more. Ask whoever sent it for a new one."
         ) from error
 
 
-def sign_in(request: HttpRequest, worker: Worker) -> None:
+def invitation_url(invitation: Invitation) -> str:
+    """The link by which somebody makes an account."""
+    token = signing.dumps(invitation.pk, salt=_INVITATION_SALT)
+    return settings.MARKETPLACE_URL + reverse("invitation", args=[token])
+
+
+def invitation_of_link(token: str) -> int:
+    """The number of the invitation that the link's token names; raises LinkRefused."""
+    try:
+        return int(signing.loads(token, salt=_INVITATION_SALT))
+    except (signing.BadSignature, ValueError, TypeError) as error:
+        raise LinkRefused(
+            "This invitation is not a whole one. Copy the link again, with everything in it."
+        ) from error
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """Whom another site sends, as its signed link says."""
+
+    identifier: str
+    country: str
+    next_page: str
+
+
+def sso_signature(fields: dict[str, str]) -> str:
+    """The signature of a link's fields: HMAC-SHA256, in hexadecimal digits, with the shared secret
+    over the fields in the order of their names, written as a query string."""
+    message = urlencode(sorted(fields.items()))
+    return hmac.new(settings.SSO_SECRET.encode(), message.encode(), hashlib.sha256).hexdigest()
+
+
+def introduction_of(query: QueryDict, *, at: datetime) -> Introduction:
+    """What a link of the other site says; raises LinkRefused for one that it did not make now."""
+    fields = query.dict()
+    signature = str(fields.pop("signature", ""))
+    given = {name: str(value) for name, value in fields.items()}
+    if not hmac.compare_digest(sso_signature(given).encode(), signature.encode()):
+        raise LinkRefused("This link was not made by the site that may send people here.")
+    try:
+        left = timedelta(seconds=int(given["expires"]) - at.timestamp())
+    except (KeyError, ValueError, OverflowError) as error:
+        raise LinkRefused("This link does not say until when it is good.") from error
+    if not timedelta() < left <= settings.SSO_LINK_AGE:
+        raise LinkRefused("This link is too old. Go back and follow a fresh one.")
+    return Introduction(given.get("id", ""), given.get("country", ""), given.get("next", ""))
+
+
+def begin_session(request: HttpRequest, worker: Worker) -> None:
     """Begin the worker's session, and end whatever session was there before."""
+    # A fresh key and a fresh form token: what somebody planted before is of no use.
     request.session.flush()
+    rotate_token(request)
     request.session[SESSION_KEY] = worker.pk
+    request.session[SIGN_IN_NUMBER_KEY] = worker.sign_in_number
+
+
+def safe_next(request: HttpRequest, target: str | None) -> str:
+    """The page to go on to, where it is one of this site; the list of HITs otherwise."""
+    if target and url_has_allowed_host_and_scheme(
+        target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
+        return target
+    return reverse("groups")
+
+
+def address_of(request: HttpRequest) -> str:
+    """Where the request comes from; what a proxy says of it counts only where there is one."""
+    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
+    return forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")

@@ -2,64 +2,41 @@
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Q, Sum
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
 from marketplace.errors import DomainError, NothingToAccept, NotQualified
 from marketplace.models import (
-    REVEALED,
     Assignment,
     AssignmentStatus,
     HitType,
-    TransferKind,
 )
 from marketplace.requirements import Action
 from marketplace.services import assignments, qualifications
+from marketplace.services.participations import participation_for, progress_of
 
+from .context import AUTO_ACCEPT_KEY, STUDY_KEY
 from .decorators import WorkerRequest, worker_required
 from .frame_urls import assignment_frame, preview_frame
-from .groups import groups_for
-from .sign_in import LinkRefused, worker_of_link
-from .sign_in import sign_in as begin_session
+from .groups import SORTS, Wish, groups_for
 
 PAGE_SIZE = 50
-
-
-@require_GET
-def sign_in(request: HttpRequest) -> HttpResponse:
-    """Says how to sign in."""
-    return render(request, "marketplace/sign_in.html")
-
-
-@require_GET
-def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Begin the session of the worker whom the link names."""
-    try:
-        worker = worker_of_link(token)
-    except LinkRefused as error:
-        return render(request, "marketplace/sign_in.html", {"problem": str(error)}, status=403)
-    begin_session(request, worker)
-    return redirect("groups")
-
-
-@require_POST
-def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session."""
-    request.session.flush()
-    return redirect("sign_in")
 
 
 @worker_required
 def groups(request: WorkerRequest) -> HttpResponse:
     """The HIT groups with something left for the worker."""
-    search = request.GET.get("q", "").strip()[:100]
-    found = groups_for(worker=request.worker, search=search, at=clock.now())
-    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
-    return render(request, "marketplace/groups.html", {"page": page, "search": search})
+    wish = Wish.of(request.GET)
+    found = groups_for(worker=request.worker, wish=wish, at=clock.now())
+    context = {
+        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "wish": wish,
+        "sorts": [(key, label) for key, (label, _order) in SORTS.items()],
+    }
+    return render(request, "marketplace/groups.html", context)
 
 
 @require_GET
@@ -95,6 +72,7 @@ def _preview(
         "frame": preview_frame(hit=hit, worker=request.worker) if hit and shows_frame else None,
         "can_accept": allowed[Action.ACCEPT],
         "problem": problem,
+        "accepts_next": request.session.get(AUTO_ACCEPT_KEY, False),
         "can_ask_for": qualifications.requestable_for(worker=request.worker, hit_type=hit_type),
     }
     return render(request, "marketplace/preview.html", context, status=status)
@@ -105,6 +83,8 @@ def _preview(
 def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     """Accept a HIT of the group."""
     hit_type = get_object_or_404(HitType.objects.select_related("requester"), public_id=hit_type_id)
+    if "auto" in request.POST:
+        request.session[AUTO_ACCEPT_KEY] = request.POST["auto"] == "1"
     try:
         assignment = assignments.accept(worker=request.worker, hit_type=hit_type, at=clock.now())
     except NothingToAccept as error:
@@ -133,8 +113,26 @@ def assignment(request: WorkerRequest, assignment_id: str) -> HttpResponse:
         "hit_type": found.hit.hit_type,
         "frame": assignment_frame(found) if is_open else None,
         "seconds_left": int(found.time_left(at).total_seconds()),
+        "accepts_next": request.session.get(AUTO_ACCEPT_KEY, False),
+        **_study_of(request, found),
     }
     return render(request, "marketplace/assignment.html", context)
+
+
+def _study_of(request: WorkerRequest, found: Assignment) -> dict[str, object]:
+    """The study that the participant does the assignment for, and how far they are."""
+    participation = participation_for(found) if request.session.get(STUDY_KEY) else None
+    if participation is None:
+        return {}
+    return {"study": participation.study, "progress": progress_of(participation)}
+
+
+@require_POST
+@worker_required
+def auto_accept(request: WorkerRequest) -> HttpResponse:
+    """Remember for this session whether a submission is to lead straight to the next HIT."""
+    request.session[AUTO_ACCEPT_KEY] = request.POST.get("on") == "1"
+    return HttpResponse(status=204)
 
 
 @require_POST
@@ -149,7 +147,9 @@ def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     else:
         messages.success(request, "You returned the HIT. This does not count against you.")
     # The list, as the group itself may no longer be one that the worker can see.
-    return HttpResponseRedirect(reverse("groups"), status=303)
+    study = request.session.get(STUDY_KEY)
+    target = reverse("study", args=[study]) if study else reverse("groups")
+    return HttpResponseRedirect(target, status=303)
 
 
 @require_GET
@@ -164,38 +164,6 @@ def queue(request: WorkerRequest) -> HttpResponse:
         .order_by("deadline")
     ]
     return render(request, "marketplace/queue.html", {"rows": rows})
-
-
-@require_GET
-@worker_required
-def earnings(request: WorkerRequest) -> HttpResponse:
-    """What the worker earned, what is still due, and what was rejected, with the reasons."""
-    worker = request.worker
-    paid = worker.transfers.filter(kind__in=[TransferKind.REWARD, TransferKind.BONUS])
-    totals = paid.aggregate(
-        rewards=Sum("amount", filter=Q(kind=TransferKind.REWARD), default=0),
-        bonuses=Sum("amount", filter=Q(kind=TransferKind.BONUS), default=0),
-    )
-    work = worker.assignments.filter(status__in=REVEALED).select_related("hit__hit_type__requester")
-    counts = work.aggregate(
-        approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
-        submitted=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
-        rejected=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
-        pending=Sum(
-            "hit__hit_type__reward", filter=Q(status=AssignmentStatus.SUBMITTED), default=0
-        ),
-    )
-    context = {
-        "totals": {**totals, "all": totals["rewards"] + totals["bonuses"]},
-        "counts": counts,
-        "page": Paginator(work.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
-            request.GET.get("page")
-        ),
-        "bonuses": worker.bonus_payments.select_related("hit__hit_type__requester").order_by("-pk")[
-            :PAGE_SIZE
-        ],
-    }
-    return render(request, "marketplace/earnings.html", context)
 
 
 @require_GET

@@ -18,6 +18,7 @@ from marketplace.requirements import Action
 
 from .events import record_event
 from .hits import announce_if_reviewable
+from .participations import note_submission
 from .qualifications import refuse_unqualified
 from .reviews import approve
 
@@ -104,6 +105,7 @@ def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
 def submit(*, assignment: Assignment, answer: str, at: datetime) -> Assignment:
     """Store the answer and end the worker's turn; raises AssignmentClosed."""
     _submit(assignment, answer, at)
+    note_submission(assignment=assignment, at=at)
     assignment.refresh_from_db()
     # In a transaction of its own, for the order of locks; the sweeper would do it otherwise.
     if assignment.auto_approval_at is not None and assignment.auto_approval_at <= at:

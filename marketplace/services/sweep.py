@@ -9,6 +9,7 @@ from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus
 
 from . import hits, reviews
 from .assignments import abandon
+from .attempts import forget_old_attempts
 from .review_policies import apply_due_policies
 
 # So much is done in one go, so that a request that sets the sweep off does not wait for ever.
@@ -26,6 +27,7 @@ def sweep(*, at: datetime) -> int:
         + apply_due_policies(at=at)
         + _approve_overdue(at)
         + _dispose_overdue(at)
+        + forget_old_attempts(at=at)
     )
 
 

@@ -1,4 +1,5 @@
-// The page around a task: counts the time down, and offers what comes next after a submission.
+// The page around a task: counts the time down, and offers or takes what comes next after a
+// submission.
 
 /** Seconds as a worker reads them: 1:02:03 or 2:03. */
 export function clockTime(seconds) {
@@ -13,10 +14,20 @@ export function clockTime(seconds) {
 export function mountTime(element) {
   const end = Date.now() + Number(element.dataset.secondsLeft) * 1000;
   const show = () => {
-    element.textContent = clockTime((end - Date.now()) / 1000);
+    const left = (end - Date.now()) / 1000;
+    element.textContent = clockTime(left);
+    element.classList.toggle("urgent", left < 60);
   };
   show();
   setInterval(show, 1000);
+}
+
+/** The checkbox by which each submission leads straight to the next HIT; the server remembers. */
+export function mountAutoAccept(form) {
+  form.hidden = false;
+  form.elements.on.addEventListener("change", () => {
+    fetch(form.action, { method: "POST", body: new FormData(form) });
+  });
 }
 
 export function mountFrame(frame) {
@@ -27,11 +38,18 @@ export function mountFrame(frame) {
     document.querySelector("[data-task]").hidden = true;
     const next = document.querySelector("[data-submitted]");
     next.hidden = false;
-    next.querySelector("button").focus();
+    const form = next.querySelector("form");
+    form.querySelector("button").focus();
+    const wantsNext = document.querySelector("[data-auto-accept]")?.elements.on.checked;
+    if (wantsNext || "goesOn" in form.dataset) form.requestSubmit();
   });
 }
 
 if (globalThis.document) {
   document.querySelectorAll("[data-seconds-left]").forEach(mountTime);
+  document.querySelectorAll("[data-auto-accept]").forEach(mountAutoAccept);
+  document.querySelectorAll("[data-needs-script]").forEach((part) => {
+    part.hidden = false;
+  });
   document.querySelectorAll("[data-task-frame]").forEach(mountFrame);
 }

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from urllib.parse import quote
 
 import pytest
 from bs4 import BeautifulSoup
@@ -67,7 +68,8 @@ def submitted(worker, hit_type, answer: str = "<a/>") -> Assignment:
 def test_a_stranger_is_sent_to_the_sign_in_page(client, path):
     response = client.get(path)
 
-    assert (response.status_code, response.url) == (302, "/sign-in")
+    wanted = "" if path == "/" else f"?next={quote(path, safe='')}"
+    assert (response.status_code, response.url) == (302, f"/sign-in{wanted}")
 
 
 def test_a_forged_link_signs_nobody_in(client):

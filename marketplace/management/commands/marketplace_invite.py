@@ -1,0 +1,49 @@
+"""Make an invitation link."""
+
+import json
+from datetime import timedelta
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from marketplace import clock
+from marketplace.pages.sign_in import invitation_url
+from marketplace.services.accounts import invite
+
+MOST_DAYS = 3650
+MOST_USES = 1_000_000
+
+
+class Command(BaseCommand):
+    help = "Make an invitation and print its link, by which people make accounts for themselves."
+
+    def add_arguments(self, parser):
+        parser.add_argument(
+            "--expires",
+            type=int,
+            default=14,
+            metavar="DAYS",
+            help="for how many days it is good (default: 14)",
+        )
+        parser.add_argument(
+            "--uses",
+            type=int,
+            default=1,
+            metavar="N",
+            help="how many accounts can be made by it (default: 1)",
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *, expires: int, uses: int, **options):
+        if not 1 <= expires <= MOST_DAYS:
+            raise CommandError(f"--expires must be between 1 and {MOST_DAYS} days.")
+        if not 1 <= uses <= MOST_USES:
+            raise CommandError(f"--uses must be between 1 and {MOST_USES}.")
+        call_command("migrate", verbosity=0, interactive=False)
+        at = clock.now()
+        invitation = invite(uses=uses, expires_at=at + timedelta(days=expires), at=at)
+        url = invitation_url(invitation)
+        if options["json"]:
+            expires_at = invitation.expires_at.isoformat()
+            url = json.dumps({"invitation_url": url, "uses": uses, "expires_at": expires_at})
+        self.stdout.write(url)

@@ -1,0 +1,96 @@
+"""Make a study for participants whom a panel sends, or close one."""
+
+import json
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from marketplace import clock
+from marketplace.errors import StudyRefused
+from marketplace.models import HitType, Study
+from marketplace.services import studies
+
+PROLIFIC = {"STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
+
+
+class Command(BaseCommand):
+    help = (
+        "Make a study: participants who come from a panel do a number of HITs of one group and "
+        "are sent back with a completion code. Prints the address to give to the panel."
+    )
+
+    def add_arguments(self, parser):
+        parser.add_argument("name", help="what the study is called, as participants see it")
+        parser.add_argument("--hit-type", metavar="ID", help="the HIT type whose HITs are done")
+        parser.add_argument(
+            "--assignments", type=int, metavar="N", help="how many HITs each participant does"
+        )
+        parser.add_argument("--completion-code", metavar="CODE", help="sent back when all are done")
+        parser.add_argument(
+            "--return-url", metavar="URL", help="where participants go back to; cc=CODE is added"
+        )
+        parser.add_argument(
+            "--no-work-code",
+            metavar="CODE",
+            default="",
+            help="sent back by those who find nothing to do (default: none is offered)",
+        )
+        parser.add_argument(
+            "--id-parameter",
+            metavar="NAME",
+            default="PROLIFIC_PID",
+            help="the parameter in which the panel sends its id (default: PROLIFIC_PID)",
+        )
+        parser.add_argument(
+            "--close", action="store_true", help="let nobody new join the study of that name"
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *, name: str, close: bool, **options):
+        call_command("migrate", verbosity=0, interactive=False)
+        study = self._close(name) if close else self._create(name, options)
+        join_url = settings.MARKETPLACE_URL + reverse("join", args=[study.slug])
+        link = f"{join_url}?{self._query(study)}"
+        if options["json"]:
+            row = {"study": study.slug, "join_url": join_url, "panel_url": link}
+            self.stdout.write(json.dumps(row))
+        elif close:
+            self.stdout.write(f"{study.slug} is closed to new participants.")
+        else:
+            self.stdout.write(f"Give the panel this address:\n{link}")
+
+    def _create(self, name: str, options) -> Study:
+        needed = ("hit_type", "assignments", "completion_code", "return_url")
+        missing = [f"--{key.replace('_', '-')}" for key in needed if options[key] is None]
+        if missing:
+            raise CommandError(f"A new study needs {', '.join(missing)}.")
+        hit_type = HitType.objects.filter(public_id=options["hit_type"]).first()
+        if hit_type is None:
+            raise CommandError(f"There is no HIT type {options['hit_type']!r}.")
+        plan = studies.StudyPlan(
+            assignments=options["assignments"],
+            completion_code=options["completion_code"],
+            return_url=options["return_url"],
+            id_parameter=options["id_parameter"],
+            no_work_code=options["no_work_code"],
+        )
+        try:
+            return studies.create_study(name=name, hit_type=hit_type, plan=plan, at=clock.now())
+        except StudyRefused as error:
+            raise CommandError(str(error)) from error
+
+    def _close(self, name: str) -> Study:
+        study = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()
+        if study is None:
+            raise CommandError(f"There is no study {name!r}.")
+        studies.set_open(study=study, is_open=False)
+        return study
+
+    def _query(self, study: Study) -> str:
+        if study.id_parameter == "PROLIFIC_PID":
+            fields = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", **PROLIFIC}
+        else:
+            fields = {study.id_parameter: "ID"}
+        return "&".join(f"{key}={value}" for key, value in fields.items())

@@ -1,0 +1,75 @@
+"""Studies: a number of HITs of one group for people whom a panel sends."""
+
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from .accounts import Worker
+from .hits import HitType
+
+CODE_PARAMETER = "cc"
+
+
+class Study(models.Model):
+    """What participants do here, and where they go afterwards."""
+
+    slug = models.SlugField(max_length=60, unique=True)
+    name = models.CharField(max_length=100)
+    hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="studies")
+    # How many HITs of the group each participant does.
+    assignments = models.PositiveIntegerField()
+    id_parameter = models.CharField(max_length=64)
+    return_url = models.CharField(max_length=1000)
+    completion_code = models.CharField(max_length=100)
+    # For those for whom nothing is left; empty where the panel has no such code.
+    no_work_code = models.CharField(max_length=100, blank=True, default="")
+    is_open = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        constraints = [
+            models.CheckConstraint(name="study_has_assignments", condition=Q(assignments__gt=0)),
+        ]
+
+    def __str__(self) -> str:
+        return self.slug
+
+    def get_absolute_url(self) -> str:
+        return reverse("study", args=[self.slug])
+
+    @property
+    def completed_url(self) -> str:
+        """Where a participant who has done everything is sent."""
+        return self._return_url(self.completion_code)
+
+    @property
+    def no_work_url(self) -> str:
+        """Where a participant for whom nothing is left may go."""
+        return self._return_url(self.no_work_code)
+
+    def _return_url(self, code: str) -> str:
+        parts = urlsplit(self.return_url)
+        query = [*parse_qsl(parts.query, keep_blank_values=True), (CODE_PARAMETER, code)]
+        return urlunsplit(parts._replace(query=urlencode(query)))
+
+
+class Participation(models.Model):
+    """One participant's part in a study."""
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="participations")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="participations")
+    started_at = models.DateTimeField()
+    completed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "worker"], name="participation_once_per_study"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.study}"

@@ -1,0 +1,202 @@
+"""Signing in and up, and the worker's own profile."""
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from marketplace import clock
+from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
+from marketplace.models import Worker
+from marketplace.services import accounts
+
+from .decorators import WorkerRequest, worker_required
+from .sign_in import (
+    SSO_SOURCE,
+    address_of,
+    begin_session,
+    introduction_of,
+    invitation_of_link,
+    safe_next,
+    worker_of_link,
+)
+
+get_or_post = require_http_methods(["GET", "HEAD", "POST"])
+secret_fields = sensitive_post_parameters("password", "current")
+
+
+@get_or_post
+@secret_fields
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Sign in by name and password; says how else one can."""
+    target = request.POST.get("next") or request.GET.get("next", "")
+    context: dict[str, Any] = {"next": target, "sign_up_is_open": settings.SIGN_UP_IS_OPEN}
+    if request.method != "POST":
+        return render(request, "marketplace/sign_in.html", context)
+    name = request.POST.get("name", "").strip()
+    try:
+        worker = accounts.authenticate(
+            name=name,
+            password=request.POST.get("password", ""),
+            address=address_of(request),
+            at=clock.now(),
+        )
+    except SignInRefused as error:
+        status, problem = 403, str(error)
+    except TooManyAttempts as error:
+        status, problem = 429, str(error)
+    else:
+        begin_session(request, worker)
+        return HttpResponseRedirect(safe_next(request, target), status=303)
+    context |= {"problem": problem, "name": name}
+    return render(request, "marketplace/sign_in.html", context, status=status)
+
+
+@require_GET
+def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Begin the session of the worker whom the link names."""
+    try:
+        worker = worker_of_link(token)
+    except LinkRefused as error:
+        return _refused(request, str(error))
+    begin_session(request, worker)
+    return redirect("groups")
+
+
+@require_GET
+def sso(request: HttpRequest) -> HttpResponse:
+    """Begin the session of somebody whom the other site introduces by a signed link."""
+    if not settings.SSO_SECRET:
+        raise Http404("No other site signs people in here.")
+    at = clock.now()
+    try:
+        introduction = introduction_of(request.GET, at=at)
+        worker = accounts.worker_of_identity(
+            source=SSO_SOURCE,
+            identifier=introduction.identifier,
+            country=introduction.country,
+            address=address_of(request),
+            at=at,
+        )
+    except (LinkRefused, AccountRefused) as error:
+        return _refused(request, str(error))
+    except TooManyAttempts as error:
+        return _refused(request, str(error), status=429)
+    begin_session(request, worker)
+    return HttpResponseRedirect(safe_next(request, introduction.next_page))
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session."""
+    request.session.flush()
+    return redirect("sign_in")
+
+
+@get_or_post
+@secret_fields
+def sign_up(request: HttpRequest) -> HttpResponse:
+    """Make an account without an invitation, where that is allowed."""
+    if not settings.SIGN_UP_IS_OPEN:
+        return _refused(request, "Accounts are made by invitation here. Ask for a link.")
+    return _sign_up(request, lambda **fields: accounts.sign_up(**fields))
+
+
+@get_or_post
+@secret_fields
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Make an account by an invitation."""
+    try:
+        invitation_id = invitation_of_link(token)
+        accounts.check_invitation(invitation_id=invitation_id, at=clock.now())
+        return _sign_up(
+            request,
+            lambda **fields: accounts.accept_invitation(invitation_id=invitation_id, **fields),
+        )
+    except LinkRefused as error:
+        return _refused(request, str(error))
+
+
+def _sign_up(request: HttpRequest, make_account) -> HttpResponse:
+    if request.method != "POST":
+        return render(request, "marketplace/sign_up.html")
+    fields = {name: request.POST.get(name, "") for name in ("name", "password", "country")}
+    try:
+        worker: Worker = make_account(**fields, address=address_of(request), at=clock.now())
+    except AccountRefused as error:
+        context, status = {"problem": str(error), "field": error.field}, 400
+    except TooManyAttempts as error:
+        context, status = {"problem": str(error)}, 429
+    else:
+        begin_session(request, worker)
+        messages.success(request, "Your account is made, and you are signed in.")
+        return HttpResponseRedirect(reverse("groups"), status=303)
+    context |= {"name": fields["name"], "country": fields["country"]}
+    return render(request, "marketplace/sign_up.html", context, status=status)
+
+
+@require_GET
+@worker_required
+def profile(request: WorkerRequest) -> HttpResponse:
+    """Who the worker is here, and what they can change."""
+    return render(request, "marketplace/profile.html")
+
+
+@require_POST
+@worker_required
+def set_country(request: WorkerRequest) -> HttpResponse:
+    """State the worker's country."""
+    try:
+        accounts.state_country(worker=request.worker, country=request.POST.get("country", ""))
+    except AccountRefused as error:
+        return _profile_problem(request, error)
+    messages.success(request, "Your country is stated.")
+    return HttpResponseRedirect(reverse("profile"), status=303)
+
+
+@require_POST
+@worker_required
+@secret_fields
+def set_password(request: WorkerRequest) -> HttpResponse:
+    """Change the password; other sessions end."""
+    at: datetime = clock.now()
+    try:
+        worker = accounts.set_password(
+            worker=request.worker,
+            current=request.POST.get("current", ""),
+            password=request.POST.get("password", ""),
+            at=at,
+        )
+    except AccountRefused as error:
+        return _profile_problem(request, error)
+    except TooManyAttempts as error:
+        return _refused(request, str(error), status=429)
+    begin_session(request, worker)
+    messages.success(request, "Your password is set. You are signed out everywhere else.")
+    return HttpResponseRedirect(reverse("profile"), status=303)
+
+
+@require_POST
+@worker_required
+def sign_out_everywhere(request: WorkerRequest) -> HttpResponse:
+    """End all of the worker's sessions, this one too."""
+    accounts.end_all_sessions(worker=request.worker)
+    request.session.flush()
+    messages.success(request, "You are signed out everywhere.")
+    return redirect("sign_in")
+
+
+def _profile_problem(request: WorkerRequest, error: AccountRefused) -> HttpResponse:
+    context = {"problem": str(error), "field": error.field}
+    return render(request, "marketplace/profile.html", context, status=400)
+
+
+def _refused(request: HttpRequest, problem: str, *, status: int = 403) -> HttpResponse:
+    context = {"problem": problem, "sign_up_is_open": settings.SIGN_UP_IS_OPEN}
+    return render(request, "marketplace/sign_in.html", context, status=status)

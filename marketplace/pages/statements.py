@@ -1,0 +1,138 @@
+"""What a worker earned: all of it, and month by month, as a page and as CSV."""
+
+import csv
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import TruncMonth
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from marketplace.models import REVEALED, AssignmentStatus, Transfer, TransferKind, Worker
+
+from .decorators import WorkerRequest, worker_required
+
+PAGE_SIZE = 50
+PAID_KINDS = [TransferKind.REWARD, TransferKind.BONUS]
+STATEMENT_KINDS = [*PAID_KINDS, TransferKind.PAYOUT]
+COLUMNS = ["date", "kind", "requester", "title", "amount"]
+# A spreadsheet takes a cell that begins like this for a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+@require_GET
+@worker_required
+def earnings(request: WorkerRequest) -> HttpResponse:
+    """What the worker earned, what is still due, and what was rejected, with the reasons."""
+    worker = request.worker
+    totals = _totals(worker.transfers.all())
+    work = worker.assignments.filter(status__in=REVEALED).select_related("hit__hit_type__requester")
+    counts = work.aggregate(
+        approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
+        submitted=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
+        rejected=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
+        pending=Sum(
+            "hit__hit_type__reward", filter=Q(status=AssignmentStatus.SUBMITTED), default=0
+        ),
+    )
+    context = {
+        "totals": totals,
+        "counts": counts,
+        "months": _months(worker),
+        "page": Paginator(work.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
+            request.GET.get("page")
+        ),
+        "bonuses": worker.bonus_payments.select_related("hit__hit_type__requester").order_by("-pk")[
+            :PAGE_SIZE
+        ],
+    }
+    return render(request, "marketplace/earnings.html", context)
+
+
+def _totals(transfers: QuerySet[Transfer]) -> dict[str, Decimal]:
+    sums = transfers.filter(kind__in=STATEMENT_KINDS).aggregate(
+        rewards=Sum("amount", filter=Q(kind=TransferKind.REWARD), default=0),
+        bonuses=Sum("amount", filter=Q(kind=TransferKind.BONUS), default=0),
+        payouts=Sum("amount", filter=Q(kind=TransferKind.PAYOUT), default=0),
+    )
+    earned = sums["rewards"] + sums["bonuses"]
+    return {**sums, "all": earned, "due": earned - sums["payouts"]}
+
+
+def _months(worker: Worker) -> QuerySet[Transfer, dict]:
+    return (
+        worker.transfers.filter(kind__in=PAID_KINDS)
+        .annotate(month=TruncMonth("made_at", tzinfo=UTC))
+        .values("month")
+        .annotate(total=Sum("amount"))
+        .order_by("-month")
+    )
+
+
+@dataclass(frozen=True)
+class Month:
+    """One calendar month, in UTC."""
+
+    start: datetime
+    end: datetime
+
+    @classmethod
+    def of(cls, year: int, month: int) -> "Month":
+        """Raises Http404 for what is no month."""
+        if not (1 <= month <= 12 and 2000 <= year < 9999):
+            raise Http404("There is no such month.")
+        start = datetime(year, month, 1, tzinfo=UTC)
+        return cls(start, datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC))
+
+
+def _transfers(worker: Worker, month: Month) -> QuerySet[Transfer]:
+    return (
+        worker.transfers.filter(
+            kind__in=STATEMENT_KINDS, made_at__gte=month.start, made_at__lt=month.end
+        )
+        .select_related("requester", "hit__hit_type", "assignment")
+        .order_by("made_at", "pk")
+    )
+
+
+@require_GET
+@worker_required
+def statement(request: WorkerRequest, year: int, month: int) -> HttpResponse:
+    """What was paid to the worker in a month."""
+    span = Month.of(year, month)
+    rows = _transfers(request.worker, span)
+    context = {
+        "month": span.start,
+        "totals": _totals(rows.order_by()),
+        "page": Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page")),
+    }
+    return render(request, "marketplace/statement.html", context)
+
+
+@require_GET
+@worker_required
+def statement_csv(request: WorkerRequest, year: int, month: int) -> HttpResponse:
+    """The month's statement as a file for a spreadsheet."""
+    rows = _transfers(request.worker, Month.of(year, month))
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    name = f"earnings-{year:04}-{month:02}.csv"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    lines = csv.writer(response)
+    lines.writerow(COLUMNS)
+    for transfer in rows.iterator():
+        requester = transfer.requester.name if transfer.requester else ""
+        title = transfer.hit.hit_type.title if transfer.hit else ""
+        # A payout is money that left the account here.
+        amount = -transfer.amount if transfer.kind == TransferKind.PAYOUT else transfer.amount
+        lines.writerow(
+            [transfer.made_at.isoformat(), transfer.kind, _cell(requester), _cell(title), amount]
+        )
+    return response
+
+
+def _cell(text: str) -> str:
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -1,0 +1,117 @@
+"""The way through a study: arrive from a panel, do the HITs, go back with a code."""
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from marketplace import clock
+from marketplace.errors import (
+    AccountRefused,
+    DomainError,
+    NothingToAccept,
+    StudyRefused,
+    TooManyAttempts,
+)
+from marketplace.models import Participation, Study
+from marketplace.services import studies
+from marketplace.services.participations import progress_of
+
+from .context import STUDY_KEY
+from .decorators import WorkerRequest, worker_required
+from .sign_in import address_of, begin_session
+
+
+def _study(slug: str) -> Study:
+    return get_object_or_404(Study.objects.select_related("hit_type__requester"), slug=slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def join(request: HttpRequest, slug: str) -> HttpResponse:
+    """Says what the study asks for; a click on its button begins or continues it.
+
+    Nothing is made before that click, so that a prefetched or forged address does nothing.
+    """
+    study = _study(slug)
+    fields = request.POST if request.method == "POST" else request.GET
+    identifier = fields.get(study.id_parameter, "").strip()
+    if not identifier:
+        return _welcome(
+            request,
+            study,
+            "",
+            problem=f"The address of this page lacks your id ({study.id_parameter}). Go back to "
+            "the site that sent you here, and follow its link once more.",
+            status=400,
+        )
+    if request.method != "POST":
+        return _welcome(request, study, identifier)
+    try:
+        participation = studies.join(
+            study=study, identifier=identifier, address=address_of(request), at=clock.now()
+        )
+    except (StudyRefused, AccountRefused) as error:
+        return _welcome(request, study, "", problem=str(error), status=403)
+    except TooManyAttempts as error:
+        return _welcome(request, study, identifier, problem=str(error), status=429)
+    begin_session(request, participation.worker)
+    request.session[STUDY_KEY] = study.slug
+    return _go_on(request, participation)
+
+
+def _welcome(
+    request: HttpRequest, study: Study, identifier: str, *, problem: str = "", status: int = 200
+) -> HttpResponse:
+    context = {"study": study, "identifier": identifier, "problem": problem}
+    return render(request, "marketplace/study_welcome.html", context, status=status)
+
+
+def _participation(request: WorkerRequest, slug: str) -> Participation:
+    mine = request.worker.participations.select_related("study__hit_type__requester", "worker")
+    return get_object_or_404(mine, study__slug=slug)
+
+
+@require_GET
+@worker_required
+def detail(request: WorkerRequest, slug: str) -> HttpResponse:
+    """How far the participant is; the completion code when everything is done."""
+    return _page(request, _participation(request, slug))
+
+
+def _page(
+    request: HttpRequest, participation: Participation, *, problem: str = "", status: int = 200
+) -> HttpResponse:
+    context = {
+        "study": participation.study,
+        "progress": progress_of(participation),
+        "problem": problem,
+    }
+    return render(request, "marketplace/study.html", context, status=status)
+
+
+@require_POST
+@worker_required
+def go_on(request: WorkerRequest, slug: str) -> HttpResponse:
+    """Accept the participant's next HIT."""
+    return _go_on(request, _participation(request, slug))
+
+
+def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
+    try:
+        assignment = studies.next_assignment(participation=participation, at=clock.now())
+    except NothingToAccept:
+        problem = "There is nothing left to do in this study: other participants were quicker."
+        return _page(request, participation, problem=problem, status=409)
+    except DomainError as error:
+        return _page(request, participation, problem=str(error), status=403)
+    target = assignment or participation.study
+    return HttpResponseRedirect(target.get_absolute_url(), status=303)
+
+
+@require_GET
+@worker_required
+def complete(request: WorkerRequest, slug: str) -> HttpResponse:
+    """Send a participant who has done everything back, with the completion code."""
+    participation = _participation(request, slug)
+    if not progress_of(participation).is_complete:
+        raise Http404("There is something left to do in this study.")
+    return HttpResponseRedirect(participation.study.completed_url)

@@ -1,0 +1,164 @@
+"""Workers' accounts: made by invitation, sign-up or another site's word; password and profile."""
+
+from datetime import datetime
+
+from django.conf import settings
+from django.contrib.auth.hashers import check_password, make_password
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import F
+
+from marketplace import ids
+from marketplace.countries import CODES
+from marketplace.errors import AccountRefused, LinkRefused, SignInRefused
+from marketplace.models import ExternalIdentity, Invitation, Worker
+
+from .attempts import count_attempt, forget_attempts
+
+LONGEST_NAME = 100
+LONGEST_IDENTIFIER = 200
+
+
+def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
+    """Make an account with a password; raises AccountRefused, TooManyAttempts."""
+    name = _name(name)
+    worker = Worker(name=name, country=_country(country), created_at=at)
+    worker.password = _password_hash(password, worker)
+    count_attempt(what="new account", who=address, most=settings.NEW_ACCOUNTS_PER_ADDRESS, at=at)
+    try:
+        with transaction.atomic():
+            worker.save(force_insert=True)
+    except IntegrityError as error:
+        raise AccountRefused("This name is taken. Choose another.", field="name") from error
+    return worker
+
+
+def invite(*, uses: int, expires_at: datetime, at: datetime) -> Invitation:
+    """Leave to make that many accounts."""
+    return Invitation.objects.create(uses_left=uses, expires_at=expires_at, created_at=at)
+
+
+def check_invitation(*, invitation_id: int, at: datetime) -> None:
+    """Raises LinkRefused where the invitation is used up or too old."""
+    if not Invitation.objects.good_at(at).filter(pk=invitation_id).exists():
+        raise LinkRefused(
+            "This invitation was used up, or its time is over. Ask whoever sent it for a new one."
+        )
+
+
+@transaction.atomic
+def accept_invitation(
+    *, invitation_id: int, name: str, password: str, country: str, address: str, at: datetime
+) -> Worker:
+    """Make an account and use the invitation once; raises LinkRefused and what sign_up raises."""
+    good = Invitation.objects.good_at(at).filter(pk=invitation_id)
+    if not good.update(uses_left=F("uses_left") - 1):
+        check_invitation(invitation_id=invitation_id, at=at)
+    return sign_up(name=name, password=password, country=country, address=address, at=at)
+
+
+def authenticate(*, name: str, password: str, address: str, at: datetime) -> Worker:
+    """The worker of that name and password; raises SignInRefused, TooManyAttempts."""
+    count_attempt(what="sign-in from", who=address, most=settings.ATTEMPTS_PER_ADDRESS, at=at)
+    count_attempt(what="sign-in as", who=name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
+    worker = Worker.objects.filter(name=name).exclude(password="").first()
+    if worker is None:
+        # As slow as a wrong password, so that nobody learns which names there are.
+        make_password(password)
+    if worker is None or not _is_password_of(worker, password):
+        raise SignInRefused("The name or the password is not right.")
+    forget_attempts(what="sign-in as", who=name)
+    return worker
+
+
+def _is_password_of(worker: Worker, password: str) -> bool:
+    def upgrade(raw: str) -> None:
+        Worker.objects.filter(pk=worker.pk).update(password=make_password(raw))
+
+    return check_password(password, worker.password, setter=upgrade)
+
+
+def worker_of_identity(
+    *, source: str, identifier: str, country: str, address: str, at: datetime
+) -> Worker:
+    """The worker whom another site knows by that id; made at the first time.
+
+    Raises AccountRefused for an id or country that cannot be one, TooManyAttempts.
+    """
+    identifier = identifier.strip()
+    if not 0 < len(identifier) <= LONGEST_IDENTIFIER or not identifier.isprintable():
+        raise AccountRefused("The address has no usable id of yours. Follow the link once more.")
+    known = ExternalIdentity.objects.filter(source=source, identifier=identifier)
+    found = known.select_related("worker").first()
+    if found is None:
+        count_attempt(
+            what="new account", who=address, most=settings.NEW_ACCOUNTS_PER_ADDRESS, at=at
+        )
+        try:
+            with transaction.atomic():
+                worker = Worker.objects.create(
+                    name=f"guest {ids.entity_id()}", country=_country(country), created_at=at
+                )
+                return ExternalIdentity.objects.create(
+                    source=source, identifier=identifier, worker=worker
+                ).worker
+        except IntegrityError:
+            # A double click: the other one was quicker.
+            found = known.select_related("worker").get()
+    return found.worker
+
+
+def state_country(*, worker: Worker, country: str) -> None:
+    """Say once where the worker is; raises AccountRefused for a second country.
+
+    HITs can be for people in some countries only, so a worker cannot move at will.
+    """
+    code = _country(country)
+    if not Worker.objects.filter(pk=worker.pk, country="").update(country=code):
+        raise AccountRefused(
+            "Your country is stated already. Ask whoever runs this marketplace to change it.",
+            field="country",
+        )
+
+
+def set_password(*, worker: Worker, current: str, password: str, at: datetime) -> Worker:
+    """Change the password, or give a first one, and end all sessions; raises AccountRefused."""
+    if worker.password:
+        count_attempt(what="sign-in as", who=worker.name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
+        if not check_password(current, worker.password):
+            raise AccountRefused("This is not your current password.", field="current")
+    Worker.objects.filter(pk=worker.pk).update(password=_password_hash(password, worker))
+    return end_all_sessions(worker=worker)
+
+
+def end_all_sessions(*, worker: Worker) -> Worker:
+    """Sign the worker out everywhere, and make links that were sent before useless."""
+    Worker.objects.filter(pk=worker.pk).update(sign_in_number=F("sign_in_number") + 1)
+    worker.refresh_from_db()
+    return worker
+
+
+def _name(name: str) -> str:
+    name = " ".join(name.split())
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        raise AccountRefused(f"Give a name of 1 to {LONGEST_NAME} characters.", field="name")
+    return name
+
+
+def _country(country: str) -> str:
+    code = country.strip().upper()
+    if code and code not in CODES:
+        raise AccountRefused(
+            "Give the two letters of a country, such as US or NL, or nothing.", field="country"
+        )
+    return code
+
+
+def _password_hash(password: str, worker: Worker) -> str:
+    try:
+        # Any object with the attributes that the validators look at will do.
+        validate_password(password, user=worker)  # type: ignore[arg-type]
+    except ValidationError as error:
+        raise AccountRefused(" ".join(error.messages), field="password") from error
+    return make_password(password)

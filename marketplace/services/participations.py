@@ -1,0 +1,55 @@
+"""How far participants are in their studies."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from marketplace.models import REVEALED, Assignment, Participation
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a participant has done of what the study asks for."""
+
+    done: int
+    wanted: int
+
+    @property
+    def is_complete(self) -> bool:
+        return self.done >= self.wanted
+
+    @property
+    def next_number(self) -> int:
+        return min(self.done + 1, self.wanted)
+
+
+def progress_of(participation: Participation) -> Progress:
+    """Counted from what was submitted since the participant came; a rejection is work done too."""
+    study = participation.study
+    done = participation.worker.assignments.filter(
+        status__in=REVEALED,
+        hit__hit_type_id=study.hit_type_id,
+        accepted_at__gte=participation.started_at,
+    ).count()
+    return Progress(done=done, wanted=study.assignments)
+
+
+def participation_for(assignment: Assignment) -> Participation | None:
+    """The latest study for which the worker does this assignment, if any."""
+    return (
+        Participation.objects.filter(
+            worker=assignment.worker_id,
+            study__hit_type=assignment.hit.hit_type_id,
+            started_at__lte=assignment.accepted_at,
+        )
+        .select_related("study__hit_type", "worker")
+        .order_by("-pk")
+        .first()
+    )
+
+
+def note_submission(*, assignment: Assignment, at: datetime) -> None:
+    """Complete the study that the assignment was the last part of."""
+    participation = participation_for(assignment)
+    if participation is None or not progress_of(participation).is_complete:
+        return
+    Participation.objects.filter(pk=participation.pk, completed_at=None).update(completed_at=at)
