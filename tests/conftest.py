@@ -1,6 +1,7 @@
 """What tests of both sites share."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,16 @@ def pytest_report_header() -> str:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> None:
+def django_db_modify_db_settings() -> Iterator[None]:
     """A test database of this process's own, so that two runs do not meet."""
     database = settings.DATABASES["default"]
     name = database["TEST"]["NAME"] or f"test_{database['NAME']}"
     path = Path(name)
     database["TEST"]["NAME"] = str(path.with_name(f"{path.stem}_{os.getpid()}{path.suffix}"))
+    yield
+    # Whoever held the file open when it was removed, a server's thread perhaps, leaves these.
+    for ending in ("-shm", "-wal"):
+        Path(f"{database['TEST']['NAME']}{ending}").unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """QuestionForm documents as what a page draws and a worker fills in."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from html import escape
@@ -10,6 +9,7 @@ from lxml import etree
 from marketplace.errors import QuestionRefused
 
 from . import xml
+from .patterns import pattern_check
 
 # What a requester's formatted text may hold; everything else is shown as plain text.
 TAGS = {
@@ -20,8 +20,8 @@ TAGS = {
 }  # fmt: skip
 LINKS = {"a": "href", "img": "src"}
 EMPTY = {"br", "hr", "img"}
-LONGEST_CHECKED = 2000
-FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+# Each check of an answer takes a bounded time; so do all checks of a form.
+MOST_PATTERNS = 50
 Values = Callable[[str], list[str]]
 
 
@@ -91,6 +91,8 @@ class Field:
 
 def parse_form(root: etree._Element) -> list[Block | Field]:
     """What the form holds, in its order; raises QuestionRefused for what cannot be drawn."""
+    if sum(1 for _ in root.iter("{*}AnswerFormatRegex")) > MOST_PATTERNS:
+        raise QuestionRefused(f"A form may have {MOST_PATTERNS} AnswerFormatRegex at most.")
     parts: list[Block | Field] = []
     for element in xml.children(root):
         if xml.local_name(element) == "Overview":
@@ -188,15 +190,8 @@ def _check(constraint: etree._Element) -> tuple[Callable[[str], bool], str]:
         return _range_check(constraint, "minValue", "maxValue", _number, "a number")
     if name == "Length":
         return _range_check(constraint, "minLength", "maxLength", len, "a text whose length is")
-    flags = 0
-    for letter in constraint.get("flags") or "":
-        flags |= FLAGS.get(letter, 0)
-    try:
-        pattern = re.compile(constraint.get("regex") or "", flags)
-    except re.error as error:
-        raise QuestionRefused(f"The regex of an AnswerFormatRegex is not valid: {error}") from error
     told = constraint.get("errorText") or "The answer does not have the form that is asked for."
-    return lambda text: bool(pattern.search(text[:LONGEST_CHECKED])), told
+    return pattern_check(constraint.get("regex") or "", constraint.get("flags") or ""), told
 
 
 def _number(text: str) -> float | None:

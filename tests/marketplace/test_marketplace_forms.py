@@ -67,6 +67,17 @@ def test_both_versions_are_known(version):
             '<FreeTextAnswer><Constraints><AnswerFormatRegex regex="("/></Constraints>'
             "</FreeTextAnswer>",
         ),
+        question(
+            "x",
+            "<FreeTextAnswer><Constraints>"
+            + '<AnswerFormatRegex regex="a"/>' * 51
+            + "</Constraints></FreeTextAnswer>",
+        ),
+        question(
+            "x",
+            f'<FreeTextAnswer><Constraints><AnswerFormatRegex regex="{"a" * 1001}"/></Constraints>'
+            "</FreeTextAnswer>",
+        ),
         TEXT + TEXT,
     ],
 )
