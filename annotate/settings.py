@@ -55,6 +55,9 @@ MTURK_WORKER_ORIGINS = words("MTURK_WORKER_ORIGINS")
 MTURK_MAX_ATTEMPTS = int(os.environ.get("MTURK_MAX_ATTEMPTS", "8"))
 MTURK_CONNECT_TIMEOUT = float(os.environ.get("MTURK_CONNECT_TIMEOUT", "5"))
 MTURK_READ_TIMEOUT = float(os.environ.get("MTURK_READ_TIMEOUT", "30"))
+# How long a HIT that still has seats may wait with its submissions unread. 0 reads them at each
+# synchronisation; more saves calls where the marketplace limits them.
+MTURK_READ_WAIT_SECONDS = float(os.environ.get("MTURK_READ_WAIT_SECONDS", "0"))
 # The SQS queue to which the marketplace sends what happens; empty: the marketplace is only polled.
 MTURK_NOTIFICATION_QUEUE_URL = os.environ.get("MTURK_NOTIFICATION_QUEUE_URL", "")
 # Where that queue answers, and with whose keys; empty: Amazon's SQS, boto3's own way to find keys.

@@ -1,10 +1,11 @@
 """API calls and time for each assignment that the reconciler ingests, against a marketplace that
 runs as a process of its own.
 
-Two ways to synchronise are measured: once the workers have filled the HITs, as after a break of
-the reconciler, and after each twentieth of the work, as by the clock. The aim is set on the first:
-a call for each HIT of nine, and the listing. By the clock a HIT is read again each time that its
-counts have changed, so the calls follow the number of synchronisations; they are shown beside it.
+Three ways to synchronise are measured: once the workers have filled the HITs, as after a break of
+the reconciler; after each twentieth of the work, as by the clock; and by the clock with
+MTURK_READ_WAIT_SECONDS, which leaves a HIT unread until it is full. The aim is set on the first: a
+call for each HIT of nine, and the listing. By the clock alone a HIT is read again each time that
+its counts have changed, so the calls follow the number of synchronisations.
 Approvals are a call for each assignment by the API's nature, and are shown apart.
 """
 
@@ -42,7 +43,8 @@ from tests.hits.marketplace_process import (
 AIM = 0.13
 INGESTING = ("ListHITs", "ListAssignmentsForHIT")
 SIZES = {"short": (16, 9, 24), "full": (150, 11, 40)}  # images, captions of each, workers
-WAYS = {"at_the_end": 1, "by_the_clock": 20}  # synchronisations
+# Synchronisations, and the seconds that a HIT may wait to be read.
+WAYS = {"at_the_end": (1, 0), "by_the_clock": (20, 0), "by_the_clock_waiting": (20, 3600)}
 TEXT = "Two children with red umbrellas wait beside an old stone bridge."
 
 
@@ -70,7 +72,8 @@ def measure(options: argparse.Namespace) -> Report:
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
         running_marketplace(Path(folder)) as process,
     ):
-        for way, syncs in WAYS.items():
+        for way, (syncs, wait) in WAYS.items():
+            settings.MTURK_READ_WAIT_SECONDS = wait
             with scratch_database():
                 _measure_way(report, process, way, syncs, *size)
     return report

@@ -85,6 +85,8 @@ class Hit(models.Model):
     # What ListHITs said last: seats nobody took, and seats somebody is working at.
     available = models.PositiveSmallIntegerField(default=0)
     pending = models.PositiveSmallIntegerField(default=0)
+    # Since when submissions are known of that were not read yet; empty: none.
+    unread_since = models.DateTimeField(null=True, blank=True)
     # Assignments of this HIT that were read and, of them, those with the marketplace's decision.
     ingested = models.PositiveSmallIntegerField(default=0)
     settled = models.PositiveSmallIntegerField(default=0)

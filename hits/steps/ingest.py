@@ -7,10 +7,11 @@ and between two listings of everything such HITs are the only ones read.
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from defusedxml import DefusedXmlException
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Q
 
@@ -41,7 +42,9 @@ def ingest(run: Run) -> None:
     else:
         _ingest_named(run)
     lapsed = Claim.objects.lapsed(run.at).filter(task__campaign=run.campaign)
-    claim_services.release_claims(claims=lapsed)
+    # What was submitted in a HIT that waits to be read keeps its place.
+    waiting = Hit.objects.filter(unread_since__isnull=False)
+    claim_services.release_claims(claims=lapsed.exclude(assignments__hit__in=waiting))
 
 
 def _ingest_all(run: Run) -> None:
@@ -69,6 +72,9 @@ def _ingest_hit(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
     available = listed["NumberOfAssignmentsAvailable"]
     pending = listed["NumberOfAssignmentsPending"]
     submitted = listed["MaxAssignments"] - available - pending
+    if _may_wait(run, hit, is_partial=available + pending > 0, unread=submitted - hit.ingested):
+        _note_unread(run, hit, available=available)
+        return
     # The counts of a HIT may be a moment behind the event that named it.
     is_changed = submitted != hit.ingested or listed["NumberOfAssignmentsCompleted"] != hit.settled
     if is_changed or hit.hit_id in run.named:
@@ -80,6 +86,24 @@ def _ingest_hit(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
         # Nobody is at work in this HIT, so who opened a page of it before has given it back.
         left = Claim.objects.held().filter(assignments__hit=hit, claimed_at__lt=run.at)
         claim_services.release_claims(claims=left)
+
+
+def _may_wait(run: Run, hit: Hit, *, is_partial: bool, unread: int) -> bool:
+    """Whether a HIT with unread submissions is left until it is full: a HIT read once takes one
+    call, read after each submission it takes nine. Nothing waits longer than the setting says."""
+    is_due = run.at - (hit.unread_since or run.at) >= timedelta(
+        seconds=settings.MTURK_READ_WAIT_SECONDS
+    )
+    return is_partial and unread > 0 and not is_due and hit.status == HitStatus.OPEN
+
+
+def _note_unread(run: Run, hit: Hit, *, available: int) -> None:
+    """Keep the counts of a HIT that waits: what was not read counts as still being written."""
+    Hit.objects.filter(pk=hit.pk).update(
+        available=available,
+        pending=hit.seats - available - hit.ingested,
+        unread_since=hit.unread_since or run.at,
+    )
 
 
 def adopt(hit: Hit, hit_id: str, expires_at: datetime) -> None:
@@ -106,6 +130,7 @@ def _note_counts(run: Run, hit: Hit, *, available: int, pending: int, expires_at
         pending=hit.pending,
         status=hit.status,
         expires_at=expires_at,
+        unread_since=None,
         **counts,
     )
 

@@ -317,3 +317,38 @@ def test_production_asks_for_a_confirmation_with_the_cost(settings):
 
     campaign.refresh_from_db()
     assert campaign.status == CampaignStatus.DRAFT
+
+
+def test_a_hit_that_is_not_full_may_wait_to_be_read(client, marketplace, requester, settings):
+    settings.MTURK_READ_WAIT_SECONDS = 600
+    campaign = make_campaign(tasks=1, references=1, baselines=1)
+    reconcile(campaign)
+    first, second = marketplace.fresh_workers(2)
+    work(client, first, campaign)
+    committed = spend(campaign).committed
+
+    waiting = reconcile(campaign)
+    money, later = spend(campaign), timezone.now() + timedelta(hours=2)
+    kept = reconcile(campaign, at=waiting.started_at + timedelta(seconds=599))
+    work(client, second, campaign)
+    full = reconcile(campaign)
+
+    assert (waiting.ingested, kept.ingested, full.ingested) == (0, 0, 2)
+    assert money.committed == committed  # what is unread may have to be paid
+    assert Claim.objects.filter(status=ClaimStatus.USED).count() == 2
+    assert Hit.objects.get().unread_since is None
+    assert reconcile(campaign, at=later).hits_created == 0
+
+
+def test_what_waits_to_be_read_is_read_when_its_time_is_over(
+    client, marketplace, requester, settings
+):
+    settings.MTURK_READ_WAIT_SECONDS = 600
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    waiting = reconcile(campaign)
+
+    due = reconcile(campaign, at=waiting.started_at + timedelta(seconds=601))
+
+    assert (waiting.ingested, due.ingested) == (0, 1)
