@@ -19,7 +19,7 @@ class Command(DomainCommand):
             config=read_config(file), endpoint=settings.MTURK_ENDPOINT, at=timezone.now()
         )
         self.stdout.write(
-            f"{campaign}: {campaign.tasks.count()} images, {campaign.config.wanted} responses each, "
-            f"for the {campaign.endpoint} marketplace. "
+            f"{campaign}: {campaign.tasks.count()} images, "
+            f"{campaign.config.wanted} responses each, for the {campaign.endpoint} marketplace. "
             f"Next: `manage.py estimate {campaign}`, then `manage.py publish {campaign}`."
         )
