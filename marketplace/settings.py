@@ -234,5 +234,8 @@ MTURK_FRAME_SANDBOX = (
 MTURK_PREVIEW_HAS_WORKER_ID = False
 # A field that comes several times: its values joined into one answer, or an answer for each.
 MTURK_REPEATED_FIELDS = "join"
+# A form with nothing but `hitId` and `workerId` beside the assignment's id, as psiTurk's is: both
+# are taken as the answers (True), or the form is refused as empty.
+MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS = True
 MTURK_ANSWERS_MAX_BYTES = 1_000_000
 MTURK_QUEUE_LENGTH = 25

@@ -17,8 +17,10 @@ from marketplace.errors import DomainError
 from . import xml
 
 NAMESPACE = f"{xml.NAMESPACE}2005-10-01/QuestionFormAnswers.xsd"
-# Reserved for the frame's own parameters; they are never answers.
+# Reserved for the frame's own parameters; they are no answers beside others.
 RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
+# psiTurk's last page sends these and nothing else.
+ANSWERS_ALONE = {"hitId", "workerId"}
 SEPARATOR = "|"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 NAMESPACES: Any = {None: NAMESPACE}
@@ -28,9 +30,11 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 def build(fields: Iterable[tuple[str, list[str]]]) -> str:
     """The document for the form's fields; raises DomainError for no fields, or too much text."""
     root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
-    for name, values in fields:
-        if name in RESERVED:
-            continue
+    sent = list(fields)
+    own = [(name, values) for name, values in sent if name not in RESERVED]
+    if not own and settings.MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS:
+        own = [(name, values) for name, values in sent if name in ANSWERS_ALONE]
+    for name, values in own:
         if settings.MTURK_REPEATED_FIELDS == "join":
             values = [SEPARATOR.join(values)]
         for value in values:
