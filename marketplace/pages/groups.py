@@ -47,7 +47,7 @@ class Wish:
         """What the address says; what makes no sense there is left out."""
         sort = query.get("sort", "")
         return cls(
-            search=query.get("q", "").strip()[:100],
+            search=query.get("q", "").replace("\0", "").strip()[:100],
             sort=sort if sort in SORTS else "newest",
             least_reward=_amount(query.get("reward", "")),
             qualified_only=query.get("qualified") == "1",
@@ -64,7 +64,8 @@ def _amount(text: str) -> Decimal | None:
         amount = Decimal(text.strip().removeprefix("$"))
     except InvalidOperation:
         return None
-    return amount.quantize(Decimal("0.01")) if 0 < amount < 10**6 else None
+    is_sensible = amount.is_finite() and 0 < amount < 10**6
+    return amount.quantize(Decimal("0.01")) if is_sensible else None
 
 
 def groups_for(*, worker: Worker, wish: Wish, at: datetime) -> list[Group]:

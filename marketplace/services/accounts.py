@@ -62,7 +62,9 @@ def authenticate(*, name: str, password: str, address: str, at: datetime) -> Wor
     """The worker of that name and password; raises SignInRefused, TooManyAttempts."""
     count_attempt(what="sign-in from", who=address, most=settings.ATTEMPTS_PER_ADDRESS, at=at)
     count_attempt(what="sign-in as", who=name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
-    worker = Worker.objects.filter(name=name).exclude(password="").first()
+    # No name has anything else in it, and PostgreSQL does not take all of that.
+    known = Worker.objects.filter(name=name) if name.isprintable() else Worker.objects.none()
+    worker = known.exclude(password="").first()
     if worker is None:
         # As slow as a wrong password, so that nobody learns which names there are.
         make_password(password)
@@ -86,9 +88,7 @@ def worker_of_identity(
 
     Raises AccountRefused for an id or country that cannot be one, TooManyAttempts.
     """
-    identifier = identifier.strip()
-    if not 0 < len(identifier) <= LONGEST_IDENTIFIER or not identifier.isprintable():
-        raise AccountRefused("The address has no usable id of yours. Follow the link once more.")
+    identifier = clean_identifier(identifier)
     known = ExternalIdentity.objects.filter(source=source, identifier=identifier)
     found = known.select_related("worker").first()
     if found is None:
@@ -107,6 +107,14 @@ def worker_of_identity(
             # A double click: the other one was quicker.
             found = known.select_related("worker").get()
     return found.worker
+
+
+def clean_identifier(identifier: str) -> str:
+    """Another site's id of somebody, as it is kept; raises AccountRefused for what cannot be one."""
+    identifier = identifier.strip()
+    if not 0 < len(identifier) <= LONGEST_IDENTIFIER or not identifier.isprintable():
+        raise AccountRefused("The address has no usable id of yours. Follow the link once more.")
+    return identifier
 
 
 def state_country(*, worker: Worker, country: str) -> None:

@@ -11,7 +11,7 @@ from marketplace.errors import StudyRefused
 from marketplace.models import Assignment, HitType, Participation, Study, Worker
 
 from . import assignments
-from .accounts import worker_of_identity
+from .accounts import clean_identifier, worker_of_identity
 from .participations import progress_of
 
 
@@ -57,6 +57,7 @@ def join(*, study: Study, identifier: str, address: str, at: datetime) -> Partic
 
     Raises StudyRefused where it is closed to newcomers, and what worker_of_identity raises.
     """
+    identifier = clean_identifier(identifier)
     worker = _participant(study, identifier)
     if worker is None:
         if not study.is_open:
@@ -72,7 +73,7 @@ def join(*, study: Study, identifier: str, address: str, at: datetime) -> Partic
 def _participant(study: Study, identifier: str) -> Worker | None:
     return Worker.objects.filter(
         identities__source=study.id_parameter,
-        identities__identifier=identifier.strip(),
+        identities__identifier=identifier,
         participations__study=study,
     ).first()
 
