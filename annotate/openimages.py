@@ -161,7 +161,7 @@ BoxRow = tuple[Any, ...]
 
 
 class BoxReader:
-    """Reads box files; unknown images are an error, or are counted if told so.
+    """Reads box files; boxes of unknown images are counted, or are an error if told so.
 
     Numbers are checked and, for a database that reads text faster, given as they are written.
     """
@@ -171,12 +171,12 @@ class BoxReader:
         images: Mapping[str, int],
         classes: Mapping[str, int],
         *,
-        skip_unknown_images: bool = False,
+        require_images: bool = False,
         numbers_as_written: bool = False,
     ) -> None:
         self.images = images
         self.classes = classes
-        self.skip_unknown_images = skip_unknown_images
+        self.require_images = require_images
         self.numbers_as_written = numbers_as_written
         self.rows_read = 0
         self.skipped = 0
@@ -240,12 +240,9 @@ class BoxReader:
                 return f"{name} {row[name]!r} is none of 0, 1 and -1"
         if row["LabelName"] not in self.classes:
             return f"class {row['LabelName']!r} is not known; import the class descriptions first"
-        if self.skip_unknown_images:
+        if not self.require_images:
             return ""
-        return (
-            f"image {row['ImageID']!r} is not known in this split; import its metadata first, "
-            "or pass over such boxes with --skip-unknown-images"
-        )
+        return f"image {row['ImageID']!r} is not known in this split; import its metadata first"
 
 
 def _number(text: str) -> float | None:

@@ -142,17 +142,19 @@ def import_boxes(
     *,
     path: Path,
     split: str,
-    skip_unknown_images: bool = False,
+    require_images: bool = False,
     progress: Progress = no_progress,
 ) -> Counts:
-    """Take in the boxes of a split's images; raises MalformedFile."""
+    """Take in the boxes of a split's images; raises MalformedFile. Boxes of other images are
+    counted and passed over, as a box file covers its whole split and the metadata may be of a
+    part of it; with `require_images` they are an error."""
     # SQLite need not look up image and class of each row: their numbers are read in the
     # transaction that writes the boxes, and it is the only one that writes.
     with connection.constraint_checks_disabled(), transaction.atomic():
-        return _import_boxes(path, split, skip_unknown_images, progress)
+        return _import_boxes(path, split, require_images, progress)
 
 
-def _import_boxes(path: Path, split: str, skip_unknown_images: bool, progress: Progress) -> Counts:
+def _import_boxes(path: Path, split: str, require_images: bool, progress: Progress) -> Counts:
     images = _image_numbers(ImageSource.OPEN_IMAGES, split)
     if not images:
         raise DomainError(
@@ -161,7 +163,7 @@ def _import_boxes(path: Path, split: str, skip_unknown_images: bool, progress: P
     reader = openimages.BoxReader(
         images,
         dict(ObjectClass.objects.values_list("label", "pk")),
-        skip_unknown_images=skip_unknown_images,
+        require_images=require_images,
         numbers_as_written=connection.vendor == "postgresql",
     )
 

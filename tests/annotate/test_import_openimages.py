@@ -299,7 +299,6 @@ def test_a_box_is_read_by_its_header_whatever_the_order(write_csv, box_row, imag
         ({"IsGroupOf": "yes"}, "IsGroupOf 'yes' is none of 0, 1 and -1"),
         ({"IsInside": "2"}, "IsInside '2' is none of 0, 1 and -1"),
         ({"LabelName": "/m/0zzz"}, "class '/m/0zzz' is not known; import the class descriptions"),
-        ({"ImageID": "9999"}, "image '9999' is not known in this split"),
     ],
 )
 def test_a_malformed_box_keeps_nothing_of_the_file(write_csv, box_row, image, columns, reason):
@@ -334,18 +333,27 @@ def test_a_header_that_will_not_do_is_line_one(write_csv, image, header, reason)
         imports.import_boxes(path=path, split="validation")
 
 
-def test_boxes_of_unknown_images_can_be_passed_over_but_not_with_mistakes_in_them(
+def test_a_box_of_an_unknown_image_is_an_error_where_images_are_required(write_csv, box_row, image):
+    path = write_csv("boxes.csv", BOX_HEADER, [box_row(), box_row("9999")])
+
+    with pytest.raises(MalformedFile, match=r"boxes.csv:3: image '9999' is not known in this"):
+        imports.import_boxes(path=path, split="validation", require_images=True)
+
+    assert not Box.objects.exists()
+
+
+def test_boxes_of_unknown_images_are_passed_over_but_not_with_mistakes_in_them(
     write_csv, box_row, image
 ):
     rows = [box_row("9999"), box_row()]
     path = write_csv("boxes.csv", BOX_HEADER, rows)
     wrong = write_csv("wrong.csv", BOX_HEADER, [*rows, box_row("9999", XMin="x")])
 
-    counts = imports.import_boxes(path=path, split="validation", skip_unknown_images=True)
+    counts = imports.import_boxes(path=path, split="validation")
 
     assert counts == Counts(read=2, new=1, changed=0, skipped=1)
     with pytest.raises(MalformedFile, match="wrong.csv:4: XMin 'x' is no number"):
-        imports.import_boxes(path=wrong, split="validation", skip_unknown_images=True)
+        imports.import_boxes(path=wrong, split="validation")
 
 
 def test_boxes_without_a_known_image_in_the_split_say_what_to_do(write_csv, box_row):
@@ -454,7 +462,7 @@ def test_the_real_files_import_and_a_second_run_changes_nothing(shared_data):
         *("--hierarchy", str(folder / "bbox_labels_600_hierarchy.json")),
         *("--images", str(folder / "xm3600_image_metadata_with_rotation.csv")),
         *("--boxes", str(folder / "test-annotations-bbox.bodyparts.csv")),
-        *("--split", "test", "--skip-unknown-images"),
+        *("--split", "test"),
     ]
 
     first, second = run(*arguments), run(*arguments)

@@ -26,9 +26,10 @@ class Command(BaseCommand):
             "--base-url", default="", help="fetch the images of --images from here, as URL/ID.jpg"
         )
         parser.add_argument(
-            "--skip-unknown-images",
+            "--require-images",
             action="store_true",
-            help="count boxes of images that are not known, where else they are an error",
+            help="a box of an image that is not known is an error; else such boxes are counted "
+            "and passed over",
         )
 
     def handle(self, **options: Any) -> None:
@@ -59,11 +60,16 @@ class Command(BaseCommand):
                 )
             self.stdout.write(rows_told("images", counts))
         if path := options["boxes"]:
-            skip = options["skip_unknown_images"]
+            required = options["require_images"]
             with bytes_shown(path) as progress:
                 counts = imports.import_boxes(
-                    path=path, split=split, skip_unknown_images=skip, progress=progress
+                    path=path, split=split, require_images=required, progress=progress
                 )
             self.stdout.write(rows_told("boxes", counts))
+            if counts.skipped:
+                self.stderr.write(
+                    f"{counts.skipped} boxes are of images that the split {split!r} does not hold; "
+                    "import their metadata and run this again to take them in."
+                )
         if folder := options["files"]:
             self.stdout.write(files_told(folder, split))
