@@ -1,0 +1,109 @@
+"""Real photographs, from metadata and files by the commands to captions by the task page."""
+
+import csv
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from django.core.management import call_command
+
+from annotate.models import Campaign, Image, Response
+from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
+from tests.factories import HitFactory, HitTypeFactory
+
+pytestmark = pytest.mark.django_db
+
+# What is in each photograph, in names of Open Images.
+PHOTOGRAPHS = {
+    "astronaut": ["Woman", "Flag", "Rocket"],
+    "camera": ["Man", "Camera"],
+    "chelsea": ["Cat", "Animal"],
+    "clock_motion": ["Clock", "Wall clock"],
+    "coffee": ["Coffee cup", "Spoon", "Saucer"],
+    "rocket": ["Rocket", "Tower"],
+}
+SIZES = {"astronaut": (512, 512), "chelsea": (451, 300), "rocket": (640, 427)}
+CAMPAIGN = """
+name = "photographs"
+selection = "photographs"
+references = 1
+baselines = 1
+budget = "10.00"
+"""
+
+
+def write_metadata(folder, labels):
+    """The photographs' metadata and boxes in the official form; the files' paths."""
+    images = [
+        {"ImageID": key, "Subset": "test", "Author": "As named", "Rotation": "0.0"}
+        for key in PHOTOGRAPHS
+    ]
+    boxes = [
+        dict.fromkeys(BOX_HEADER, "0")
+        | {"ImageID": key, "Confidence": "1", "LabelName": labels[name], "XMax": "1", "YMax": "1"}
+        for key, names in PHOTOGRAPHS.items()
+        for name in names
+    ]
+    paths = []
+    for name, header, rows in (("images", IMAGE_HEADER, images), ("boxes", BOX_HEADER, boxes)):
+        paths.append(folder / f"{name}.csv")
+        with paths[-1].open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, header)
+            writer.writeheader()
+            writer.writerows(rows)
+    return paths
+
+
+def test_six_photographs_are_imported_selected_and_captioned(client, shared_data, tmp_path, capsys):
+    official = shared_data / "open_images"
+    classes = official / "class-descriptions-boxable.csv"
+    lines = classes.read_text(encoding="utf-8").splitlines()
+    labels = {name: label for label, name in csv.reader(lines)}
+    images, boxes = write_metadata(tmp_path, labels)
+    (tmp_path / "campaign.toml").write_text(CAMPAIGN)
+
+    call_command(
+        "import_openimages",
+        *("--classes", str(classes)),
+        *("--hierarchy", str(official / "bbox_labels_600_hierarchy.json")),
+        *("--images", str(images), "--boxes", str(boxes), "--split", "test"),
+        *("--files", str(shared_data / "images")),
+    )
+    call_command("select_images", "--split", "test", "--count", "6", "--name", "photographs")
+    call_command("create_campaign", str(tmp_path / "campaign.toml"))
+    campaign = Campaign.objects.get()
+    HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1")
+    pages = [caption_next(client, campaign, number) for number in range(6)]
+
+    assert {key: (i.width, i.height) for key, i in in_bulk().items() if key in SIZES} == SIZES
+    assert Response.objects.count() == 6
+    assert len({page.select_one("[data-task-image]")["src"] for page in pages}) == 6
+    for page in pages:
+        photograph = client.get(urlsplit(page.select_one("img")["src"]).path)
+        photograph.close()
+        assert photograph.status_code == 200
+        assert photograph.headers["Content-Type"].startswith("image/")
+        shown = [keyword.text for keyword in page.select("[data-keywords] li")]
+        assert shown in [sorted(names) for names in PHOTOGRAPHS.values()]
+
+
+def in_bulk():
+    return {image.key: image for image in Image.objects.all()}
+
+
+def caption_next(client, campaign, number):
+    """Open the page of another assignment of one worker, and write; the page as it was shown."""
+    parameters = {
+        "assignmentId": f"ASSIGNMENT{number}",
+        "hitId": "HIT1",
+        "workerId": "AWORKER1",
+        "turkSubmitTo": "http://127.0.0.1:8001",
+    }
+    address = f"/task/{campaign.slug}/"
+    page = BeautifulSoup(client.get(f"{address}?{urlencode(parameters)}").content, "html.parser")
+    fields = {field["name"]: field.get("value", "") for field in page.select("form [name]")}
+    name = page.select_one("textarea")["name"]
+    sentence = f"This photograph shows what it shows and is number {number} of six."
+    stored = client.post(address, {**fields, name: sentence})
+    assert BeautifulSoup(stored.content, "html.parser").select_one("form[data-forward]")
+    return page
