@@ -110,7 +110,7 @@ def worker_of_identity(
 
 
 def clean_identifier(identifier: str) -> str:
-    """Another site's id of somebody, as it is kept; raises AccountRefused for what cannot be one."""
+    """Another site's id of somebody, as it is kept; raises AccountRefused where it is none."""
     identifier = identifier.strip()
     if not 0 < len(identifier) <= LONGEST_IDENTIFIER or not identifier.isprintable():
         raise AccountRefused("The address has no usable id of yours. Follow the link once more.")

@@ -105,7 +105,7 @@ def running_marketplace(
         **{k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"},
         "MARKETPLACE_DATABASE_URL": f"sqlite:///{folder / 'marketplace.sqlite3'}",
         "MARKETPLACE_URL": url,
-        **settings,
+        **{name: value.replace("{port}", str(port)) for name, value in settings.items()},
     }
     process = subprocess.Popen(
         [sys.executable, "manage.py", "marketplace", "--port", str(port), *options],
