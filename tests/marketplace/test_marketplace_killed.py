@@ -1,0 +1,192 @@
+"""Killed in the middle of its work and started again: what the marketplace has answered holds."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import boto3
+import requests
+from botocore.exceptions import BotoCoreError, ClientError
+
+from tests.hits.marketplace_process import (
+    ROOT,
+    MarketplaceProcess,
+    NotOffered,
+    WorkerSession,
+    free_port,
+)
+from tests.marketplace.driver import HIT_TYPE, QUESTION
+
+WORKERS, HITS, KILLS = 6, 40, 3
+UNTIL_KILLED = (1.0, 2.5)
+BALANCE = "1000.00"
+
+
+@dataclass
+class Records:
+    """What the marketplace told its users before it was killed."""
+
+    accepted: set[str] = field(default_factory=set)
+    submitted: set[str] = field(default_factory=set)
+    approved: set[str] = field(default_factory=set)
+
+
+class Server:
+    """A marketplace process on a port that stays the same."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.database = folder / "marketplace.sqlite3"
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.environment = {
+            **{name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
+            "MARKETPLACE_DATABASE_URL": f"sqlite:///{self.database}",
+            "MARKETPLACE_URL": self.url,
+        }
+        self.client = MarketplaceProcess(self.url, self.environment)
+
+    def start(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "manage.py", "marketplace", "--port", str(self.port)],
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+        )
+        for _ in range(300):
+            assert self.process.poll() is None
+            try:
+                requests.get(f"{self.url}/healthz", timeout=5)
+                return
+            except requests.ConnectionError:
+                time.sleep(0.1)
+        raise AssertionError("the marketplace did not start in time")
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(20)
+
+
+def work(session: WorkerSession, hit_type_id: str, records: Records, over: threading.Event) -> None:
+    """Accept and submit until told to stop; note what was answered, go on after failures."""
+    while not over.is_set():
+        try:
+            frame = session.accept(hit_type_id)
+            records.accepted.add(frame.assignment_id)
+            if session.submit(frame.assignment_id, caption="A dog.").ok:
+                records.submitted.add(frame.assignment_id)
+        except (requests.RequestException, NotOffered, AssertionError):
+            time.sleep(0.05)
+
+
+def approve(client, hit_ids: list[str], records: Records, over: threading.Event) -> None:
+    """Approve whatever was submitted, again and again."""
+    while not over.is_set():
+        for hit_id in hit_ids:
+            try:
+                listed = client.list_assignments_for_hit(
+                    HITId=hit_id, AssignmentStatuses=["Submitted"]
+                )
+                for assignment in listed["Assignments"]:
+                    client.approve_assignment(AssignmentId=assignment["AssignmentId"])
+                    records.approved.add(assignment["AssignmentId"])
+            except (BotoCoreError, ClientError):
+                time.sleep(0.05)
+
+
+def make_hits(client) -> tuple[str, list[str]]:
+    hit_type_id = client.create_hit_type(**HIT_TYPE)["HITTypeId"]
+    made = [
+        client.create_hit_with_hit_type(
+            HITTypeId=hit_type_id, Question=QUESTION, LifetimeInSeconds=3600, MaxAssignments=9
+        )
+        for _ in range(HITS)
+    ]
+    return hit_type_id, [each["HIT"]["HITId"] for each in made]
+
+
+def kill_under_load(server: Server, client) -> Records:
+    """Let everybody work at once while the server is killed and started again, several times."""
+    hit_type_id, hit_ids = make_hits(client)
+    sessions = server.client.fresh_workers(WORKERS)
+    records, over = Records(), threading.Event()
+    moments = random.Random(7)
+    with ThreadPoolExecutor(WORKERS + 1) as pool:
+        for session in sessions:
+            pool.submit(work, session, hit_type_id, records, over)
+        pool.submit(approve, client, hit_ids, records, over)
+        try:
+            _wait_for(records)
+            for _ in range(KILLS):
+                time.sleep(moments.uniform(*UNTIL_KILLED))
+                server.kill()
+                server.start()
+        finally:
+            over.set()
+    return records
+
+
+def _wait_for(records: Records) -> None:
+    """Wait until everything that is done has been done once."""
+    deadline = time.monotonic() + 60
+    while not (records.accepted and records.submitted and records.approved):
+        assert time.monotonic() < deadline, "nothing was approved"
+        time.sleep(0.05)
+
+
+def test_nothing_that_was_answered_is_lost_and_the_ledger_balances(tmp_path):
+    server = Server(tmp_path)
+    server.start()
+    keys = server.client.requester("lab", BALANCE)
+    client = boto3.client(
+        "mturk",
+        region_name="us-east-1",
+        endpoint_url=server.url,
+        aws_access_key_id=keys["access_key"],
+        aws_secret_access_key=keys["secret_key"],
+    )
+    try:
+        records = kill_under_load(server, client)
+    finally:
+        server.kill()
+
+    with sqlite3.connect(server.database) as database:
+        statuses = dict(database.execute("SELECT public_id, status FROM marketplace_assignment"))
+        check_ledger(database)
+    database.close()
+    assert records.accepted <= statuses.keys()
+    lost = [each for each in records.submitted if statuses[each] not in {"Submitted", "Approved"}]
+    assert lost == []
+    assert {statuses[each] for each in records.approved} == {"Approved"}
+
+
+def check_ledger(database: sqlite3.Connection) -> None:
+    """Balances are what the ledger's rows add up to, and each approved assignment was paid once."""
+    for column, account in (("available_balance", "available"), ("held_balance", "held")):
+        (stored,) = database.execute(f"SELECT {column} FROM marketplace_requester").fetchone()
+        (summed,) = database.execute(
+            "SELECT SUM(CASE WHEN target = ? THEN amount ELSE -amount END) "
+            "FROM marketplace_transfer WHERE ? IN (source, target)",
+            (account, account),
+        ).fetchone()
+        assert stored == (summed or 0)
+    approved, paid = (
+        sorted(database.execute(query))
+        for query in (
+            "SELECT id FROM marketplace_assignment WHERE status = 'Approved'",
+            "SELECT assignment_id FROM marketplace_transfer WHERE kind = 'reward'",
+        )
+    )
+    assert approved == paid
+    (held,) = database.execute(
+        "SELECT SUM((available + pending + unreviewed) * (reward + fee)) FROM marketplace_hit "
+        "JOIN marketplace_hittype ON marketplace_hittype.id = hit_type_id"
+    ).fetchone()
+    assert (held,) == database.execute("SELECT held_balance FROM marketplace_requester").fetchone()
