@@ -167,6 +167,10 @@ SIGN_IN_LINK_AGE = timedelta(days=30)
 SIGN_UP_IS_OPEN = flag("MARKETPLACE_SIGN_UP", default=False)
 # Shared with one other site, which may then sign people in by links of its own; empty for none.
 SSO_SECRET = os.environ.get("MARKETPLACE_SSO_SECRET", "")
+if 0 < len(SSO_SECRET) < 32:
+    raise ImproperlyConfigured(
+        "MARKETPLACE_SSO_SECRET must have 32 characters or more: who guesses it is anybody here."
+    )
 SSO_LINK_AGE = timedelta(minutes=15)
 # So many tries at signing in for one account and from one address, and so many new accounts
 # from one address, each within its time.
@@ -222,6 +226,18 @@ MTURK_QUESTION_MAX_BYTES = 65_535
 MTURK_NOTIFICATION_VERSIONS = ["2006-05-05", "2014-08-15"]
 # Where SQS and SNS answer; empty for Amazon's own.
 MTURK_NOTIFICATION_ENDPOINT = os.environ.get("MARKETPLACE_NOTIFICATION_ENDPOINT", "")
+# Notifications come at least once, in no promised order: how many copies of each are sent, and
+# whether those that wait are sent newest first.
+MTURK_NOTIFICATION_COPIES = 1
+MTURK_NOTIFICATIONS_NEWEST_FIRST = False
+# How long a new HIT or qualification type is missing from lists, and how long a new HIT refuses
+# any change but to be expired.
+MTURK_LISTING_LAG = timedelta(0)
+MTURK_MODIFIABLE_AFTER = timedelta(0)
+# Whether an AssignmentId that was returned is given to the next worker who accepts the HIT.
+MTURK_REISSUE_ASSIGNMENT_IDS = False
+# Whether the system's own qualification types can be read and are listed.
+MTURK_SYSTEM_TYPES_READABLE = True
 MTURK_NEEDS_HISTORY_FOR_MESSAGES = True
 MTURK_MASTERS_ID = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
 

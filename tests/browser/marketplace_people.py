@@ -112,10 +112,15 @@ def caption(page: Page, text: str) -> None:
     frame.get_by_role("button", name="Send").click()
 
 
-def without_third_party_cookies(chromium: BrowserType, profile: Path) -> BrowserContext:
-    """A Chromium whose user has shut third parties' cookies out in its settings."""
+def user_who_lets_third_parties(
+    chromium: BrowserType, profile: Path, *, keep_cookies: bool
+) -> BrowserContext:
+    """A Chromium whose user has chosen in its settings what third parties may do."""
     folder = profile / "Default"
     folder.mkdir(parents=True)
-    chosen = {"profile": {"cookie_controls_mode": 1, "block_third_party_cookies": True}}
-    (folder / "Preferences").write_text(json.dumps(chosen))
+    chosen = {
+        "cookie_controls_mode": 0 if keep_cookies else 1,
+        "block_third_party_cookies": not keep_cookies,
+    }
+    (folder / "Preferences").write_text(json.dumps({"profile": chosen}))
     return chromium.launch_persistent_context(profile, executable_path=CHROMIUM, args=ARGUMENTS)

@@ -13,7 +13,7 @@ from tests.browser.marketplace_people import (
     Lab,
     caption,
     serving_pages,
-    without_third_party_cookies,
+    user_who_lets_third_parties,
 )
 from tests.hits.marketplace_process import running_marketplace
 
@@ -77,7 +77,6 @@ def test_from_an_invitation_to_the_first_payment(page, marketplace, lab):
 
     page.get_by_role("link", name=lab.title).click()
     page.get_by_role("button", name="Accept", exact=True).click()
-    expect(page.frame_locator("iframe").get_by_text("cookies kept")).to_be_visible()
     caption(page, "A dog.")
     expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
     lab.client.approve_assignment(AssignmentId=lab.submitted()[0]["AssignmentId"])
@@ -144,15 +143,20 @@ def test_from_a_panel_to_the_completion_code(
     context.close()
 
 
-def test_the_frame_on_another_site_works_without_its_cookies(
-    browser: Browser, tmp_path, marketplace, lab
+@pytest.mark.parametrize(
+    ("allowed", "tells"), [(True, "cookies kept"), (False, "cookies shut out")]
+)
+def test_the_frame_on_another_site_works_with_and_without_its_cookies(
+    browser: Browser, tmp_path, marketplace, lab, allowed, tells
 ):
-    context = without_third_party_cookies(browser.browser_type, tmp_path / "profile")
+    context = user_who_lets_third_parties(
+        browser.browser_type, tmp_path / "profile", keep_cookies=allowed
+    )
     context.set_default_timeout(15_000)
     page = context.new_page()
     page.goto(marketplace.fresh_workers(1)[0].sign_in_url)
     page.get_by_role("button", name=f"Accept {lab.title}").click()
-    expect(page.frame_locator("iframe").get_by_text("cookies shut out")).to_be_visible()
+    expect(page.frame_locator("iframe").get_by_text(tells)).to_be_visible()
 
     caption(page, "A dog.")
 
