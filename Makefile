@@ -29,6 +29,7 @@ format: .venv/installed-dev
 
 browser: .venv/installed-dev
 	$(BIN)/pytest tests/browser -m browser
+	$(BIN)/pytest tests/marketplace --ds=marketplace.settings -m browser
 
 javascript:
 	node --test tests/javascript/

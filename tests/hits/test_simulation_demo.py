@@ -80,6 +80,11 @@ def test_a_demonstration_keeps_its_keys_to_its_owner(demonstration):
     assert json.loads(keys.read_text())["secret_key"] not in printed
 
 
+def hear_interrupts() -> None:
+    """A shell starts a job in the background deaf to Ctrl-C, and the job's children are, too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
     folder, printed = demonstration
     password = re.search(r"password (\S+)$", printed.strip())
@@ -90,6 +95,7 @@ def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
         env=clean_environment({}),
         stdout=subprocess.PIPE,
         text=True,
+        preexec_fn=hear_interrupts,
     )
     try:
         told = _until(process, "Stop with Ctrl-C")
@@ -125,6 +131,7 @@ def test_an_interrupted_demonstration_stops_what_it_started(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=hear_interrupts,
     )
     told = _until(process, "  Publish")
     ports = [int(port) for port in re.findall(r"http://127\.0\.0\.1:(\d+)", told)]
