@@ -1,8 +1,9 @@
-"""The addresses under `/test/` that set the clock and ask for faults; 404 unless switched on."""
+"""The addresses under `/test/` that set the marketplace up for a test; 404 unless switched on."""
 
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal, InvalidOperation
 from functools import wraps
 from typing import Any
 
@@ -12,11 +13,18 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from marketplace import clock
+from marketplace.pages.sign_in import sign_in_url
 from marketplace.services.sweep import sweep
+from marketplace.services.workers import (
+    WorkerProfile,
+    get_or_create_requester,
+    get_or_create_worker,
+)
 
 from . import faults
 
-Hook = Callable[[dict[str, Any]], None]
+Hook = Callable[[dict[str, Any]], dict[str, Any] | None]
+_defaults: dict[str, Any] = {}
 
 
 def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
@@ -27,10 +35,10 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
         if not settings.TEST_HOOKS:
             raise Http404
         try:
-            change(json.loads(request.body or b"{}"))
-        except (TypeError, ValueError, KeyError) as error:
+            told = change(json.loads(request.body or b"{}"))
+        except (TypeError, ValueError, KeyError, InvalidOperation) as error:
             return JsonResponse({"error": str(error)}, status=400)
-        return JsonResponse({"now": clock.now().timestamp()})
+        return JsonResponse({"now": clock.now().timestamp(), **(told or {})})
 
     return view
 
@@ -53,3 +61,45 @@ def set_faults(body: dict[str, Any]) -> None:
         faults.clear()
         return
     faults.add(faults.Fault(**body))
+
+
+@_hook
+def set_settings(body: dict[str, Any]) -> None:
+    """`{"MTURK_LISTING_LAG": 5}` changes such settings, times in seconds, until `{"reset": true}`
+    brings back what was there."""
+    if body.pop("reset", False):
+        for name, value in _defaults.items():
+            setattr(settings, name, value)
+        _defaults.clear()
+    changes = {name: _like(getattr(settings, name, None), name, body[name]) for name in body}
+    for name, value in changes.items():
+        _defaults.setdefault(name, getattr(settings, name))
+        setattr(settings, name, value)
+
+
+def _like(present: Any, name: str, value: Any) -> Any:
+    """The value in the type that the setting has; raises KeyError for what is no such setting."""
+    if not name.startswith("MTURK_") or present is None:
+        raise KeyError(f"{name} is no setting of Mechanical Turk's behaviour.")
+    if isinstance(present, timedelta):
+        return timedelta(seconds=float(value))
+    if isinstance(present, Decimal):
+        return Decimal(str(value))
+    return type(present)(value)
+
+
+@_hook
+def make_requester(body: dict[str, Any]) -> dict[str, Any]:
+    """`{"name": "lab", "balance": "10.00"}` answers with the requester's keys."""
+    balance = None if body.get("balance") is None else Decimal(body["balance"])
+    made = get_or_create_requester(name=body["name"], balance=balance, at=clock.now())
+    return {"access_key": made.access_key, "secret_key": made.secret_key}
+
+
+@_hook
+def make_worker(body: dict[str, Any]) -> dict[str, Any]:
+    """`{"name": "ada", "country": "US", "approved": 5000, "rate": 99}` answers with the worker's
+    id and a link that signs them in."""
+    name = body.pop("name")
+    made = get_or_create_worker(name=name, profile=WorkerProfile(**body), at=clock.now())
+    return {"worker_id": made.public_id, "sign_in_url": sign_in_url(made)}

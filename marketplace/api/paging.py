@@ -1,6 +1,7 @@
 """Pages of a list by key, so that page 200 costs what page 1 does and inserts change nothing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from django.conf import settings
@@ -14,20 +15,35 @@ Row = TypeVar("Row", bound=Model)
 _signer = signing.Signer(salt="marketplace.api.paging")
 
 
+def listed_by(at: datetime) -> dict[str, datetime]:
+    """The filter that hides what is too new to be in a list yet; none where lists do not lag."""
+    lag = settings.MTURK_LISTING_LAG
+    return {"created_at__lte": at - lag} if lag else {}
+
+
 def page_of(
-    rows: QuerySet[Row], params: dict[str, Any], *, about: str, newest_first: bool = False
+    rows: QuerySet[Row],
+    params: dict[str, Any],
+    *,
+    about: str,
+    newest_first: bool = False,
+    first: Sequence[Row] = (),
 ) -> tuple[list[Row], dict[str, Any]]:
     """One page of rows, and the members of the answer that lead to the next.
 
     `about` names the list; a token from another list is refused with RequestError. Every page
     with rows has a token, and the page after the last is empty and has none, as clients expect.
+    What comes `first` is not in the database, and has keys below zero.
     """
+    head = list(first)
     token = params.get("NextToken")
     if token is not None:
         last = _read(token, about)
         rows = rows.filter(pk__lt=last) if newest_first else rows.filter(pk__gt=last)
+        head = [row for row in head if row.pk > last]
     size = params.get("MaxResults", settings.MTURK_DEFAULT_PAGE_SIZE)
-    page = list(rows.order_by("-pk" if newest_first else "pk")[:size])
+    page = head[:size]
+    page += rows.order_by("-pk" if newest_first else "pk")[: size - len(page)]
     members: dict[str, Any] = {"NumResults": len(page)}
     if page:
         members["NextToken"] = _write(page[-1].pk, about)
@@ -42,9 +58,10 @@ def listing(
     about: str,
     shape: Callable[[Row], dict[str, Any]],
     newest_first: bool = False,
+    first: Sequence[Row] = (),
 ) -> dict[str, Any]:
     """The whole answer of a List operation: the page's rows in their shape, under that name."""
-    page, members = page_of(rows, params, about=about, newest_first=newest_first)
+    page, members = page_of(rows, params, about=about, newest_first=newest_first, first=first)
     return {name: [shape(row) for row in page], **members}
 
 

@@ -98,7 +98,8 @@ def qualification_type_shape(qualification_type: QualificationType) -> dict[str,
         else int(test_seconds.total_seconds()),
         "AnswerKey": qualification_type.answer_key or None,
         "RetryDelayInSeconds": None if retry is None else int(retry.total_seconds()),
-        "IsRequestable": True,
+        # The system's own types have no requester, and nobody can ask for them.
+        "IsRequestable": qualification_type.requester_id is not None,
         "AutoGranted": is_auto,
         "AutoGrantedValue": qualification_type.auto_granted_value if is_auto else None,
     }

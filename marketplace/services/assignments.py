@@ -5,6 +5,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
+from marketplace import ids
 from marketplace.errors import AssignmentClosed, NothingToAccept, NotQualified
 from marketplace.models import (
     Assignment,
@@ -32,6 +33,10 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     NotQualified."""
     # Worker first, then HIT: a double click waits for the first click.
     worker = Worker.objects.select_for_update().get(pk=worker.pk)
+    if worker.is_suspended:
+        raise NotQualified(
+            "Your account is suspended: you cannot accept HITs. Write to whoever runs this site."
+        )
     refuse_unqualified(worker=worker, hit_type=hit_type, action=Action.ACCEPT)
     if worker.assignments.in_time(at).count() >= settings.MTURK_QUEUE_LENGTH:
         raise NotQualified(
@@ -42,11 +47,27 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     assignment = Assignment.objects.create(
         hit=hit,
         worker=worker,
+        public_id=_returned_id(hit, worker) or ids.entity_id(),
         accepted_at=at,
         deadline=at + hit_type.assignment_duration,
     )
     record_event(event_type=EventType.ASSIGNMENT_ACCEPTED, hit=hit, assignment=assignment, at=at)
     return assignment
+
+
+def _returned_id(hit: Hit, worker: Worker) -> str:
+    """The id of an assignment of the HIT that another worker gave up, where ids are issued anew."""
+    if not settings.MTURK_REISSUE_ASSIGNMENT_IDS:
+        return ""
+    given_up = hit.assignments.filter(
+        status__in=[AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED]
+    )
+    row = given_up.exclude(worker=worker).order_by("-pk").first()
+    if row is None:
+        return ""
+    # The old row stays, for the worker's history, under an id that nobody was told.
+    Assignment.objects.filter(pk=row.pk).update(public_id=ids.entity_id())
+    return row.public_id
 
 
 def _take_slot(worker: Worker, hit_type: HitType, at: datetime) -> Hit:

@@ -161,6 +161,7 @@ def add_assignments(*, hit: Hit, count: int, at: datetime, token: str | None = N
                 token=token, at=at)  # fmt: skip
     hit = lock(hit)
     _refuse_disposed(hit)
+    _refuse_too_new(hit, at)
     large = settings.MTURK_LARGE_HIT_ASSIGNMENTS
     total = hit.max_assignments + count
     if hit.max_assignments < large <= total or total > settings.MTURK_MAX_ASSIGNMENTS:
@@ -185,6 +186,7 @@ def update_expiration(*, hit: Hit, expires_at: datetime, at: datetime) -> None:
     if expires_at <= at:
         expire(hit=hit, at=at)
         return
+    _refuse_too_new(hit, at)
     if expires_at < hit.expires_at:
         raise DomainError(
             "The expiration of a HIT can be moved to a later time or to now, not to an earlier "
@@ -250,6 +252,7 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
     """Give the HIT another type's properties; raises InsufficientFunds or InvalidHitState."""
     hit = lock(hit)
     _refuse_disposed(hit)
+    _refuse_too_new(hit, at)
     unpaid = hit.available + hit.pending + hit.unreviewed
     money.release(hit=hit, slots=unpaid, at=at)
     hit.hit_type = hit_type
@@ -272,6 +275,14 @@ def lock(hit: Hit) -> Hit:
 def _refuse_disposed(hit: Hit) -> None:
     if hit.status == HitStatus.DISPOSED:
         raise _wrong_state(hit, [status for status in HitStatus if status != HitStatus.DISPOSED])
+
+
+def _refuse_too_new(hit: Hit, at: datetime) -> None:
+    if at < hit.created_at + settings.MTURK_MODIFIABLE_AFTER:
+        raise InvalidHitState(
+            f"Hit {hit.public_id} was created a moment ago and cannot be modified yet. Try again "
+            "in some seconds."
+        )
 
 
 def _wrong_state(hit: Hit, allowed: list) -> InvalidHitState:

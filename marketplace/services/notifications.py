@@ -108,9 +108,9 @@ def document(
 def deliver(*, at: datetime) -> int:
     """Send what is due; returns how many events arrived. What fails is tried again later."""
     due = Event.objects.filter(sent_at=None, due_at__lte=at, attempts__lt=MOST_ATTEMPTS)
+    order = "-due_at" if settings.MTURK_NOTIFICATIONS_NEWEST_FIRST else "due_at"
     return sum(
-        _deliver_one(event, at)
-        for event in due.select_related("requester").order_by("due_at")[:BATCH]
+        _deliver_one(event, at) for event in due.select_related("requester").order_by(order)[:BATCH]
     )
 
 
@@ -122,7 +122,8 @@ def _deliver_one(event: Event, at: datetime) -> bool:
         return False
     text = document(event.requester, event.version, event.document_id, [event.body])
     try:
-        _send(event.transport, event.destination, text)
+        for _ in range(settings.MTURK_NOTIFICATION_COPIES):
+            _send(event.transport, event.destination, text)
     except (BotoCoreError, ClientError):
         logger.warning("Event %s did not arrive; it is tried again.", event.document_id)
         return False

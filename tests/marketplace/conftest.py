@@ -1,16 +1,17 @@
 """A marketplace on a port of this machine, and the people who use it."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from types import SimpleNamespace
 
 import pytest
 from django.db import connections
 from waitress.server import create_server
 
-from marketplace import clock
 from marketplace.wsgi import application
-from tests.marketplace.driver import Marketplace
+from tests.marketplace.driver import Marketplace, is_foreign
 
 
 @pytest.fixture(scope="session")
@@ -33,9 +34,20 @@ def server_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def marketplace(server_url, transactional_db, settings) -> Iterator[Marketplace]:
-    """An empty marketplace that boto3 clients and workers' browsers can reach."""
-    settings.MARKETPLACE_URL = server_url
-    settings.TEST_HOOKS = True
-    yield Marketplace(server_url)
-    clock.reset()
+def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
+    """An empty marketplace that boto3 clients and workers' browsers can reach; with
+    MARKETPLACE_CONFORMANCE_URL set, the one at that address, however full it is."""
+    if is_foreign():
+        site = Marketplace(os.environ["MARKETPLACE_CONFORMANCE_URL"])
+    else:
+        site = Marketplace(request.getfixturevalue("server_url"))
+        settings.MARKETPLACE_URL = site.url
+        settings.TEST_HOOKS = True
+    yield site
+    site.put_right()
+
+
+@pytest.fixture
+def without_pauses(monkeypatch) -> None:
+    """botocore's retries without the waiting between them."""
+    monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda seconds: None))

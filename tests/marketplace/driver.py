@@ -1,22 +1,20 @@
-"""Drives a marketplace as its users do: requesters by boto3, workers by forms over HTTP."""
+"""Drives a marketplace as its users do: requesters by boto3, workers by forms over HTTP.
+
+What no user can do, as making accounts and moving time, is done by the server's test hooks. Where
+the server has none, a test that needs them is skipped.
+"""
 
 import itertools
-from datetime import timedelta
-from decimal import Decimal
+import os
+import uuid
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import boto3
+import pytest
 import requests
 from botocore.config import Config
 from bs4 import BeautifulSoup
-
-from marketplace import clock
-from marketplace.pages.sign_in import sign_in_url
-from marketplace.services.workers import (
-    WorkerProfile,
-    get_or_create_requester,
-    get_or_create_worker,
-)
 
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
@@ -96,13 +94,28 @@ class Marketplace:
     """A marketplace at an address, with a clock that can be set."""
 
     def __init__(self, url: str) -> None:
-        self.url = url
+        self.url = url.rstrip("/")
         self.numbers = itertools.count(1)
+        # Names of this test's own, so that it is alone also on a server that others use.
+        self.run = uuid.uuid4().hex[:12]
+
+    def hook(self, path: str, **body: Any) -> dict[str, Any]:
+        """Ask for a change by a test hook; skips the test where there are none."""
+        response = requests.post(f"{self.url}/test/{path}", json=body)
+        if response.status_code == 404 and os.environ.get("MARKETPLACE_CONFORMANCE_URL"):
+            pytest.skip(f"{self.url} has no test hooks (/test/{path}).")
+        assert response.status_code == 200, response.text
+        return response.json()
 
     def keys(self, name: str = "lab", balance: str | None = None) -> dict[str, str]:
-        amount = None if balance is None else Decimal(balance)
-        made = get_or_create_requester(name=name, balance=amount, at=clock.now())
-        return {"access_key": made.access_key, "secret_key": made.secret_key}
+        """The keys of a requester of this test's; at a server without hooks, the environment's."""
+        if is_foreign() and name == "lab" and balance is None and "AWS_ACCESS_KEY_ID" in os.environ:
+            return {
+                "access_key": os.environ["AWS_ACCESS_KEY_ID"],
+                "secret_key": os.environ["AWS_SECRET_ACCESS_KEY"],
+            }
+        made = self.hook("requesters", name=f"{name} {self.run}", balance=balance)
+        return {"access_key": made["access_key"], "secret_key": made["secret_key"]}
 
     def requester(self, name: str = "lab", balance: str | None = None, **options: Any) -> Any:
         """A boto3 client of the requester of that name."""
@@ -119,22 +132,39 @@ class Marketplace:
             config=Config(**options),
         )
 
+    def _make_worker(self, **profile: Any) -> dict[str, Any]:
+        return self.hook("workers", name=f"worker {next(self.numbers)} {self.run}", **profile)
+
     def sign_in_link(self) -> str:
         """A link that signs a new worker in."""
-        name = f"worker {next(self.numbers)}"
-        made = get_or_create_worker(name=name, profile=WorkerProfile(), at=clock.now())
-        return sign_in_url(made)
+        return self._make_worker()["sign_in_url"]
 
     def worker(self, **profile: Any) -> Worker:
         """A new worker, signed in."""
-        made = get_or_create_worker(
-            name=f"worker {next(self.numbers)}", profile=WorkerProfile(**profile), at=clock.now()
-        )
-        return Worker(self.url, made.public_id, sign_in_url(made))
+        made = self._make_worker(**profile)
+        return Worker(self.url, made["worker_id"], made["sign_in_url"])
 
     def advance(self, **time: float) -> None:
         """Move the marketplace's clock."""
-        clock.advance(timedelta(**time))
+        self.hook("clock", advance_seconds=timedelta(**time).total_seconds())
+
+    def now(self) -> datetime:
+        """The time by the marketplace's clock."""
+        return datetime.fromtimestamp(self.hook("clock", advance_seconds=0)["now"], UTC)
+
+    def choose(self, **choices: Any) -> None:
+        """Change settings of the marketplace's behaviour until the end of the test."""
+        self.hook("settings", **choices)
+
+    def put_right(self) -> None:
+        """Undo what a test changed by hooks, as far as the server has them."""
+        for path, body in (("clock", "reset"), ("settings", "reset"), ("faults", "clear")):
+            requests.post(f"{self.url}/test/{path}", json={body: True})
+
+
+def is_foreign() -> bool:
+    """Whether the server under test is not one of this process."""
+    return "MARKETPLACE_CONFORMANCE_URL" in os.environ
 
 
 def create_hit_type(client: Any, **changes: Any) -> str:

@@ -13,7 +13,7 @@ from marketplace.services import hits
 from marketplace.services.hits import HitRequest, HitTypeProperties
 
 from ..lookups import find_hit, find_hit_type, find_layout
-from ..paging import listing
+from ..paging import listed_by, listing
 from ..registry import Call, operation
 from ..shapes import hit_shape
 
@@ -104,7 +104,9 @@ def get_hit(call: Call) -> dict[str, Any]:
 @operation("ListHITs")
 def list_hits(call: Call) -> dict[str, Any]:
     return listing(
-        call.requester.hits.undisposed().select_related("hit_type", "layout"),
+        call.requester.hits.undisposed()
+        .filter(**listed_by(call.at))
+        .select_related("hit_type", "layout"),
         call.params,
         name="HITs",
         about=call.about(),
@@ -117,7 +119,8 @@ def list_hits(call: Call) -> dict[str, Any]:
 def list_reviewable_hits(call: Call) -> dict[str, Any]:
     status = call.params.get("Status", HitStatus.REVIEWABLE)
     hit_type_id = call.params.get("HITTypeId")
-    rows = call.requester.hits.filter(status=status).select_related("hit_type", "layout")
+    rows = call.requester.hits.filter(status=status, **listed_by(call.at))
+    rows = rows.select_related("hit_type", "layout")
     if hit_type_id is not None:
         rows = rows.filter(hit_type=find_hit_type(call.requester, hit_type_id))
     return listing(

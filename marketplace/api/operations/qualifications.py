@@ -16,8 +16,9 @@ from marketplace.models import (
 )
 from marketplace.services import qualifications
 
+from .. import system_types
 from ..lookups import find_qualification_type, find_worker
-from ..paging import listing
+from ..paging import listed_by, listing
 from ..registry import Call, operation
 from ..shapes import hit_shape, qualification_shape, qualification_type_shape
 
@@ -78,11 +79,13 @@ def _seconds(name: str, count: int) -> timedelta:
 @operation("GetQualificationType")
 def get_qualification_type(call: Call) -> dict[str, Any]:
     # Anyone may look a type up: HITs of others can demand it.
-    found = QualificationType.objects.filter(
-        public_id=call.params["QualificationTypeId"], is_deleted=False
-    ).first()
+    public_id = call.params["QualificationTypeId"]
+    found = (
+        system_types.get(public_id)
+        or QualificationType.objects.filter(public_id=public_id, is_deleted=False).first()
+    )
     if found is None:
-        raise qualifications.no_such_type(call.params["QualificationTypeId"])
+        raise qualifications.no_such_type(public_id)
     shape = qualification_type_shape(found)
     if found.requester_id != call.requester.pk:
         shape = {**shape, "Test": None, "AnswerKey": None}
@@ -102,7 +105,7 @@ def delete_qualification_type(call: Call) -> dict[str, Any]:
 
 @operation("ListQualificationTypes")
 def list_qualification_types(call: Call) -> dict[str, Any]:
-    rows = QualificationType.objects.filter(is_deleted=False)
+    rows = QualificationType.objects.filter(is_deleted=False, **listed_by(call.at))
     query = call.params.get("Query", "")
     own_only = call.params.get("MustBeOwnedByCaller", False)
     if own_only:
@@ -113,6 +116,9 @@ def list_qualification_types(call: Call) -> dict[str, Any]:
         rows = rows.filter(
             Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word)
         )
+    # "If false, all Qualification types, including those managed by the system, are considered."
+    is_only_requesters = own_only or call.params["MustBeRequestable"]
+    system = [] if is_only_requesters else system_types.found(query)
 
     def shape(each: QualificationType) -> dict[str, Any]:
         whole = qualification_type_shape(each)
@@ -125,6 +131,7 @@ def list_qualification_types(call: Call) -> dict[str, Any]:
         name="QualificationTypes",
         about=call.about(own_only, call.params["MustBeRequestable"], hash_of(query)),
         shape=shape,
+        first=system,
     )
 
 

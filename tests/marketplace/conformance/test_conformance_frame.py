@@ -91,8 +91,8 @@ def test_control_characters_are_left_out(marketplace, client, hit_type_id):
 
 
 @pytest.mark.parametrize(("setting", "values"), [("join", ["a|b"]), ("separate", ["a", "b"])])
-def test_a_field_that_comes_twice(marketplace, client, hit_type_id, settings, setting, values):
-    settings.MTURK_REPEATED_FIELDS = setting
+def test_a_field_that_comes_twice(marketplace, client, hit_type_id, setting, values):
+    marketplace.choose(MTURK_REPEATED_FIELDS=setting)
     worker = marketplace.worker()
     assignment_id = worker.accept(hit_type_id)
 
@@ -138,6 +138,7 @@ def test_an_answer_beyond_the_limit_is_refused_in_words(marketplace, client, hit
 
 
 def test_a_form_without_an_answer_is_refused(marketplace, client, hit_type_id):
+    marketplace.choose(MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS=False)
     worker = marketplace.worker()
     assignment_id = worker.accept(hit_type_id)
 

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from marketplace import clock
 from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code
 
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
@@ -121,7 +120,7 @@ def test_an_expiration_cannot_come_nearer(marketplace):
 
     with pytest.raises(client.exceptions.RequestError, match="earlier"):
         client.update_expiration_for_hit(
-            HITId=hit_id, ExpireAt=clock.now() + timedelta(seconds=600)
+            HITId=hit_id, ExpireAt=marketplace.now() + timedelta(seconds=600)
         )
 
 
@@ -132,7 +131,7 @@ def test_a_later_expiration_reopens_an_expired_hit(marketplace):
     marketplace.advance(seconds=61)
     assert counts(client, hit_id)[0] == "Reviewable"
 
-    client.update_expiration_for_hit(HITId=hit_id, ExpireAt=clock.now() + timedelta(hours=1))
+    client.update_expiration_for_hit(HITId=hit_id, ExpireAt=marketplace.now() + timedelta(hours=1))
 
     assert counts(client, hit_id) == ("Assignable", 1, 0, 0)
     assert marketplace.worker().accept(hit_type_id)
