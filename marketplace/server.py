@@ -73,6 +73,8 @@ def serve(
         # select() takes no more than 1,024 connections.
         asyncore_use_poll=True,
         max_request_body_size=2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
+        # A proxy's word on address and scheme reaches the application only where there is one.
+        clear_untrusted_proxy_headers=not settings.BEHIND_PROXY,
         ident="marketplace",
     )
     signal.signal(signal.SIGTERM, _stop)

@@ -1,5 +1,9 @@
-// Tells the page around the frame that the answers have arrived; it offers what comes next.
+// Tells the page around the frame that the answers have arrived. Once that page has heard it, it
+// offers what comes next itself, and the links here are not needed.
 if (globalThis.window && window.parent !== window) {
+  addEventListener("message", (event) => {
+    if (event.source !== window.parent || event.data !== "marketplace:heard") return;
+    document.querySelector("[data-next]").hidden = true;
+  });
   window.parent.postMessage("marketplace:submitted", "*");
-  document.querySelector("[data-next]").hidden = true;
 }

@@ -35,6 +35,8 @@ export function mountFrame(frame) {
     // The frame's own site may differ from ours, so what counts is which window it came from.
     // It is a hint and no more: what was submitted, the server knows.
     if (event.source !== frame.contentWindow || event.data !== "marketplace:submitted") return;
+    // To whatever site is in the frame by now: it says nothing that is worth keeping from one.
+    event.source.postMessage("marketplace:heard", "*");
     document.querySelector("[data-task]").hidden = true;
     const next = document.querySelector("[data-submitted]");
     next.hidden = false;
