@@ -67,6 +67,9 @@ ALLOWED_HOSTS = [
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_URL]
 
 INSTALLED_APPS = [
+    # For operators alone; requesters have keys, and workers accounts of their own.
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
     "whitenoise.runserver_nostatic",
@@ -84,6 +87,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "marketplace.pages.middleware.SignedInWorkerMiddleware",
 ]

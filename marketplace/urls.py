@@ -1,7 +1,7 @@
 """The site's addresses: the API and the workers' list share the root, told apart by method."""
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.api import hooks
@@ -59,4 +59,5 @@ urlpatterns = [
     path("earnings/<int:year>-<int:month>", statements.statement, name="statement"),
     path("earnings/<int:year>-<int:month>.csv", statements.statement_csv, name="statement_csv"),
     path("messages", views.worker_messages, name="messages"),
+    path("operator/", include("marketplace.operator.urls")),
 ]

@@ -3,6 +3,7 @@
 import json
 import logging
 import uuid
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -12,6 +13,7 @@ from django.utils import timezone
 
 from marketplace import clock
 from marketplace.errors import DomainError
+from marketplace.services.activity import noted
 from marketplace.services.sweep import catch_up
 
 from . import faults, operations, serializing
@@ -62,9 +64,18 @@ def _handle(request: HttpRequest) -> dict[str, Any]:
     params = validate(model.input_shape, body)
     at = clock.now()
     catch_up(at=at)
-    with faults.around(name):
-        answer = HANDLERS[name](Call(requester=requester, params=params, at=at, operation=name))
+    call = Call(requester=requester, params=params, at=at, operation=name)
+    with faults.around(name), _noted(call):
+        answer = HANDLERS[name](call)
     return serializing.shaped(model.output_shape, answer)
+
+
+def _noted(call: Call) -> AbstractContextManager[None]:
+    """Logs a call that changes something, with the object that it names first."""
+    if call.operation.startswith(("Get", "List")):
+        return nullcontext()
+    about = next((str(value) for name, value in call.params.items() if name.endswith("Id")), "")
+    return noted(actor=call.requester.name, action=call.operation, about=about, at=call.at)
 
 
 def _operation_name(request: HttpRequest) -> str:

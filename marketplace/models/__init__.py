@@ -14,6 +14,7 @@ from .hits import (
 )
 from .ledger import Account, BonusPayment, Transfer, TransferKind
 from .notifications import Event, EventType, NotificationSetting
+from .operators import Activity
 from .qualifications import (
     Qualification,
     QualificationRequest,
@@ -30,6 +31,7 @@ __all__ = [
     "LIVE",
     "REVEALED",
     "Account",
+    "Activity",
     "Assignment",
     "AssignmentStatus",
     "Attempt",

@@ -50,6 +50,8 @@ class Worker(models.Model):
     password = models.CharField(max_length=128, blank=True, default="")
     # Sessions and links of an earlier number are no longer good.
     sign_in_number = models.PositiveIntegerField(default=0)
+    # By the operator, from everything; a requester's own refusal is a WorkerBlock.
+    is_suspended = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -58,7 +58,7 @@ class _Finder:
             if module.__name__ == MODULE:
                 _patch(module, self.endpoint)
 
-        spec.loader.exec_module = exec_module
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec
 
 
@@ -73,4 +73,4 @@ def _patch(module, endpoint):
     def handler(request, **kwargs):
         request.url = redirected_url(request.url, endpoint)
 
-    module.Session.__init__ = __init__  # type: ignore[method-assign]
+    module.Session.__init__ = __init__

@@ -1,0 +1,34 @@
+"""Who may see an operator's page."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+Rest = ParamSpec("Rest")
+
+
+class OperatorRequest(HttpRequest):
+    """A request of a signed-in operator."""
+
+    user: User
+
+
+def operator_required(
+    view: Callable[Concatenate[OperatorRequest, Rest], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    """Send everybody but an operator to the operators' sign-in page."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+        if not (request.user.is_active and request.user.is_staff):
+            return redirect("operator:sign_in")
+        response = view(request, *args, **kwargs)  # type: ignore[arg-type]
+        # Keys and balances are not for a shared computer's cache.
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+    return wrapped

@@ -1,0 +1,29 @@
+"""Pages of long tables by key: the last page costs what the first does, and no row is counted."""
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+Row = TypeVar("Row", bound=Model)
+SIZE = 50
+
+
+@dataclass(frozen=True)
+class KeyPage(Generic[Row]):
+    rows: list[Row]
+    # The key before which the next page begins; None on the last.
+    older: int | None
+    is_first: bool
+
+
+def newest_first(request: HttpRequest, rows: QuerySet[Row]) -> KeyPage[Row]:
+    """The page that the address asks for with `before`, newest rows first."""
+    before = request.GET.get("before", "")
+    is_first = not (before.isascii() and before.isdigit() and len(before) < 19)
+    if not is_first:
+        rows = rows.filter(pk__lt=int(before))
+    found = list(rows.order_by("-pk")[: SIZE + 1])
+    page = found[:SIZE]
+    return KeyPage(page, page[-1].pk if len(found) > SIZE else None, is_first)

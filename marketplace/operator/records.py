@@ -1,0 +1,158 @@
+"""The operator's pages of what happened: HITs, the activity log, the ledger and payouts."""
+
+import csv
+from datetime import datetime
+
+from django.contrib import messages
+from django.db.models import Count, Q, Sum
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from marketplace import clock
+from marketplace.models import Account, Activity, Hit, HitStatus, Transfer, TransferKind, Worker
+from marketplace.services import payouts as services
+from marketplace.services.activity import noted
+
+from .access import OperatorRequest, operator_required
+from .pages import newest_first
+
+MOST_PAYOUTS = 50
+
+
+@require_GET
+@operator_required
+def hits(request: OperatorRequest) -> HttpResponse:
+    """HITs by id, title or requester, and by state."""
+    search = request.GET.get("q", "").strip()[:100]
+    state = request.GET.get("state", "")
+    found = Hit.objects.select_related("hit_type", "requester")
+    if search:
+        found = found.filter(
+            Q(public_id=search.upper())
+            | Q(hit_type__public_id=search.upper())
+            | Q(hit_type__title__icontains=search)
+            | Q(requester__name__icontains=search)
+        )
+    if state in HitStatus.values:
+        found = found.filter(status=state)
+    context = {
+        "page": newest_first(request, found),
+        "search": search,
+        "state": state,
+        "states": HitStatus.values,
+    }
+    return render(request, "marketplace/operator/hits.html", context)
+
+
+@require_GET
+@operator_required
+def hit(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """One HIT with its assignments."""
+    found = get_object_or_404(
+        Hit.objects.select_related("hit_type", "requester"), public_id=public_id
+    )
+    page = newest_first(request, found.assignments.select_related("worker"))
+    return render(request, "marketplace/operator/hit.html", {"hit": found, "page": page})
+
+
+@require_GET
+@operator_required
+def activity(request: OperatorRequest) -> HttpResponse:
+    """What requesters' programs and operators did, or were refused."""
+    search = request.GET.get("q", "").strip()[:100]
+    found = Activity.objects.all()
+    if search:
+        found = found.filter(
+            Q(actor__icontains=search) | Q(action__icontains=search) | Q(about__icontains=search)
+        )
+    if request.GET.get("state") == "refused":
+        found = found.exclude(refusal="")
+    context = {"page": newest_first(request, found), "search": search}
+    return render(request, "marketplace/operator/activity.html", context)
+
+
+@require_GET
+@operator_required
+def money(request: OperatorRequest) -> HttpResponse:
+    """The ledger's totals by kind, what is owed, and the payouts made."""
+    kinds = (
+        Transfer.objects.order_by().values("kind").annotate(count=Count("pk"), sum=Sum("amount"))
+    )
+    due = services.balances()
+    made = (
+        Transfer.objects.filter(kind=TransferKind.PAYOUT)
+        .values("made_at")
+        .annotate(workers=Count("pk"), sum=Sum("amount"))
+        .order_by("-made_at")[:MOST_PAYOUTS]
+    )
+    context = {
+        "kinds": sorted(kinds, key=lambda row: row["kind"]),
+        "owed": sum(due.values()),
+        "owed_to": len(due),
+        "payouts": made,
+    }
+    return render(request, "marketplace/operator/money.html", context)
+
+
+@require_GET
+@operator_required
+def ledger(request: OperatorRequest) -> HttpResponse:
+    """Every movement of money, newest first."""
+    rows = Transfer.objects.select_related("requester", "worker", "hit")
+    if request.GET.get("kind") in TransferKind.values:
+        rows = rows.filter(kind=request.GET["kind"])
+    context = {
+        "page": newest_first(request, rows),
+        "kind": request.GET.get("kind", ""),
+        "kinds": TransferKind.values,
+        "accounts": Account.values,
+    }
+    return render(request, "marketplace/operator/ledger.html", context)
+
+
+@require_POST
+@operator_required
+def pay_out(request: OperatorRequest) -> HttpResponse:
+    """Make a payout of everything that is owed."""
+    at = clock.now()
+    actor = f"operator {request.user.get_username()}"
+    with noted(actor=actor, action="made a payout", about=at.isoformat(), at=at):
+        count = services.pay_out(at=at)
+    if count:
+        messages.success(request, f"A payout to {count} workers was made. Its list says whom.")
+    else:
+        messages.error(request, "Nobody is owed anything. No payout was made.")
+    return redirect("operator:money")
+
+
+@require_GET
+@operator_required
+def payout_csv(request: OperatorRequest, made_at: str) -> HttpResponse:
+    """One payout's list: worker, name, amount."""
+    try:
+        moment = datetime.fromisoformat(made_at)
+    except ValueError as error:
+        raise Http404("There is no such payout.") from error
+    if moment.tzinfo is None:
+        raise Http404("There is no such payout.")
+    rows = Transfer.objects.filter(kind=TransferKind.PAYOUT, made_at=moment)
+    amounts = dict(rows.values_list("worker", "amount"))
+    if not amounts:
+        raise Http404("There is no such payout.")
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    name = f"payout-{moment:%Y-%m-%dT%H%M%S}.csv"
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    writer = csv.writer(response)
+    writer.writerow(["worker_id", "name", "country", "amount", "currency", "made_at"])
+    for worker in Worker.objects.filter(pk__in=amounts).order_by("pk").iterator():
+        writer.writerow(
+            [worker.public_id, _text(worker.name), worker.country, amounts[worker.pk], "USD",
+             moment.isoformat()]
+        )  # fmt: skip
+    return response
+
+
+def _text(value: str) -> str:
+    """Text that a spreadsheet does not take for a formula."""
+    return f"'{value}" if value[:1] in "=+-@\t\r" else value

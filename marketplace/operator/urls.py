@@ -1,0 +1,26 @@
+"""The operator's addresses, all under /operator/."""
+
+from django.urls import path
+
+from . import records, views
+
+app_name = "operator"
+urlpatterns = [
+    path("", views.overview, name="overview"),
+    path("sign-in", views.sign_in, name="sign_in"),
+    path("sign-out", views.sign_out, name="sign_out"),
+    path("requesters", views.requesters, name="requesters"),
+    path("requesters/<int:pk>", views.requester, name="requester"),
+    path("requesters/<int:pk>/money", views.add_money, name="add_money"),
+    path("requesters/<int:pk>/keys", views.replace_keys, name="replace_keys"),
+    path("workers", views.workers, name="workers"),
+    path("workers/<str:public_id>", views.worker, name="worker"),
+    path("workers/<str:public_id>/suspension", views.suspend, name="suspend"),
+    path("hits", records.hits, name="hits"),
+    path("hits/<str:public_id>", records.hit, name="hit"),
+    path("activity", records.activity, name="activity"),
+    path("money", records.money, name="money"),
+    path("money/ledger", records.ledger, name="ledger"),
+    path("money/payouts", records.pay_out, name="pay_out"),
+    path("money/payouts/<str:made_at>.csv", records.payout_csv, name="payout_csv"),
+]

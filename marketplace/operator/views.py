@@ -1,0 +1,207 @@
+"""The operator's pages: sign in, requesters and workers."""
+
+from contextlib import contextmanager
+
+from django.contrib import messages
+from django.contrib.auth import login, logout
+from django.db.models import Q, Sum
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from marketplace import clock
+from marketplace.errors import DomainError, TooManyAttempts
+from marketplace.models import Hit, HitStatus, Requester, Worker
+from marketplace.pages.sign_in import address_of
+from marketplace.services import operators
+from marketplace.services.activity import noted
+from marketplace.services.attempts import count_attempt
+from marketplace.services.payouts import balances
+
+from .access import OperatorRequest, operator_required
+from .forms import MoneyForm, RequesterForm, SignInForm, WorkerForm
+from .pages import newest_first
+
+MOST_TRIES = 10
+
+
+@require_http_methods(["GET", "POST"])
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Begin an operator's session."""
+    form = SignInForm(request.POST or None)
+    problem, status = "", 200
+    if form.is_valid():
+        try:
+            for who in (f"name:{form.cleaned_data['name']}", f"address:{address_of(request)}"):
+                count_attempt(what="operator", who=who, most=MOST_TRIES, at=timezone.now())
+        except TooManyAttempts as error:
+            problem, status = str(error), 429
+        else:
+            operator = form.operator()
+            if operator is not None:
+                request.session.flush()
+                login(request, operator)
+                return redirect("operator:overview")
+            problem, status = "The name or the password is not right.", 403
+    context = {"form": form, "problem": problem}
+    return render(request, "marketplace/operator/sign_in.html", context, status=status)
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the operator's session."""
+    logout(request)
+    return redirect("operator:sign_in")
+
+
+@contextmanager
+def _told(request: OperatorRequest, action: str, about: str, done: str):
+    """Log what the block does and tell the operator, refusals too."""
+    actor = f"operator {request.user.get_username()}"
+    try:
+        with noted(actor=actor, action=action, about=about, at=clock.now()):
+            yield
+    except DomainError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, done)
+
+
+@require_GET
+@operator_required
+def overview(request: OperatorRequest) -> HttpResponse:
+    """How much there is of everything."""
+    funds = Requester.objects.aggregate(
+        available=Sum("available_balance", default=0), held=Sum("held_balance", default=0)
+    )
+    context = {
+        "requesters": Requester.objects.count(),
+        "workers": Worker.objects.count(),
+        "suspended": Worker.objects.filter(is_suspended=True).count(),
+        "open_hits": Hit.objects.filter(status=HitStatus.ASSIGNABLE).count(),
+        "unreviewed": Hit.objects.undisposed().aggregate(n=Sum("unreviewed", default=0))["n"],
+        "owed": sum(balances().values()),
+        **funds,
+    }
+    return render(request, "marketplace/operator/overview.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@operator_required
+def requesters(request: OperatorRequest) -> HttpResponse:
+    """All requesters, and a form for one more."""
+    form = RequesterForm(request.POST or None)
+    if form.is_valid():
+        name = form.cleaned_data["name"]
+        with _told(request, "made a requester", name, f"{name} can post HITs now."):
+            operators.make_requester(
+                name=name, balance=form.cleaned_data["balance"], at=clock.now()
+            )
+        return redirect("operator:requesters")
+    search = request.GET.get("q", "").strip()[:100]
+    found = Requester.objects.filter(name__icontains=search)
+    context = {"form": form, "page": newest_first(request, found), "search": search}
+    status = 400 if form.errors else 200
+    return render(request, "marketplace/operator/requesters.html", context, status=status)
+
+
+@require_GET
+@operator_required
+def requester(request: OperatorRequest, pk: int) -> HttpResponse:
+    """One requester: keys, balances and the latest movements of money."""
+    found = get_object_or_404(Requester, pk=pk)
+    return render(
+        request,
+        "marketplace/operator/requester.html",
+        {
+            "requester": found,
+            "form": MoneyForm(),
+            "transfers": found.transfers.select_related("worker", "hit").order_by("-pk")[:20],
+        },
+    )
+
+
+@require_POST
+@operator_required
+def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Pay money into a requester's balance."""
+    found = get_object_or_404(Requester, pk=pk)
+    form = MoneyForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "That is no amount of money: dollars and cents above 0.")
+        return redirect("operator:requester", pk)
+    amount = form.cleaned_data["amount"]
+    about = f"{found.name}: ${amount}"
+    with _told(request, "paid in", about, f"${amount} were paid in."):
+        operators.add_money(requester=found, amount=amount, at=clock.now())
+    return redirect("operator:requester", pk)
+
+
+@require_POST
+@operator_required
+def replace_keys(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Give a requester new keys."""
+    found = get_object_or_404(Requester, pk=pk)
+    with _told(request, "replaced keys", found.name, "The old keys are refused from now on."):
+        operators.replace_keys(requester=found)
+    return redirect("operator:requester", pk)
+
+
+@require_GET
+@operator_required
+def workers(request: OperatorRequest) -> HttpResponse:
+    """All workers."""
+    search = request.GET.get("q", "").strip()[:100]
+    found = Worker.objects.filter(Q(public_id=search.upper()) | Q(name__icontains=search))
+    if request.GET.get("state") == "suspended":
+        found = found.filter(is_suspended=True)
+    page = newest_first(request, found)
+    due = balances(Worker.objects.filter(pk__in=[row.pk for row in page.rows]))
+    rows = [(row, due.get(row.pk, 0)) for row in page.rows]
+    context = {"page": page, "rows": rows, "search": search}
+    return render(request, "marketplace/operator/workers.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@operator_required
+def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """One worker: what is known of them, to be corrected, and what they did last."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    form = WorkerForm(
+        request.POST or None,
+        initial={
+            "country": found.country,
+            "approved": found.approved_count,
+            "rejected": found.rejected_count,
+        },
+    )
+    if form.is_valid():
+        with _told(request, "changed a worker", public_id, "The worker's figures were changed."):
+            operators.set_profile(worker=found, **form.cleaned_data)
+        return redirect("operator:worker", public_id)
+    context = {
+        "worker": found,
+        "form": form,
+        "blocks": found.blocks.select_related("requester").order_by("-pk")[:20],
+        "assignments": found.assignments.select_related("hit__hit_type").order_by("-pk")[:20],
+        "due": balances(Worker.objects.filter(pk=found.pk)).get(found.pk, 0),
+    }
+    status = 400 if form.errors else 200
+    return render(request, "marketplace/operator/worker.html", context, status=status)
+
+
+@require_POST
+@operator_required
+def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """Keep a worker from accepting anything, or let them again."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    is_suspended = request.POST.get("suspended") == "yes"
+    action, done = (
+        ("suspended a worker", "The worker can accept nothing any more.")
+        if is_suspended
+        else ("let a worker back", "The worker can accept HITs again.")
+    )
+    with _told(request, action, public_id, done):
+        operators.suspend(worker=found, is_suspended=is_suspended)
+    return redirect("operator:worker", public_id)

@@ -1,0 +1,52 @@
+"""What an operator changes: requesters and their keys and money, workers and their standing."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+
+from marketplace import ids
+from marketplace.errors import DomainError
+from marketplace.models import Requester, TransferKind, Worker
+
+from . import money
+from .workers import get_or_create_requester
+
+MOST_MONEY = Decimal("1000000000.00")
+
+
+def make_requester(*, name: str, balance: Decimal, at: datetime) -> Requester:
+    """A requester of a name that nobody has; raises DomainError."""
+    if Requester.objects.filter(name=name).exists():
+        raise DomainError(f"There is a requester called {name} already.")
+    return get_or_create_requester(name=name, balance=balance, at=at)
+
+
+def add_money(*, requester: Requester, amount: Decimal, at: datetime) -> None:
+    """Pay into the requester's available balance; raises DomainError for an impossible amount."""
+    if not 0 < amount <= MOST_MONEY:
+        raise DomainError(f"The amount must be between 0.01 and {MOST_MONEY}.")
+    money.move_money(requester=requester, kinds={TransferKind.DEPOSIT: amount}, at=at)
+
+
+def replace_keys(*, requester: Requester) -> None:
+    """Give the requester new keys; programs with the old ones are refused from now on."""
+    Requester.objects.filter(pk=requester.pk).update(
+        access_key=ids.access_key(), secret_key=ids.secret_key()
+    )
+
+
+def set_profile(*, worker: Worker, country: str, approved: int, rejected: int) -> None:
+    """Correct what is known of a worker."""
+    Worker.objects.filter(pk=worker.pk).update(
+        country=country.upper(), approved_count=approved, rejected_count=rejected
+    )
+
+
+@transaction.atomic
+def suspend(*, worker: Worker, is_suspended: bool) -> None:
+    """Keep the worker from accepting anything, or let them again; raises DomainError."""
+    changed = Worker.objects.filter(pk=worker.pk).exclude(is_suspended=is_suspended)
+    if not changed.update(is_suspended=is_suspended):
+        state = "suspended already" if is_suspended else "not suspended"
+        raise DomainError(f"The worker is {state}.")
