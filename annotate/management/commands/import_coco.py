@@ -1,14 +1,14 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 
-from annotate.errors import DomainError
+from annotate.management.base import DomainCommand
 from annotate.management.reports import files_told, rows_told
 from annotate.services import imports
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Take in a COCO instances file: categories as classes coco:ID, images, and boxes. The file "
         "is one transaction: a wrong entry stops the import and nothing of it is kept. Running it "
@@ -25,12 +25,9 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, file: Path, split: str, files: Path | None, **options: Any) -> None:
-        try:
-            counts = imports.import_coco(path=file, split=split)
-            self.stdout.write(rows_told("classes", counts.classes))
-            self.stdout.write(rows_told("images", counts.images))
-            self.stdout.write(rows_told("boxes", counts.boxes))
-            if files:
-                self.stdout.write(files_told(files, split))
-        except DomainError as error:
-            raise CommandError(str(error)) from error
+        counts = imports.import_coco(path=file, split=split)
+        self.stdout.write(rows_told("classes", counts.classes))
+        self.stdout.write(rows_told("images", counts.images))
+        self.stdout.write(rows_told("boxes", counts.boxes))
+        if files:
+            self.stdout.write(files_told(files, split))

@@ -1,14 +1,14 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from annotate.errors import DomainError
+from annotate.management.base import DomainCommand
 from annotate.management.reports import bytes_shown, files_told, rows_told
 from annotate.services import imports
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Take in the files of Open Images, V4 to V7: any of them, in one run or in several. Each "
         "file is one transaction: a malformed line stops the import and nothing of its file is "
@@ -40,10 +40,7 @@ class Command(BaseCommand):
             raise CommandError("--images, --boxes and --files need --split NAME.")
         if options["base_url"] and not options["images"]:
             raise CommandError("--base-url goes with --images.")
-        try:
-            self.import_files(**options)
-        except DomainError as error:
-            raise CommandError(str(error)) from error
+        self.import_files(**options)
 
     def import_files(self, *, split: str, base_url: str, **options: Any) -> None:
         if path := options["classes"]:

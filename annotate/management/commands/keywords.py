@@ -1,15 +1,16 @@
 from itertools import islice
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from annotate.management.base import DomainCommand
 from annotate.models import Image
 from annotate.services import priming
 
 CHUNK = 1_000
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Print the keywords that workers are shown, an image a line: its id, a tab, and the "
         "keywords with commas between them."

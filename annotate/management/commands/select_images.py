@@ -1,15 +1,15 @@
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 from tqdm import tqdm
 
-from annotate.errors import DomainError
+from annotate.management.base import DomainCommand
 from annotate.selection import DEFAULT_SAMPLE
 from annotate.services import selections
 
 
-class Command(BaseCommand):
+class Command(DomainCommand):
     help = (
         "Draw a selection of a split's images by the procedure of nocaps: upright images of two "
         "classes or more, all that have more than six, the others so that the classes come out "
@@ -39,16 +39,13 @@ class Command(BaseCommand):
         numbers: dict[str, Any] = {
             name: options[name] for name in ("name", "split", "sample", "seed", "ignore")
         }
-        try:
-            if selections.find_selection(count=count, **numbers):
-                self.stdout.write(f"{numbers['name']} was drawn before by the same numbers.")
-                return
-            with tqdm(total=count, unit=" images", disable=None) as bar:
-                drawn = selections.draw_selection(
-                    count=count, at=timezone.now(), progress=bar.update, **numbers
-                )
-        except DomainError as error:
-            raise CommandError(str(error)) from error
+        if selections.find_selection(count=count, **numbers):
+            self.stdout.write(f"{numbers['name']} was drawn before by the same numbers.")
+            return
+        with tqdm(total=count, unit=" images", disable=None) as bar:
+            drawn = selections.draw_selection(
+                count=count, at=timezone.now(), progress=bar.update, **numbers
+            )
         self.show(drawn)
 
     def show(self, drawn: selections.Drawn) -> None:

@@ -22,6 +22,8 @@ OUT = settings.BASE_DIR / "build" / "demo"
 
 
 class Command(DomainCommand):
+    # It goes on as another process, with a database of its own.
+    uses_database = False
     help = (
         "Run a whole campaign on this machine, in a folder of its own: draw scenes, import and "
         "select them, publish to the local marketplace, let simulated workers write, review, "

@@ -1,0 +1,59 @@
+"""What our commands have in common: tables in place, and errors in one line."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def run(database: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{database}"}
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_first_command_finds_its_tables(tmp_path):
+    done = run(tmp_path / "new.sqlite3", "keywords", "--hidden")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_database_of_another_version_is_left_alone(tmp_path):
+    database = tmp_path / "old.sqlite3"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE annotate_campaign (id integer)")
+    connection.close()
+
+    done = run(database, "sync")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("CommandError: The database is not up to date")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["publish", "nobody"],
+        ["export_captions", "nobody", "--out", "nowhere"],
+        ["create_campaign", "nowhere.toml"],
+        ["import_openimages", "--classes", "nowhere.csv"],
+    ],
+)
+def test_a_wrong_name_is_one_line_and_exit_status_one(tmp_path, command):
+    done = run(tmp_path / "new.sqlite3", *command)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("CommandError: ")
+    assert len(done.stderr.splitlines()) == 1
