@@ -83,10 +83,7 @@ def _take_slot(worker: Worker, hit_type: HitType, at: datetime) -> Hit:
 def next_hit(*, worker: Worker, hit_type: HitType, at: datetime) -> Hit | None:
     """The HIT of the group that the worker would get now, or None."""
     todo = (
-        hit_type.hits.open_at(at)
-        .not_done_by(worker)
-        .select_related("hit_type", "requester")
-        .order_by("pk")
+        hit_type.hits.open_in_order(at).not_done_by(worker).select_related("hit_type", "requester")
     )
     # A worker goes through a group in order. Starting where they stopped keeps the cost of this
     # the same however many they have done; what was missed or came back is found from the start.

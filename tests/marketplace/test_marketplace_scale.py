@@ -1,0 +1,19 @@
+"""What must not grow with the number of HITs, seen in how the database goes about it."""
+
+import pytest
+from django.db import connection
+
+from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_worker
+
+
+@pytest.mark.django_db
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="the plan is SQLite's")
+def test_the_next_hit_is_found_without_sorting_all_of_them():
+    hit_type, worker = make_hit_type(), make_worker()
+    for _ in range(3):
+        make_hit(hit_type)
+
+    plan = hit_type.hits.open_in_order(NOON).not_done_by(worker).explain()
+
+    assert "hit_of_type_by_status" in plan
+    assert "TEMP B-TREE" not in plan
