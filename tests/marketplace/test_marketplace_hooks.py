@@ -40,4 +40,4 @@ def test_settings_are_changed_in_their_own_types_and_brought_back(marketplace):
 
     assert [type(each) for each in changed] == [type(each) for each in before]
     assert changed[2] == (1, 2)
-    assert (site.MTURK_LISTING_LAG, site.MTURK_FEE_SHARE, site.MTURK_LIFETIME_SECONDS) == before
+    assert before == (site.MTURK_LISTING_LAG, site.MTURK_FEE_SHARE, site.MTURK_LIFETIME_SECONDS)

@@ -89,6 +89,7 @@ def happened(queue: Queue) -> list[str]:
 
 
 def test_each_step_of_a_hits_life_is_told(marketplace, queue):
+    """Check 47."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     client.update_notification_settings(
@@ -129,6 +130,7 @@ def test_only_what_was_asked_for_is_told(marketplace, queue):
 
 
 def test_a_test_event_ignores_the_filter_and_comes_at_once(marketplace, queue):
+    """Check 47."""
     client = marketplace.requester()
 
     client.send_test_event_notification(
@@ -138,6 +140,23 @@ def test_a_test_event_ignores_the_filter_and_comes_at_once(marketplace, queue):
     [document] = queue.documents()
     assert document["EventDocVersion"] == "2014-08-15"
     assert document["Events"][0]["EventType"] == "Ping"
+
+
+def test_notifications_come_more_than_once_and_in_another_order_on_demand(marketplace, queue):
+    """Check 47."""
+    marketplace.choose(MTURK_NOTIFICATION_COPIES=2, MTURK_NOTIFICATIONS_NEWEST_FIRST=True)
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
+    )
+    made = [create_hit(client, hit_type_id)["HITId"] for _ in range(2)]
+
+    deliver(at=clock.now())
+
+    documents = queue.documents()
+    assert [each["Events"][0]["HITId"] for each in documents] == [made[1]] * 2 + [made[0]] * 2
+    assert len({each["EventDocId"] for each in documents}) == 2
 
 
 def test_sns_carries_the_same_document(marketplace, queue, aws):

@@ -32,6 +32,7 @@ def guarded_hit(client, **requirement) -> str:
     [("Accept", True, True), ("PreviewAndAccept", True, False), (HIDE, False, False)],
 )
 def test_what_a_requirement_guards(marketplace, client, guarded, listed, previews):
+    """Check 36."""
     qualification = new_qualification(client)
     hit_type_id = guarded_hit(
         client, QualificationTypeId=qualification, Comparator="Exists", ActionsGuarded=guarded
@@ -47,6 +48,7 @@ def test_what_a_requirement_guards(marketplace, client, guarded, listed, preview
 
 
 def test_a_soft_block_hides_the_hits_until_it_is_revoked(marketplace, client):
+    """Check 37."""
     qualification = new_qualification(client)
     hit_type_id = guarded_hit(
         client, QualificationTypeId=qualification, Comparator="DoesNotExist", ActionsGuarded=HIDE
@@ -79,6 +81,7 @@ def test_a_soft_block_hides_the_hits_until_it_is_revoked(marketplace, client):
     ],
 )
 def test_system_qualifications_follow_the_workers_history(marketplace, client, profile, may_accept):
+    """Check 36."""
     hit_type_id = create_hit_type(
         client,
         QualificationRequirements=[
@@ -125,6 +128,7 @@ def test_approvals_here_count_towards_the_workers_history(marketplace, client):
 
 
 def test_a_blocked_worker_accepts_nothing_of_the_requester(marketplace, client):
+    """Check 38."""
     mine, other = create_hit_type(client), marketplace.requester("other")
     theirs = create_hit_type(other)
     create_hit(client, mine)
@@ -142,6 +146,7 @@ def test_a_blocked_worker_accepts_nothing_of_the_requester(marketplace, client):
 
 
 def test_a_qualification_types_name_is_taken_once(client):
+    """Check 39."""
     first = new_qualification(client, "Expert")
 
     with pytest.raises(
@@ -199,6 +204,7 @@ def test_a_worker_who_is_unknown_here_is_a_parameter_error(client):
 
 
 def test_messages_reach_workers_whose_work_was_reviewed(marketplace, client):
+    """Check 40."""
     hit_type_id = create_hit_type(client)
     create_hit(client, hit_type_id)
     known, stranger = marketplace.worker(), marketplace.worker()
@@ -220,6 +226,7 @@ def test_messages_reach_workers_whose_work_was_reviewed(marketplace, client):
 
 
 def test_101_recipients_are_refused(client):
+    """Check 40."""
     with pytest.raises(client.exceptions.RequestError) as error:
         client.notify_workers(
             Subject="x", MessageText="x", WorkerIds=[f"A{number}" for number in range(101)]
