@@ -262,7 +262,11 @@ def busy_worker(marketplace, lab, elsewhere):
     invitation = marketplace.command("marketplace_invite")[0]["invitation_url"]
     own = ["/", "/?q=nothing-like-it", "/queue", "/earnings", "/messages", "/profile"]
     own += [f"/groups/{lab.hit_type_id}/preview", f"/assignments/{first.assignment_id}"]
+    asked = lab.client.create_qualification_type(
+        Name=lab.title, Description="For careful writers.", QualificationTypeStatus="Active"
+    )
     own += [f"/assignments/{second.assignment_id}"]
+    own += [f"/qualifications/{asked['QualificationType']['QualificationTypeId']}"]
     strangers = [f"{marketplace.url}/sign-in", invitation, f"{study['join_url']}?PROLIFIC_PID=1"]
     return worker, strangers, [marketplace.url + path for path in own]
 
