@@ -34,6 +34,20 @@ def test_the_same_requester_keeps_keys_and_balance():
 
 
 @pytest.mark.django_db
+def test_the_snippet_makes_a_client_with_the_requesters_keys():
+    [keys] = run("marketplace_requester", "lab")
+    out = StringIO()
+
+    call_command("marketplace_requester", "lab", "--snippet", stdout=out)
+
+    names: dict[str, object] = {}
+    exec(out.getvalue(), names)
+    client = names["client"]
+    assert client.meta.endpoint_url == keys["endpoint_url"]
+    assert client._request_signer._credentials.secret_key == keys["secret_key"]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("balance", ["a lot", "-1", "0.001", "nan"])
 def test_an_impossible_balance_is_refused(balance):
     with pytest.raises(CommandError, match="balance"):

@@ -33,7 +33,13 @@ class Command(BaseCommand):
             help="set the available balance, in dollars "
             f"(a new requester has {settings.MTURK_STARTING_BALANCE} otherwise)",
         )
-        parser.add_argument("--json", action="store_true", help="print one JSON object")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="print one JSON object")
+        form.add_argument(
+            "--snippet",
+            action="store_true",
+            help="print Python lines that make a boto3 client; what is printed without --json too",
+        )
 
     def handle(self, *, name: str, balance: Decimal | None, **options):
         if not name.strip() or len(name) > 100:
