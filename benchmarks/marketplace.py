@@ -1,0 +1,182 @@
+"""The marketplace's own time for an assignment, from the first tenth of them to the last, and the
+cost of lists and of accepting with 100 and with 20,000 HITs.
+
+Workers hold sessions while assignments pass through accept, the page with its frame, submit and
+approve. Every request goes through the whole site, signatures, sessions and database included, in
+this process and without a network. `--scale`: 1,000 workers and 16,610 assignments.
+"""
+
+import argparse
+import random
+from contextlib import ExitStack
+from statistics import median
+
+from django.conf import settings
+
+from benchmarks.harness import Line, Report, in_turn, main, ratio, scratch_database, use
+from benchmarks.marketplace_site import (
+    QUESTION,
+    Browser,
+    Watch,
+    fill,
+    fill_hit,
+    make_hit_type,
+    make_requester,
+    make_workers,
+    requester_client,
+    settle_down,
+)
+from marketplace.models import Assignment, AssignmentStatus, Hit, HitType, Requester, Worker
+
+# Workers and assignments: a short run, and a tenth of nocaps' 166,100 captions.
+SHORT, SCALE = (50, 250), (1_000, 16_610)
+PLACES, SPARE_HITS = 9, 20
+AIM = 1.2
+SIZES = (100, 20_000)
+PAGE = 100
+ROUNDS, CALLS = 5, 5
+SEED = 2019
+
+
+def measure(options: argparse.Namespace) -> Report:
+    workers, assignments = SCALE if options.scale or options.full else SHORT
+    report = Report(figures={"workers": workers, "assignments": assignments, "sizes": list(SIZES)})
+    settings.ALLOWED_HOSTS = ["127.0.0.1"]
+    with scratch_database():
+        _report_lives(report, _lives(workers, assignments))
+    _compare_sizes(report)
+    return report
+
+
+def _lives(workers: int, assignments: int) -> list[float]:
+    """The site's time for each assignment, in the order in which they were done."""
+    watch = Watch()
+    # A few more, since the last workers must not be left with what they have done themselves.
+    hits = assignments // PLACES + SPARE_HITS
+    client = requester_client(make_requester(hits * PLACES), watch)
+    hit_type = make_hit_type(Requester.objects.get())
+    for _ in range(hits):
+        client.create_hit_with_hit_type(
+            HITTypeId=hit_type.public_id,
+            Question=QUESTION,
+            LifetimeInSeconds=86_400,
+            MaxAssignments=PLACES,
+        )
+    browsers = [Browser(worker, watch) for worker in make_workers(workers, name="worker")]
+    # Everybody has much the same to do, in an order like that of people.
+    turns = [browsers[number % workers] for number in range(assignments)]
+    random.Random(SEED).shuffle(turns)
+    settle_down()
+    watch.lap()
+    times = []
+    for browser in turns:
+        assignment_id = browser.work(browser.accept(hit_type))
+        client.approve_assignment(AssignmentId=assignment_id)
+        times.append(watch.lap())
+    approved = Assignment.objects.filter(status=AssignmentStatus.APPROVED).count()
+    assert approved == assignments, f"{approved} were approved"
+    return times
+
+
+def _report_lives(report: Report, times: list[float]) -> None:
+    tenth = len(times) // 10
+    first, last = (1000 * median(part) for part in (times[:tenth], times[-tenth:]))
+    growth = ratio(last, first)
+    whole = 1000 * sum(times) / len(times)
+    report.lines += [
+        Line("an assignment, on average", f"{whole:.2f} ms"),
+        Line("an assignment, last tenth", f"{last:.2f} ms", f"{first:.2f} ms first", growth, AIM),
+    ]
+    report.figures |= {
+        "assignment_ms": round(whole, 3),
+        "first_tenth_ms": round(first, 3),
+        "last_tenth_ms": round(last, 3),
+        "growth": growth,
+    }
+
+
+def _compare_sizes(report: Report) -> None:
+    with ExitStack() as stack:
+        databases = [stack.enter_context(scratch_database()) for _ in SIZES]
+        for database, size in zip(databases, SIZES, strict=True):
+            use(database)
+            _set_the_scene(size)
+        for key, what, action in (
+            ("list_hits", "ListHITs, a row", _list_hits),
+            ("list_assignments", "ListAssignmentsForHIT, a row", _list_assignments),
+            ("accept", "accept", _accept),
+        ):
+            in_turn(databases, lambda _, action=action: action(), rounds=1)
+            times = in_turn(databases, lambda _, action=action: action(), rounds=ROUNDS)
+            small, large = (1000 * median(times[database]) for database in databases)
+            growth = ratio(large, small)
+            report.lines.append(
+                Line(
+                    what,
+                    f"{large:.3f} ms with {SIZES[1]:,} HITs",
+                    f"{small:.3f} ms with {SIZES[0]:,}",
+                    growth,
+                    AIM,
+                )
+            )
+            report.figures[key] = {
+                "small_ms": round(small, 4), "large_ms": round(large, 4), "growth": growth,
+            }  # fmt: skip
+
+
+def _set_the_scene(size: int) -> None:
+    """Open HITs for everybody, and in the middle of them one with a page of submitted work."""
+    hit_type = make_hit_type(make_requester(0))
+    fill(hit_type, hits=size, places=10 * PAGE)
+    fill_hit(_middle(), make_workers(PAGE, name="done"))
+    settle_down()
+
+
+def _middle() -> Hit:
+    return Hit.objects.order_by("pk")[Hit.objects.count() // 2]
+
+
+def _list_hits() -> list[float]:
+    """The time per HIT of pages one after the other, from the first again after the last."""
+    watch = Watch()
+    client = requester_client(Requester.objects.get(), watch)
+    times: list[float] = []
+    following: dict[str, str] = {}
+    while len(times) < CALLS:
+        page = client.list_hits(MaxResults=PAGE, **following)
+        seconds = watch.lap()
+        if page["NumResults"]:
+            times.append(seconds / page["NumResults"])
+        following = {"NextToken": page["NextToken"]} if "NextToken" in page else {}
+    return times
+
+
+def _list_assignments() -> list[float]:
+    watch = Watch()
+    client = requester_client(Requester.objects.get(), watch)
+    hit_id = _middle().public_id
+    times = []
+    for _ in range(CALLS):
+        answer = client.list_assignments_for_hit(HITId=hit_id, MaxResults=PAGE)
+        times.append(watch.lap() / answer["NumResults"])
+    return times
+
+
+def _accept() -> list[float]:
+    """The time that each of some new workers' first accept takes."""
+    watch = Watch()
+    hit_type = HitType.objects.get()
+    times = []
+    for worker in make_workers(CALLS, name=f"newcomer after {Worker.objects.count()},"):
+        browser = Browser(worker, watch)
+        browser.accept(hit_type)
+        times.append(watch.lap())
+    return times
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--scale", action="store_true", help="1,000 workers and 16,610 assignments")
+
+
+if __name__ == "__main__":
+    main(measure, name="marketplace", description=__doc__, options=options)
