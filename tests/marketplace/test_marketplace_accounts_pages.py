@@ -137,7 +137,7 @@ def test_name_and_password_sign_in(client):
     assert is_signed_in(client)
 
 
-@pytest.mark.parametrize("name", ["Ada", "nobody", "by link"])
+@pytest.mark.parametrize("name", ["Ada", "nobody", "by link", "a\0b"])
 def test_a_wrong_password_says_the_same_whoever_it_is(client, name):
     account()
     make_worker()
