@@ -19,7 +19,8 @@ lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	DJANGO_SETTINGS_MODULE=annotate.settings $(BIN)/mypy annotate qualcontrol hits benchmarks
-	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy marketplace
+	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy marketplace benchmarks/marketplace.py \
+		benchmarks/marketplace_site.py
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings marketplace.settings
 
