@@ -44,7 +44,7 @@ class Watch:
     def __init__(self) -> None:
         self.total = 0.0
 
-    def time(self, action: Callable[[], HttpResponse]) -> HttpResponse:
+    def time(self, action: Callable[[], Any]) -> Any:
         began = perf_counter()
         response = action()
         self.total += perf_counter() - began
@@ -90,15 +90,16 @@ def requester_client(requester: Requester, watch: Watch) -> Any:
     """A boto3 client whose signed requests the site answers in this process."""
     site = Client(SERVER_NAME=HOST)
 
-    def answer(request: Any, **_: Any) -> AWSResponse:
-        headers = {f"HTTP_{name.upper().replace('-', '_')}": _text(value)
+    def answer(request: Any, **_: Any) -> Any:
+        headers: dict[str, Any] = {f"HTTP_{name.upper().replace('-', '_')}": _text(value)
                    for name, value in request.headers.items()}  # fmt: skip
         headers["HTTP_HOST"] = urlsplit(request.url).netloc
         content_type = headers.pop("HTTP_CONTENT_TYPE")
         response = watch.time(
             lambda: site.post("/", request.body, content_type=content_type, **headers)
         )
-        return AWSResponse(request.url, response.status_code, response.headers, Raw(response))
+        answered: Any = dict(response.headers)
+        return AWSResponse(request.url, response.status_code, answered, Raw(response))
 
     client = boto3.client(
         "mturk",
