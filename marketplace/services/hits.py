@@ -242,7 +242,8 @@ def dispose(*, hit: Hit, at: datetime) -> None:
             f"This HIT has {hit.unreviewed} submitted assignments that were neither approved nor "
             "rejected. It cannot be deleted before they are reviewed."
         )
-    Hit.objects.filter(pk=hit.pk).update(status=HitStatus.DISPOSED)
+    # Its expiry, if that is still to come, needs no dealing with any more.
+    Hit.objects.filter(pk=hit.pk).update(status=HitStatus.DISPOSED, is_expired=True)
     money.release(hit=hit, slots=hit.available, at=at)
     record_event(event_type=EventType.HIT_DISPOSED, hit=hit, at=at)
 

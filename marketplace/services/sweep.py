@@ -52,7 +52,7 @@ def _abandon_overdue(at: datetime) -> int:
 
 def _expire_overdue(at: datetime) -> int:
     # `IN (false)`, because SQLite finds no index for `NOT is_expired`.
-    overdue = Hit.objects.filter(is_expired__in=[False], expires_at__lte=at)
+    overdue = Hit.objects.undisposed().filter(is_expired__in=[False], expires_at__lte=at)
     overdue = overdue.select_related("hit_type")
     done = 0
     for hit in overdue.order_by("expires_at")[:BATCH]:
