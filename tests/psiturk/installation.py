@@ -110,7 +110,7 @@ class PsiTurk:
         raise AssertionError("psiTurk's server did not start in time")
 
     def take_part(self, worker: WorkerSession, frame: Frame) -> None:
-        """Go through the experiment as its pages do, up to the form that is sent away at the end."""
+        """Go through the experiment as its pages do, up to the form at the end."""
         site = f"http://127.0.0.1:{self.port}"
         advertisement = requests.get(frame.src, timeout=20)
         assert advertisement.ok, advertisement.text
