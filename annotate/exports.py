@@ -1,4 +1,4 @@
-"""A release as files, in the form of the published nocaps captions (DESIGN: export form).
+"""A release as files, in the form of the published nocaps captions.
 
 Everything is read from the release's own rows, in their order, so that the same release gives the
 same bytes for ever. Files are written in chunks: a release of any size takes little memory.
