@@ -2,55 +2,21 @@
 database the run is given."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import connection, connections
 
 from annotate.models import Claim, Task, Worker
 from annotate.services.campaigns import recount_places
 from annotate.services.claims import NothingToDo, claim_tasks, release_claims
 from annotate.services.responses import confirm_submitted, discard, store_answer
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WORKERS = 200
-
-
-def threads_that_fit() -> int:
-    """One thread for each worker, as far as the server takes so many connections."""
-    if connection.vendor != "postgresql":
-        return WORKERS
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT current_setting('max_connections')::int - count(*) FROM pg_stat_activity"
-        )
-        return min(WORKERS, max(2, cursor.fetchone()[0] - 20))
-
-
-def at_once(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """Do the action on every item, in threads that start together; what each returned, in order.
-    What one raises is raised here."""
-    items = list(items)
-    size = min(threads_that_fit(), len(items))
-    start = Barrier(size)
-
-    def begin() -> None:
-        start.wait(30)
-
-    def act(item: Any) -> Any:
-        try:
-            return action(item)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(size, initializer=begin) as pool:
-        return list(pool.map(act, items))
 
 
 def claim(worker: Worker, campaign: Any, count: int = 1) -> list[Claim] | None:

@@ -1,39 +1,32 @@
 """Many at once: nobody gets what somebody else has, and nothing is done twice."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
-from threading import Barrier
 
 import pytest
-from django.db import connection
 
 from marketplace.errors import DomainError
 from marketplace.models import Account, Assignment, Hit, Transfer, TransferKind
 from marketplace.services import assignments, hits, reviews
 from marketplace.services.money import ledger_balance
 from marketplace.services.sweep import sweep
+from tests import threads
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def at_once(actions: list[Callable[[], object]]) -> list[object]:
-    """Run the actions in as many threads, started together; results, or the DomainErrors."""
-    barrier = Barrier(len(actions))
+    """Run the actions in threads that start together; results, or the DomainErrors."""
 
     def run(action: Callable[[], object]) -> object:
-        barrier.wait()
         try:
             return action()
         except DomainError as error:
             return error
-        finally:
-            connection.close()
 
-    with ThreadPoolExecutor(len(actions)) as pool:
-        return list(pool.map(run, actions))
+    return threads.at_once(run, actions)
 
 
 def test_two_hundred_workers_accept_at_once():

@@ -1,0 +1,39 @@
+"""Many things at once, each in a thread with a database connection of its own."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+from django.db import connection, connections
+
+
+def threads_that_fit(most: int) -> int:
+    """One thread for each, as far as the server takes so many connections."""
+    if connection.vendor != "postgresql":
+        return most
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('max_connections')::int - count(*) FROM pg_stat_activity"
+        )
+        return min(most, max(2, cursor.fetchone()[0] - 20))
+
+
+def at_once(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """Do the action on every item, in threads that start together; what each returned, in order.
+    What one raises is raised here."""
+    items = list(items)
+    size = threads_that_fit(len(items))
+    start = Barrier(size)
+
+    def begin() -> None:
+        start.wait(30)
+
+    def act(item: Any) -> Any:
+        try:
+            return action(item)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(size, initializer=begin) as pool:
+        return list(pool.map(act, items))
