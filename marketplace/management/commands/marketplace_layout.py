@@ -1,0 +1,51 @@
+"""Make a HIT layout."""
+
+import json
+from pathlib import Path
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from marketplace import clock
+from marketplace.errors import DomainError
+from marketplace.models import Requester
+from marketplace.questions.layouts import gaps
+from marketplace.services.layouts import create_layout
+
+
+class Command(BaseCommand):
+    help = (
+        "Make a HIT layout from an HTML page with ${name} gaps, and print its HITLayoutId. "
+        "CreateHIT fills the gaps by HITLayoutParameters."
+    )
+
+    def add_arguments(self, parser):
+        parser.add_argument("name", help="what the layout is called; new for this requester")
+        parser.add_argument("file", type=Path, help="the page (HTML, UTF-8)")
+        parser.add_argument("--requester", required=True, metavar="NAME", help="whose it is")
+        parser.add_argument(
+            "--height",
+            type=int,
+            default=0,
+            metavar="PIXELS",
+            help="height of the frame; 0 fits the window (default)",
+        )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+    def handle(self, *, name: str, file: Path, requester: str, height: int, **options):
+        call_command("migrate", verbosity=0, interactive=False)
+        owner = Requester.objects.filter(name=requester).first()
+        if owner is None:
+            raise CommandError(f"No requester is called {requester!r}.")
+        try:
+            page = file.read_text(encoding="utf-8")
+            layout = create_layout(
+                requester=owner, name=name, page=page, frame_height=height, at=clock.now()
+            )
+        except (OSError, UnicodeDecodeError, DomainError) as error:
+            raise CommandError(f"{file}: {error}") from error
+        if options["json"]:
+            names = sorted(gaps(layout.template))
+            self.stdout.write(json.dumps({"layout_id": layout.public_id, "parameters": names}))
+        else:
+            self.stdout.write(layout.public_id)
