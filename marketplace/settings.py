@@ -243,7 +243,9 @@ MTURK_REISSUE_ASSIGNMENT_IDS = False
 # Whether the system's own qualification types can be read and are listed.
 MTURK_SYSTEM_TYPES_READABLE = True
 MTURK_NEEDS_HISTORY_FOR_MESSAGES = True
-MTURK_MASTERS_ID = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
+# Amazon's two ids of the Masters qualification, the sandbox's and production's: programs name one
+# or the other.
+MTURK_MASTERS_IDS = ["2ARFPLSP75KLA8M8DH1HTEQVJT3SY6", "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"]
 
 # Mechanical Turk demands https; a task server on the same machine has no certificate to show.
 MTURK_HTTP_HOSTS = ["127.0.0.1", "localhost", "[::1]", *words("MARKETPLACE_HTTP_HOSTS")]

@@ -35,10 +35,13 @@ def _all() -> list[QualificationType]:
             "Worker_PercentAssignmentsApproved",
             "The share of the worker's reviewed assignments that were approved, in per cent.",
         ),
-        (
-            settings.MTURK_MASTERS_ID,
-            "Masters",
-            "Workers who have shown excellence across a wide range of HITs.",
+        *(
+            (
+                masters_id,
+                "Masters",
+                "Workers who have shown excellence across a wide range of HITs.",
+            )
+            for masters_id in settings.MTURK_MASTERS_IDS
         ),
     ]
     return [

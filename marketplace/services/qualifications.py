@@ -34,7 +34,7 @@ def system_type_ids() -> set[str]:
         requirements.PERCENT_APPROVED,
         requirements.LOCALE,
         requirements.ADULT,
-        settings.MTURK_MASTERS_ID,
+        *settings.MTURK_MASTERS_IDS,
     }
 
 
@@ -52,7 +52,7 @@ def system_values(worker: Worker) -> dict[str, Value]:
     if worker.country:
         values[requirements.LOCALE] = Locale(worker.country, worker.subdivision)
     if worker.is_master:
-        values[settings.MTURK_MASTERS_ID] = None
+        values |= dict.fromkeys(settings.MTURK_MASTERS_IDS)
     return values
 
 

@@ -51,6 +51,7 @@ class WorkerProfile:
     country: str | None = None
     approved: int | None = None
     rate: int | None = None
+    is_master: bool | None = None
 
     def values(self) -> dict[str, int | str]:
         values: dict[str, int | str] = {}
@@ -61,6 +62,8 @@ class WorkerProfile:
             rate = self.rate or 100
             values["approved_count"] = self.approved
             values["rejected_count"] = self.approved * (100 - rate) // rate
+        if self.is_master is not None:
+            values["is_master"] = self.is_master
         return values
 
 

@@ -14,6 +14,9 @@ import pytest
 import requests
 from django.core.management import CommandError, call_command
 
+from marketplace.models import Worker
+from marketplace.services.qualifications import held_by
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -72,6 +75,19 @@ def test_the_same_worker_gets_a_link_again(client):
 def test_an_impossible_worker_is_refused(options):
     with pytest.raises(CommandError):
         run("marketplace_worker", "ann", *options)
+
+
+@pytest.mark.django_db
+def test_a_master_holds_the_qualification_under_both_of_its_ids(settings):
+    made = run("marketplace_worker", "ann", "--masters")[0]
+    worker = Worker.objects.get(public_id=made["worker_id"])
+    as_master = held_by(worker)
+
+    run("marketplace_worker", "ann", "--no-masters")
+    worker.refresh_from_db()
+
+    assert set(settings.MTURK_MASTERS_IDS) <= set(as_master)
+    assert not set(settings.MTURK_MASTERS_IDS) & set(held_by(worker))
 
 
 def free_port() -> int:

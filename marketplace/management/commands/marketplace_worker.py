@@ -1,6 +1,7 @@
 """Make workers, or fresh sign-in links for them."""
 
 import json
+from argparse import BooleanOptionalAction
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
@@ -25,10 +26,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--rate", type=int, help="the approval rate of those, 1 to 100 (default: 100)"
         )
+        parser.add_argument(
+            "--masters",
+            action=BooleanOptionalAction,
+            help="give the worker the Masters qualification, or take it away",
+        )
         parser.add_argument("--json", action="store_true", help="print a JSON object per line")
 
-    def handle(self, *, names: list[str], country, approved, rate, **options):
-        profile = self._profile(country, approved, rate)
+    def handle(self, *, names: list[str], country, approved, rate, masters, **options):
+        profile = self._profile(country, approved, rate, masters)
         if any(not name.strip() or len(name) > 100 for name in names):
             raise CommandError("A worker's name must have 1 to 100 characters.")
         call_command("migrate", verbosity=0, interactive=False)
@@ -41,7 +47,7 @@ class Command(BaseCommand):
                 line = f"{name} ({worker.public_id}): {url}"
             self.stdout.write(line)
 
-    def _profile(self, country, approved, rate) -> WorkerProfile:
+    def _profile(self, country, approved, rate, masters) -> WorkerProfile:
         if country is not None and not (len(country) == 2 and country.isascii()):
             raise CommandError("--country must be two letters, such as US.")
         if approved is not None and approved < 0:
@@ -50,4 +56,4 @@ class Command(BaseCommand):
             raise CommandError("--rate must be between 1 and 100.")
         if rate is not None and approved is None:
             raise CommandError("--rate needs --approved: a rate of how many?")
-        return WorkerProfile(country=country, approved=approved, rate=rate)
+        return WorkerProfile(country=country, approved=approved, rate=rate, is_master=masters)
