@@ -1,5 +1,5 @@
-"""The reconciler is killed (a child process, SIGKILL) before and after each call it makes and each
-row it writes, then run again: nothing happens twice and nothing is lost."""
+"""The reconciler is killed (a child process, SIGKILL) and run again: after each step, and one
+call or written row further each time. Nothing happens twice and nothing is lost."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from annotate.services.campaigns import progress, recount_places
 from hits.client import Marketplace, marketplace_of
 from hits.costs import spend
 from hits.models import Assignment, AssignmentStatus, Hit
-from hits.reconciler import reconcile
+from hits.reconciler import STEPS, reconcile
 from hits.services.bonuses import plan_bonus
 from qualcontrol.services import exclude_worker, reject_response
 from tests.factories import UserFactory
@@ -52,7 +52,7 @@ class Boundaries:
         return result
 
 
-def reconcile_in_child(campaign, fatal: int) -> bool:
+def reconcile_in_child(campaign, fatal: int, steps=STEPS) -> bool:
     """Reconcile in a child process that dies at the boundary `fatal`; False once it lives on."""
     connections.close_all()
     child = os.fork()
@@ -62,7 +62,7 @@ def reconcile_in_child(campaign, fatal: int) -> bool:
         status = 1
         try:
             with connection.execute_wrapper(boundaries.around_writes):
-                reconcile(campaign)
+                reconcile(campaign, steps=steps)
             status = 0
         finally:
             os._exit(status)
@@ -82,21 +82,37 @@ def kill_until_it_lives(campaign) -> int:
     return fatal - 1
 
 
-def test_nothing_happens_twice_and_nothing_is_lost(client, marketplace, requester):
+def die(run) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_after_each_step(campaign) -> int:
+    """Kill the reconciler before its first step and after each; how many times it was killed."""
+    never = 0
+    return sum(
+        reconcile_in_child(campaign, never, steps=(*STEPS[:done], die))
+        for done in range(len(STEPS) + 1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kill", "least"), [(kill_until_it_lives, 8), (kill_after_each_step, len(STEPS) + 1)]
+)
+def test_nothing_happens_twice_and_nothing_is_lost(client, marketplace, requester, kill, least):
     campaign = make_campaign(tasks=3, review={"share": 0, "approve_after_hours": 24})
     before = marketplace_of(campaign).balance()
     workers = marketplace.fresh_workers(3)
 
-    killed = [kill_until_it_lives(campaign)]
+    killed = [kill(campaign)]
     for worker in workers:
         for number in range(3):
             work(client, worker, campaign, number)
-    killed.append(kill_until_it_lives(campaign))
+    killed.append(kill(campaign))
     leave_decisions_to_carry_out(campaign)
-    killed.append(kill_until_it_lives(campaign))
+    killed.append(kill(campaign))
     reconcile(campaign)
 
-    assert all(times >= 8 for times in killed), killed
+    assert all(times >= least for times in killed), killed
     # Each answer came home once, and three of them were discarded and are asked for anew.
     assert Response.objects.filter(status=ResponseStatus.SUBMITTED).count() == 6
     assert Response.objects.filter(status=ResponseStatus.DISCARDED).count() == 3
