@@ -195,6 +195,10 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 SIGNATURE_AGE = timedelta(minutes=15)
+# How long the operator's activity log goes back.
+ACTIVITY_KEPT = timedelta(days=int(os.environ.get("MARKETPLACE_ACTIVITY_DAYS", "365")))
+if not timedelta(days=1) <= ACTIVITY_KEPT <= timedelta(days=36_500):
+    raise ImproperlyConfigured("MARKETPLACE_ACTIVITY_DAYS must be between 1 and 36500.")
 # The clock can be set and faults injected: for tests of clients, never for real work.
 TEST_HOOKS = flag("MARKETPLACE_TEST_HOOKS", default=False)
 
@@ -249,9 +253,11 @@ MTURK_MASTERS_IDS = ["2ARFPLSP75KLA8M8DH1HTEQVJT3SY6", "2F1QJWKUDD8XADTFD2Q0G6UT
 
 # Mechanical Turk demands https; a task server on the same machine has no certificate to show.
 MTURK_HTTP_HOSTS = ["127.0.0.1", "localhost", "[::1]", *words("MARKETPLACE_HTTP_HOSTS")]
-# The last token lets the page after a submission lead on to the next HIT without JavaScript.
+# Pages written for Amazon open surveys and experiments in windows of their own. The last token
+# lets the page after a submission lead on to the next HIT without JavaScript.
 MTURK_FRAME_SANDBOX = (
-    "allow-scripts allow-forms allow-same-origin allow-top-navigation-by-user-activation"
+    "allow-scripts allow-forms allow-same-origin allow-modals allow-downloads allow-popups "
+    "allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
 )
 MTURK_PREVIEW_HAS_WORKER_ID = False
 # A field that comes several times: its values joined into one answer, or an answer for each.

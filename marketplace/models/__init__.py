@@ -24,7 +24,7 @@ from .qualifications import (
 )
 from .review_policies import ReviewAction, ReviewLevel, ReviewResult
 from .studies import Participation, Study
-from .ways_in import Attempt, ExternalIdentity, Invitation
+from .ways_in import Attempt, ExternalIdentity, Invitation, UsedLink
 
 __all__ = [
     "DECIDED",
@@ -60,6 +60,7 @@ __all__ = [
     "Study",
     "Transfer",
     "TransferKind",
+    "UsedLink",
     "Worker",
     "WorkerBlock",
 ]

@@ -15,6 +15,7 @@ class Activity(models.Model):
 
     class Meta:
         verbose_name_plural = "activities"
+        indexes = [models.Index(fields=["happened_at"], name="activity_by_time")]
 
     def __str__(self) -> str:
         return f"{self.actor}: {self.action}"

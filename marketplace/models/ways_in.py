@@ -45,6 +45,17 @@ class ExternalIdentity(models.Model):
         return f"{self.source} of {self.worker}"
 
 
+class UsedLink(models.Model):
+    """A signed link of another site that was followed; forgotten once it is too old anyway."""
+
+    # The link's own: no two links share it.
+    signature = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"used link {self.pk}"
+
+
 class Attempt(models.Model):
     """One try at something that is limited; forgotten when the limit's time is over."""
 

@@ -1,12 +1,16 @@
-"""Who may see an operator's page."""
+"""Who may see an operator's page, and what is written down of what they do there."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+
+from marketplace import clock
+from marketplace.services.activity import noted
 
 Rest = ParamSpec("Rest")
 
@@ -32,3 +36,9 @@ def operator_required(
         return response
 
     return wrapped
+
+
+def logged(request: OperatorRequest, action: str, about: str) -> AbstractContextManager[None]:
+    """Write down what the block does in the operator's name, or why it was refused."""
+    actor = f"operator {request.user.get_username()}"
+    return noted(actor=actor, action=action, about=about, at=clock.now())

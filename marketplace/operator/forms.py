@@ -5,7 +5,10 @@ from decimal import Decimal
 from django import forms
 from django.contrib.auth import authenticate
 
+from marketplace.models import HitType, Requester
+from marketplace.services.accounts import MOST_INVITATION_DAYS, MOST_INVITATION_USES
 from marketplace.services.operators import MOST_MONEY
+from marketplace.services.studies import StudyPlan
 
 
 class SignInForm(forms.Form):
@@ -42,3 +45,62 @@ class WorkerForm(forms.Form):
     )
     approved = forms.IntegerField(label="Approved HITs", min_value=0, max_value=10**8)
     rejected = forms.IntegerField(label="Rejected HITs", min_value=0, max_value=10**8)
+
+
+class StudyForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="As participants see it.")
+    hit_type = forms.CharField(
+        label="HIT type", max_length=64, help_text="The HITTypeId of the HITs that are to be done."
+    )
+    assignments = forms.IntegerField(
+        label="HITs for each participant", min_value=1, max_value=10_000
+    )
+    return_url = forms.CharField(
+        label="Return address",
+        max_length=1000,
+        initial="https://app.prolific.com/submissions/complete",
+        help_text="Where participants go back to; the code is added to it.",
+    )
+    completion_code = forms.CharField(max_length=100)
+    no_work_code = forms.CharField(
+        label="Code for those who find nothing to do", max_length=100, required=False
+    )
+    id_parameter = forms.CharField(
+        label="Parameter with the panel's id", max_length=64, initial="PROLIFIC_PID"
+    )
+
+    def clean_hit_type(self) -> HitType:
+        found = HitType.objects.filter(public_id=self.cleaned_data["hit_type"].strip()).first()
+        if found is None:
+            raise forms.ValidationError("There is no such HIT type.")
+        return found
+
+    def plan(self) -> StudyPlan:
+        """What the operator said of the study."""
+        fields = dict(self.cleaned_data)
+        del fields["name"], fields["hit_type"]
+        return StudyPlan(**fields)
+
+
+class InvitationForm(forms.Form):
+    uses = forms.IntegerField(
+        label="Accounts", min_value=1, max_value=MOST_INVITATION_USES, initial=1
+    )
+    days = forms.IntegerField(
+        label="Good for days", min_value=1, max_value=MOST_INVITATION_DAYS, initial=14
+    )
+
+
+class LayoutForm(forms.Form):
+    requester = forms.ModelChoiceField(Requester.objects.order_by("name"))
+    name = forms.CharField(max_length=100)
+    page = forms.CharField(
+        widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"}),
+        help_text="HTML. HITLayoutParameters fill its gaps, which are written ${name}.",
+    )
+    frame_height = forms.IntegerField(
+        label="Height of the frame in pixels; 0 fits the window",
+        min_value=0,
+        max_value=100_000,
+        initial=0,
+    )

@@ -12,9 +12,8 @@ from django.views.decorators.http import require_GET, require_POST
 from marketplace import clock
 from marketplace.models import Account, Activity, Hit, HitStatus, Transfer, TransferKind, Worker
 from marketplace.services import payouts as services
-from marketplace.services.activity import noted
 
-from .access import OperatorRequest, operator_required
+from .access import OperatorRequest, logged, operator_required
 from .pages import newest_first
 
 MOST_PAYOUTS = 50
@@ -116,8 +115,7 @@ def ledger(request: OperatorRequest) -> HttpResponse:
 def pay_out(request: OperatorRequest) -> HttpResponse:
     """Make a payout of everything that is owed."""
     at = clock.now()
-    actor = f"operator {request.user.get_username()}"
-    with noted(actor=actor, action="made a payout", about=at.isoformat(), at=at):
+    with logged(request, "made a payout", at.isoformat()):
         count = services.pay_out(at=at)
     if count:
         messages.success(request, f"A payout to {count} workers was made. Its list says whom.")

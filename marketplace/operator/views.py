@@ -15,11 +15,10 @@ from marketplace.errors import DomainError, TooManyAttempts
 from marketplace.models import Hit, HitStatus, Requester, Worker
 from marketplace.pages.sign_in import address_of
 from marketplace.services import operators
-from marketplace.services.activity import noted
 from marketplace.services.attempts import count_attempt
 from marketplace.services.payouts import balances
 
-from .access import OperatorRequest, operator_required
+from .access import OperatorRequest, logged, operator_required
 from .forms import MoneyForm, RequesterForm, SignInForm, WorkerForm
 from .pages import newest_first
 
@@ -58,9 +57,8 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @contextmanager
 def _told(request: OperatorRequest, action: str, about: str, done: str):
     """Log what the block does and tell the operator, refusals too."""
-    actor = f"operator {request.user.get_username()}"
     try:
-        with noted(actor=actor, action=action, about=about, at=clock.now()):
+        with logged(request, action, about):
             yield
     except DomainError as error:
         messages.error(request, str(error))

@@ -15,6 +15,7 @@ from marketplace import clock
 from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
 from marketplace.models import Worker
 from marketplace.services import accounts
+from marketplace.services.links import use_link
 
 from .decorators import WorkerRequest, worker_required
 from .sign_in import (
@@ -84,11 +85,14 @@ def sso(request: HttpRequest) -> HttpResponse:
             address=address_of(request),
             at=at,
         )
+        # A second click, by somebody whom the first signed in already, does no harm.
+        if request.worker != worker:  # type: ignore[attr-defined]
+            use_link(signature=introduction.signature, expires_at=introduction.expires_at)
+            begin_session(request, worker)
     except (LinkRefused, AccountRefused) as error:
         return _refused(request, str(error))
     except TooManyAttempts as error:
         return _refused(request, str(error), status=429)
-    begin_session(request, worker)
     return HttpResponseRedirect(safe_next(request, introduction.next_page))
 
 

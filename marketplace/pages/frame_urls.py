@@ -11,8 +11,12 @@ from marketplace.questions import ExternalQuestion, parse_question
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # A page from the requester's own text must not act as this site does: without
-# allow-same-origin it is a stranger to it, whatever its scripts try.
-OWN_TEXT_SANDBOX = "allow-scripts allow-forms allow-popups"
+# allow-same-origin it is a stranger to it, whatever its scripts try. A survey that it opens in a
+# window is another site's page, with its own cookies.
+OWN_TEXT_SANDBOX = (
+    "allow-scripts allow-forms allow-modals allow-downloads allow-popups "
+    "allow-popups-to-escape-sandbox"
+)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Assignment, Hit
 from marketplace.questions import FormQuestion, HtmlQuestion, answers, forms, parse_question
 from marketplace.services import assignments
-from marketplace.services.participations import participation_for
 
+from .amazon_pages import led_here
 from .form_rows import form_rows
 from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
 from .policy import content_policy
@@ -34,7 +34,7 @@ def question(request: HttpRequest, hit_id: str) -> HttpResponse:
         raise Http404("There is no such HIT.")
     parsed = parse_question(hit.question)
     if isinstance(parsed, HtmlQuestion):
-        response = HttpResponse(parsed.html)
+        response = HttpResponse(led_here(parsed.html, submit_address=_submit_address()))
     elif isinstance(parsed, FormQuestion):
         return _form(request, parsed, action=_submit_address())
     else:
@@ -70,7 +70,7 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
             document = answers.build_for_form(filled.answers)
         else:
             document = answers.build(_fields(request))
-        assignments.submit(assignment=assignment, answer=document, at=clock.now())
+        participation = assignments.submit(assignment=assignment, answer=document, at=clock.now())
     except (RequestDataTooBig, TooManyFieldsSent):
         return _problem(
             request, "The answers are too large to be submitted. Please shorten them.", status=413
@@ -79,7 +79,6 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
         return _problem(request, str(error), status=409)
     except DomainError as error:
         return _problem(request, str(error), status=400)
-    participation = participation_for(assignment)
     context = {
         "hit_type": assignment.hit.hit_type,
         "study": participation.study if participation else None,

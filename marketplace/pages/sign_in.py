@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 
 from django.conf import settings
 from django.core import signing
@@ -62,6 +62,8 @@ class Introduction:
     identifier: str
     country: str
     next_page: str
+    signature: str
+    expires_at: datetime
 
 
 def sso_signature(fields: dict[str, str]) -> str:
@@ -79,12 +81,18 @@ def introduction_of(query: QueryDict, *, at: datetime) -> Introduction:
     if not hmac.compare_digest(sso_signature(given).encode(), signature.encode()):
         raise LinkRefused("This link was not made by the site that may send people here.")
     try:
-        left = timedelta(seconds=int(given["expires"]) - at.timestamp())
-    except (KeyError, ValueError, OverflowError) as error:
+        expires_at = datetime.fromtimestamp(int(given["expires"]), UTC)
+    except (KeyError, ValueError, OverflowError, OSError) as error:
         raise LinkRefused("This link does not say until when it is good.") from error
-    if not timedelta() < left <= settings.SSO_LINK_AGE:
+    if not at < expires_at <= at + settings.SSO_LINK_AGE:
         raise LinkRefused("This link is too old. Go back and follow a fresh one.")
-    return Introduction(given.get("id", ""), given.get("country", ""), given.get("next", ""))
+    return Introduction(
+        identifier=given.get("id", ""),
+        country=given.get("country", ""),
+        next_page=given.get("next", ""),
+        signature=signature,
+        expires_at=expires_at,
+    )
 
 
 def begin_session(request: HttpRequest, worker: Worker) -> None:

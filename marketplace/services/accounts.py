@@ -18,6 +18,8 @@ from .attempts import count_attempt, forget_attempts
 
 LONGEST_NAME = 100
 LONGEST_IDENTIFIER = 200
+MOST_INVITATION_DAYS = 3650
+MOST_INVITATION_USES = 1_000_000
 
 
 def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
@@ -37,6 +39,12 @@ def sign_up(*, name: str, password: str, country: str, address: str, at: datetim
 def invite(*, uses: int, expires_at: datetime, at: datetime) -> Invitation:
     """Leave to make that many accounts."""
     return Invitation.objects.create(uses_left=uses, expires_at=expires_at, created_at=at)
+
+
+def end_invitation(*, invitation_id: int, at: datetime) -> bool:
+    """Let nobody make an account by it any more; False if that was so already."""
+    good = Invitation.objects.good_at(at).filter(pk=invitation_id)
+    return bool(good.update(expires_at=at))
 
 
 def check_invitation(*, invitation_id: int, at: datetime) -> None:

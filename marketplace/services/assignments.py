@@ -1,6 +1,6 @@
 """A worker's turn at a HIT: accept, then submit, return or abandon."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
@@ -13,6 +13,7 @@ from marketplace.models import (
     EventType,
     Hit,
     HitType,
+    Participation,
     Worker,
 )
 from marketplace.requirements import Action
@@ -120,16 +121,15 @@ def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
     announce_if_reviewable(hit=assignment.hit, at=at)
 
 
-def submit(*, assignment: Assignment, answer: str, at: datetime) -> Assignment:
-    """Store the answer and end the worker's turn; raises AssignmentClosed."""
+def submit(*, assignment: Assignment, answer: str, at: datetime) -> Participation | None:
+    """Store the answer and end the worker's turn; the part in a study that it was done for, if
+    any. Raises AssignmentClosed."""
     _submit(assignment, answer, at)
-    note_submission(assignment=assignment, at=at)
-    assignment.refresh_from_db()
+    participation = note_submission(assignment=assignment, at=at)
     # In a transaction of its own, for the order of locks; the sweeper would do it otherwise.
-    if assignment.auto_approval_at is not None and assignment.auto_approval_at <= at:
+    if assignment.hit.hit_type.auto_approval_delay <= timedelta():
         approve(assignment=assignment, at=at)
-        assignment.refresh_from_db()
-    return assignment
+    return participation
 
 
 def give_back(*, assignment: Assignment, at: datetime) -> None:

@@ -47,9 +47,9 @@ def participation_for(assignment: Assignment) -> Participation | None:
     )
 
 
-def note_submission(*, assignment: Assignment, at: datetime) -> None:
-    """Complete the study that the assignment was the last part of."""
+def note_submission(*, assignment: Assignment, at: datetime) -> Participation | None:
+    """Complete the study that the assignment was the last part of; the part in it, if any."""
     participation = participation_for(assignment)
-    if participation is None or not progress_of(participation).is_complete:
-        return
-    Participation.objects.filter(pk=participation.pk, completed_at=None).update(completed_at=at)
+    if participation is not None and progress_of(participation).is_complete:
+        Participation.objects.filter(pk=participation.pk, completed_at=None).update(completed_at=at)
+    return participation

@@ -114,7 +114,14 @@ def check_types_exist(public_ids: list[str]) -> None:
 def no_such_type(public_id: str) -> DoesNotExist:
     """The error for a qualification type that is not there, or not the requester's."""
     return DoesNotExist(
-        f"QualificationType {public_id} does not exist.", code="QualificationTypeDoesNotExist"
+        f"QualificationType [{public_id}] does not exist.", code="QualificationTypeDoesNotExist"
+    )
+
+
+def no_such_qualification() -> DoesNotExist:
+    """The error for a qualification that the worker does not hold; programs know it by its text."""
+    return DoesNotExist(
+        "You requested a Qualification that does not exist.", code="QualificationDoesNotExist"
     )
 
 
@@ -222,11 +229,7 @@ def revoke(
         qualification_type=qualification_type, status=QualificationStatus.GRANTED
     )
     if not held.update(status=QualificationStatus.REVOKED):
-        raise DoesNotExist(
-            f"Worker {worker.public_id} does not have the qualification "
-            f"{qualification_type.public_id}.",
-            code="QualificationDoesNotExist",
-        )
+        raise no_such_qualification()
     if reason:
         Message.objects.create(
             requester=qualification_type.requester,

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 from django.utils.text import slugify
 
 from marketplace.errors import StudyRefused
@@ -13,6 +15,8 @@ from marketplace.models import Assignment, HitType, Participation, Study, Worker
 from . import assignments
 from .accounts import clean_identifier, worker_of_identity
 from .participations import progress_of
+
+PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,17 @@ def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime)
             )
     except IntegrityError as error:
         raise StudyRefused(f"There is a study at {slug!r} already. Choose another name.") from error
+
+
+def panel_url(study: Study) -> str:
+    """The address to give to the panel, with the parameters that it fills in."""
+    if study.id_parameter == "PROLIFIC_PID":
+        fields = {name: f"{{{{%{name}%}}}}" for name in PROLIFIC_PARAMETERS}
+    else:
+        fields = {study.id_parameter: "ID"}
+    # Not encoded: the panel looks for its own marks.
+    query = "&".join(f"{name}={mark}" for name, mark in fields.items())
+    return f"{settings.MARKETPLACE_URL}{reverse('join', args=[study.slug])}?{query}"
 
 
 def set_open(*, study: Study, is_open: bool) -> None:

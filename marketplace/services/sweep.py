@@ -8,8 +8,10 @@ from marketplace.errors import DomainError
 from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus
 
 from . import hits, reviews
+from .activity import forget_old_activity
 from .assignments import abandon
 from .attempts import forget_old_attempts
+from .links import forget_expired_links
 from .review_policies import apply_due_policies
 
 # So much is done in one go, so that a request that sets the sweep off does not wait for ever.
@@ -20,7 +22,7 @@ _last_caught_up: datetime | None = None
 
 
 def sweep(*, at: datetime) -> int:
-    """Do what is due: abandon, expire, approve, dispose; returns how many things were done."""
+    """Do what is due: abandon, expire, approve, dispose, forget; returns how many were done."""
     return (
         _abandon_overdue(at)
         + _expire_overdue(at)
@@ -28,6 +30,8 @@ def sweep(*, at: datetime) -> int:
         + _approve_overdue(at)
         + _dispose_overdue(at)
         + forget_old_attempts(at=at)
+        + forget_expired_links(at=at)
+        + forget_old_activity(at=at)
     )
 
 

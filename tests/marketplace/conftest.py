@@ -1,10 +1,12 @@
 """A marketplace on a port of this machine, and the people who use it."""
 
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import connections
@@ -45,6 +47,30 @@ def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
         settings.TEST_HOOKS = True
     yield site
     site.put_right()
+
+
+@pytest.fixture
+def browser(monkeypatch) -> Iterator[Any]:
+    """A Chromium of the test's own."""
+    from playwright.sync_api import sync_playwright
+
+    # The browser's own event loop runs in this thread; the database is used between its calls.
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser) -> Any:
+    """A page of that browser's."""
+    made = browser.new_page()
+    made.set_default_timeout(10_000)
+    return made
 
 
 @pytest.fixture

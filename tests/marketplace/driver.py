@@ -103,7 +103,7 @@ class Marketplace:
         """Ask for a change by a test hook; skips the test where there are none."""
         response = requests.post(f"{self.url}/test/{path}", json=body)
         if response.status_code == 404 and os.environ.get("MARKETPLACE_CONFORMANCE_URL"):
-            pytest.skip(f"{self.url} has no test hooks (/test/{path}).")
+            pytest.skip(f"Needs the test hooks (/test/{path}), which {self.url} does not have.")
         assert response.status_code == 200, response.text
         return response.json()
 
@@ -174,6 +174,13 @@ def create_hit_type(client: Any, **changes: Any) -> str:
 def create_hit(client: Any, hit_type_id: str, **changes: Any) -> dict[str, Any]:
     request = {"LifetimeInSeconds": 3600, "Question": QUESTION, **changes}
     return client.create_hit_with_hit_type(HITTypeId=hit_type_id, **request)["HIT"]
+
+
+def hits_of(client: Any, hit_type_id: str) -> list[str]:
+    """The ids of the type's HITs, however many others the requester has."""
+    pages = client.get_paginator("list_hits").paginate()
+    listed = [hit for page in pages for hit in page["HITs"]]
+    return [hit["HITId"] for hit in listed if hit["HITTypeId"] == hit_type_id]
 
 
 def counts(client: Any, hit_id: str) -> tuple[str, int, int, int]:

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from marketplace import clock
-from marketplace.models import Attempt, ExternalIdentity, Worker
+from marketplace.models import Attempt, ExternalIdentity, UsedLink, Worker
 from marketplace.pages.sign_in import invitation_url, sign_in_url, sso_signature
 from marketplace.services import accounts
 from marketplace.services.sweep import sweep
@@ -257,11 +257,35 @@ def test_new_accounts_from_one_address_are_limited(client, settings):
 def test_another_site_signs_people_in_as_the_same_worker_each_time(client, settings):
     settings.SSO_SECRET = "shared"
 
-    answers = [client.get(sso_link(country="NL", next="/queue")) for _ in range(2)]
+    answers = [Client().get(sso_link(country="NL", next=page)) for page in ("/queue", "/profile")]
 
-    assert [(answer.status_code, answer.url) for answer in answers] == [(302, "/queue")] * 2
+    assert [(each.status_code, each.url) for each in answers] == [
+        (302, "/queue"), (302, "/profile"),
+    ]  # fmt: skip
     assert Worker.objects.get().country == "NL"
     assert ExternalIdentity.objects.get().identifier == "member-17"
+
+
+def test_a_link_of_another_site_signs_in_once(client, settings):
+    settings.SSO_SECRET = "shared"
+    link = sso_link(next="/queue")
+    client.get(link)
+
+    again, stranger = client.get(link), Client()
+
+    assert (again.status_code, again.url) == (302, "/queue")
+    assert stranger.get(link).status_code == 403
+    assert not is_signed_in(stranger)
+
+
+def test_a_used_link_is_forgotten_when_it_has_expired(client, settings):
+    settings.SSO_SECRET = "shared"
+    client.get(sso_link())
+    assert UsedLink.objects.exists()
+
+    sweep(at=clock.now() + timedelta(minutes=2))
+
+    assert not UsedLink.objects.exists()
 
 
 @pytest.mark.parametrize("age", [-1, 3600])

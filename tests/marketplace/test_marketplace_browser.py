@@ -42,22 +42,6 @@ def task_url() -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture
-def page(monkeypatch):
-    from playwright.sync_api import sync_playwright
-
-    # The browser's own event loop runs in this thread; the database is used between its calls.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
-        )
-        page = browser.new_page()
-        page.set_default_timeout(10_000)
-        yield page
-        browser.close()
-
-
 @pytest.mark.parametrize("has_javascript", [True, False])
 def test_a_worker_does_two_tasks_in_a_row(marketplace, task_url, page, has_javascript):
     client = marketplace.requester()
@@ -90,20 +74,56 @@ def test_a_worker_does_two_tasks_in_a_row(marketplace, task_url, page, has_javas
     ] == [1, 1]
 
 
+HTML_QUESTION = (
+    '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
+    '2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<!DOCTYPE html>{html}]]></HTMLContent>'
+    "<FrameHeight>0</FrameHeight></HTMLQuestion>"
+)
+
+
 def test_a_page_in_the_hit_itself_cannot_reach_the_session(marketplace, page):
     client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
     html = (
-        '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
-        '2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<!DOCTYPE html><p id="out"></p><script>'
+        '<p id="out"></p><script>'
         "let seen; try { seen = parent.document.title + document.cookie } "
         'catch (error) { seen = "kept out: " + error.name }'
-        'document.getElementById("out").textContent = seen</script>]]></HTMLContent>'
-        "<FrameHeight>0</FrameHeight></HTMLQuestion>"
+        'document.getElementById("out").textContent = seen</script>'
     )
-    create_hit(client, hit_type_id, Question=html)
+    create_hit(client, create_hit_type(client), Question=HTML_QUESTION.format(html=html))
     page.goto(marketplace.sign_in_link())
 
     page.get_by_role("button", name="Accept Describe an image").click()
 
     assert page.frame_locator("iframe").locator("#out").inner_text() == "kept out: SecurityError"
+
+
+# As in Amazon's own documentation: its script, and its address to submit to.
+WRITTEN_FOR_AMAZON = """
+<script src="https://s3.amazonaws.com/mturk-public/externalHIT_v1.js"></script>
+<form id="mturk_form" method="post" action="https://www.mturk.com/mturk/externalSubmit">
+<input type="hidden" value="" name="assignmentId" id="assignmentId">
+<label>Comment <textarea name="comment"></textarea></label>
+<input type="submit" id="submitButton" value="Submit"></form>
+<a href="{survey}" target="_blank">Survey</a>
+<script>turkSetAssignmentID();</script>"""
+
+
+def test_a_page_written_for_amazon_is_done_and_opens_a_survey(marketplace, task_url, page):
+    client = marketplace.requester()
+    question = HTML_QUESTION.format(html=WRITTEN_FOR_AMAZON.format(survey=task_url))
+    create_hit(client, create_hit_type(client), Question=question)
+    page.goto(marketplace.sign_in_link())
+    frame = page.frame_locator("iframe")
+
+    page.get_by_role("link", name="Describe an image").click()
+    assert frame.get_by_role("button", name="You must ACCEPT the HIT").is_disabled()
+    page.get_by_role("button", name="Accept", exact=True).click()
+    with page.expect_popup() as opened:
+        frame.get_by_role("link", name="Survey").click()
+    frame.get_by_label("Comment").fill("A dog.")
+    frame.get_by_role("button", name="Submit").click()
+    page.get_by_role("button", name="Accept the next HIT").wait_for()
+
+    # Not a sandboxed stranger, but an ordinary page of its own site.
+    assert opened.value.evaluate("origin") == task_url.removesuffix("/task")
+    assert "A dog." in Assignment.objects.get(status="Submitted").answer

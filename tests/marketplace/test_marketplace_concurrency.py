@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from marketplace.errors import DomainError
+from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Account, Assignment, Hit, Transfer, TransferKind
 from marketplace.services import assignments, hits, reviews
 from marketplace.services.money import ledger_balance
@@ -71,7 +71,7 @@ def test_one_of_many_submissions_counts():
         ]
     )
 
-    assert sum(isinstance(each, Assignment) for each in results) == 1
+    assert sum(isinstance(each, AssignmentClosed) for each in results) == 7
     hit.refresh_from_db()
     assert (hit.pending, hit.unreviewed) == (0, 1)
 
@@ -82,7 +82,8 @@ def test_approvals_rejections_and_the_sweeper_pay_once():
     submitted = []
     for _ in range(4):
         found = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
-        submitted.append(assignments.submit(assignment=found, answer="<a/>", at=NOON))
+        assignments.submit(assignment=found, answer="<a/>", at=NOON)
+        submitted.append(found)
     later = NOON + timedelta(days=2)
 
     at_once(

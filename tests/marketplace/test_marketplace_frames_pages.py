@@ -134,7 +134,40 @@ def test_a_hits_own_page_is_a_stranger_to_this_site(client):
     assert policy.startswith("sandbox ")
     assert "allow-same-origin" not in policy
     assert "allow-top-navigation" not in policy
-    assert "allow-popups-to-escape-sandbox" not in policy
+
+
+AMAZONS_SAMPLE = """<script src="https://s3.amazonaws.com/mturk-public/externalHIT_v1.js"></script>
+<form id="mturk_form" action="https://{host}.mturk.com/mturk/externalSubmit" method="post">"""
+
+
+@pytest.mark.parametrize("host", ["www", "workersandbox", "worker"])
+def test_a_page_written_for_amazon_is_led_here(client, host):
+    html = AMAZONS_SAMPLE.format(host=host)
+    hit = open_hit(question=HTML.replace("<p>Hello</p>", html))
+
+    page = BeautifulSoup(client.get(f"/frames/{hit.public_id}").content, "lxml")
+
+    assert page.find("form")["action"] == "/mturk/externalSubmit"
+    assert page.find("script")["src"] == "/static/marketplace/external_hit.js"
+
+
+@pytest.mark.parametrize(
+    ("written", "served"),
+    [
+        ("let site = 'https://www.mturk.com';", "let site = '{site}';"),
+        ('let site = "https://workersandbox.mturk.com/";', 'let site = "{site}/";'),
+        ("see https://www.mturk.com/help", "see https://www.mturk.com/help"),
+        ("'https://www.mturk.com.example.org'", "'https://www.mturk.com.example.org'"),
+    ],
+)
+def test_amazons_site_is_replaced_where_a_script_makes_an_address_of_it(
+    client, settings, written, served
+):
+    hit = open_hit(question=HTML.replace("<p>Hello</p>", written))
+
+    page = client.get(f"/frames/{hit.public_id}").content.decode()
+
+    assert page == f"<!DOCTYPE html>{served.format(site=settings.MARKETPLACE_URL)}"
 
 
 def test_hits_own_pages_can_have_a_host_to_themselves(client, settings):

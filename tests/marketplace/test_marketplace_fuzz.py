@@ -1,9 +1,14 @@
 """Requests made up from the model's own shapes: whatever they say, the answer is no fault."""
 
 import json
+from collections.abc import Callable
 
 import botocore.parsers
 import pytest
+import requests
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +17,7 @@ from marketplace.api.errors import ApiError
 from marketplace.api.model import operation, service
 from marketplace.api.registry import HANDLERS, Call
 from marketplace.api.serializing import shaped
+from marketplace.api.signing import SERVICE
 from marketplace.api.validation import validate
 from marketplace.errors import DomainError
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
@@ -84,7 +90,82 @@ def test_no_request_makes_the_service_fail(known, name, data):
     except (ApiError, DomainError):
         return
 
+    assert_botocore_reads(name, answer)
+
+
+def assert_botocore_reads(name: str, answer: dict) -> None:
+    """Raise unless botocore's own shapes parse every member of the answer."""
     parser = botocore.parsers.create_parser("json")
     response = {"body": json.dumps(answer).encode(), "status_code": 200, "headers": {}}
-    parsed = parser.parse(response, model.output_shape)
+    parsed = parser.parse(response, operation(name).output_shape)
     assert set(answer) <= set(parsed)
+
+
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=8,
+)
+
+
+@st.composite
+def bodies(draw, name: str, known: dict[str, list[str]]):
+    """A request of the operation's shape, one with something else in a member, or neither."""
+    body = draw(values_of(operation(name).input_shape, known))
+    what = draw(st.sampled_from(["as the model has it", "one member wrong", "anything"]))
+    if what == "anything":
+        return draw(any_json)
+    if what == "one member wrong" and body:
+        body = {**body, draw(st.sampled_from(sorted(body))): draw(any_json)}
+    return body
+
+
+@pytest.fixture
+def send(marketplace, known) -> Callable[[str, bytes], requests.Response]:
+    """Sends a call over HTTP, signed by botocore and checked by nobody before it arrives."""
+    requester, session = known["requester"][0], requests.Session()
+    signer = SigV4Auth(
+        Credentials(requester.access_key, requester.secret_key), SERVICE, "us-east-1"
+    )
+
+    def send_signed(name: str, body: bytes) -> requests.Response:
+        headers = {
+            "Content-Type": views.CONTENT_TYPE,
+            "X-Amz-Target": f"{service().metadata['targetPrefix']}.{name}",
+        }
+        signed = AWSRequest("POST", f"{marketplace.url}/", headers=headers, data=body)
+        signer.add_auth(signed)
+        return session.post(signed.url, data=body, headers=dict(signed.headers))
+
+    return send_signed
+
+
+@settings(
+    max_examples=250,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(name=st.sampled_from(sorted(service().operation_names)), data=st.data())
+def test_no_signed_request_over_http_makes_the_service_fail(send, known, name, data):
+    body = json.dumps(data.draw(bodies(name, known))).encode()
+
+    answer = send(name, body)
+
+    assert answer.headers["Content-Type"] == views.CONTENT_TYPE
+    assert answer.headers["x-amzn-RequestId"]
+    if answer.status_code == 200:
+        assert_botocore_reads(name, answer.json())
+    else:
+        assert answer.status_code == 400, answer.text
+        assert answer.json()["__type"] not in ("ServiceFault", "InvalidSignatureException")
+
+
+@settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(body=st.binary(max_size=200))
+def test_a_body_that_is_no_json_is_refused_in_json(send, body):
+    answer = send("ListHITs", body)
+
+    assert answer.status_code in (200, 400)
+    assert isinstance(answer.json(), dict)

@@ -61,7 +61,8 @@ def accepted(worker, hit_type) -> Assignment:
 
 def submitted(worker, hit_type, answer: str = "<a/>") -> Assignment:
     found = accepted(worker, hit_type)
-    return assignments.submit(assignment=found, answer=answer, at=clock.now())
+    assignments.submit(assignment=found, answer=answer, at=clock.now())
+    return found
 
 
 @pytest.mark.parametrize("path", ["/", "/queue", "/earnings", "/messages"])

@@ -17,3 +17,5 @@ def test_the_next_hit_is_found_without_sorting_all_of_them():
 
     assert "hit_of_type_by_status" in plan
     assert "TEMP B-TREE" not in plan
+    # Not everything that the worker ever did, once more for each HIT that is looked at.
+    assert "assignment_of_worker_at_hit" in plan

@@ -202,11 +202,7 @@ def get_qualification_score(call: Call) -> dict[str, Any]:
         .first()
     )
     if found is None:
-        raise DoesNotExist(
-            f"Worker {call.params['WorkerId']} does not have the qualification "
-            f"{call.params['QualificationTypeId']}.",
-            code="QualificationDoesNotExist",
-        )
+        raise qualifications.no_such_qualification()
     if found.status != QualificationStatus.GRANTED:
         raise DomainError(
             f"This Qualification is currently in the state '{found.status}'. This operation can "

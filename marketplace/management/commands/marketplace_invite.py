@@ -8,10 +8,11 @@ from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import clock
 from marketplace.pages.sign_in import invitation_url
-from marketplace.services.accounts import invite
-
-MOST_DAYS = 3650
-MOST_USES = 1_000_000
+from marketplace.services.accounts import (
+    MOST_INVITATION_DAYS,
+    MOST_INVITATION_USES,
+    invite,
+)
 
 
 class Command(BaseCommand):
@@ -35,10 +36,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *, expires: int, uses: int, **options):
-        if not 1 <= expires <= MOST_DAYS:
-            raise CommandError(f"--expires must be between 1 and {MOST_DAYS} days.")
-        if not 1 <= uses <= MOST_USES:
-            raise CommandError(f"--uses must be between 1 and {MOST_USES}.")
+        if not 1 <= expires <= MOST_INVITATION_DAYS:
+            raise CommandError(f"--expires must be between 1 and {MOST_INVITATION_DAYS} days.")
+        if not 1 <= uses <= MOST_INVITATION_USES:
+            raise CommandError(f"--uses must be between 1 and {MOST_INVITATION_USES}.")
         call_command("migrate", verbosity=0, interactive=False)
         at = clock.now()
         invitation = invite(uses=uses, expires_at=at + timedelta(days=expires), at=at)

@@ -2,17 +2,13 @@
 
 import json
 
-from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.urls import reverse
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
 from marketplace.models import HitType, Study
 from marketplace.services import studies
-
-PROLIFIC = {"STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
 
 
 class Command(BaseCommand):
@@ -51,9 +47,9 @@ class Command(BaseCommand):
     def handle(self, *, name: str, close: bool, **options):
         call_command("migrate", verbosity=0, interactive=False)
         study = self._close(name) if close else self._create(name, options)
-        join_url = settings.MARKETPLACE_URL + reverse("join", args=[study.slug])
-        link = f"{join_url}?{self._query(study)}"
+        link = studies.panel_url(study)
         if options["json"]:
+            join_url = link.partition("?")[0]
             row = {"study": study.slug, "join_url": join_url, "panel_url": link}
             self.stdout.write(json.dumps(row))
         elif close:
@@ -87,10 +83,3 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {name!r}.")
         studies.set_open(study=study, is_open=False)
         return study
-
-    def _query(self, study: Study) -> str:
-        if study.id_parameter == "PROLIFIC_PID":
-            fields = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", **PROLIFIC}
-        else:
-            fields = {study.id_parameter: "ID"}
-        return "&".join(f"{key}={value}" for key, value in fields.items())

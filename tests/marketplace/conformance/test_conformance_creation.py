@@ -12,6 +12,7 @@ from tests.marketplace.driver import (
     create_hit,
     create_hit_type,
     error_code,
+    hits_of,
 )
 
 
@@ -64,10 +65,10 @@ def test_create_hit_joins_the_type_and_group_of_its_properties(marketplace):
 
 def _refused(marketplace, question: str) -> str:
     client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
+    hit_type_id = create_hit_type(client, Title=f"Refused {marketplace.run}")
     with pytest.raises(client.exceptions.RequestError) as error:
         create_hit(client, hit_type_id, Question=question)
-    assert client.list_hits()["NumResults"] == 0
+    assert hits_of(client, hit_type_id) == []
     return str(error.value)
 
 
@@ -140,17 +141,17 @@ def test_a_question_may_have_65535_bytes_and_not_one_more(marketplace):
 
 def test_a_request_token_makes_one_hit_in_24_hours(marketplace):
     """Check 11."""
-    client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
-    first = create_hit(client, hit_type_id, UniqueRequestToken="once")
+    client, token = marketplace.requester(), f"once {marketplace.run}"
+    hit_type_id = create_hit_type(client, Title=f"Once {marketplace.run}")
+    first = create_hit(client, hit_type_id, UniqueRequestToken=token)
 
     with pytest.raises(client.exceptions.RequestError, match=first["HITId"]) as error:
-        create_hit(client, hit_type_id, UniqueRequestToken="once")
+        create_hit(client, hit_type_id, UniqueRequestToken=token)
 
     assert error_code(error) == "HitAlreadyExists"
-    assert client.list_hits()["NumResults"] == 1
+    assert hits_of(client, hit_type_id) == [first["HITId"]]
     marketplace.advance(hours=24, seconds=1)
-    second = create_hit(client, hit_type_id, UniqueRequestToken="once")
+    second = create_hit(client, hit_type_id, UniqueRequestToken=token)
     assert second["HITId"] != first["HITId"]
 
 

@@ -172,7 +172,11 @@ def test_a_token_adds_assignments_once(marketplace):
     """Check 23."""
     client = marketplace.requester()
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
-    request = {"HITId": hit_id, "NumberOfAdditionalAssignments": 2, "UniqueRequestToken": "more"}
+    request = {
+        "HITId": hit_id,
+        "NumberOfAdditionalAssignments": 2,
+        "UniqueRequestToken": f"more {marketplace.run}",
+    }
     client.create_additional_assignments_for_hit(**request)
 
     with pytest.raises(client.exceptions.RequestError, match="idempotency token"):
@@ -197,7 +201,7 @@ def test_an_added_assignment_reopens_a_full_hit(marketplace):
 def test_review_status_moves_between_reviewable_and_reviewing_only(marketplace):
     """Check 25."""
     client = marketplace.requester()
-    hit_type_id = create_hit_type(client)
+    hit_type_id = create_hit_type(client, Title=f"Reviewed {marketplace.run}")
     hit_id = create_hit(client, hit_type_id)["HITId"]
     with pytest.raises(client.exceptions.RequestError, match="'Assignable'"):
         client.update_hit_review_status(HITId=hit_id)
@@ -206,8 +210,9 @@ def test_review_status_moves_between_reviewable_and_reviewing_only(marketplace):
     client.update_hit_review_status(HITId=hit_id)
 
     assert counts(client, hit_id)[0] == "Reviewing"
-    assert client.list_reviewable_hits()["NumResults"] == 0
-    assert client.list_reviewable_hits(Status="Reviewing")["NumResults"] == 1
+    assert client.list_reviewable_hits(HITTypeId=hit_type_id)["NumResults"] == 0
+    reviewing = client.list_reviewable_hits(HITTypeId=hit_type_id, Status="Reviewing")
+    assert reviewing["NumResults"] == 1
     client.update_hit_review_status(HITId=hit_id, Revert=True)
     assert counts(client, hit_id)[0] == "Reviewable"
     with pytest.raises(client.exceptions.RequestError):

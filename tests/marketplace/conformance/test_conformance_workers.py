@@ -1,5 +1,7 @@
 """Section "Workers": qualifications, blocks and messages."""
 
+import uuid
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -13,9 +15,12 @@ def client(marketplace):
     return marketplace.requester()
 
 
-def new_qualification(client, name: str = "Excluded", **properties) -> str:
+def new_qualification(client, name: str = "", **properties) -> str:
     answer = client.create_qualification_type(
-        Name=name, Description="d", QualificationTypeStatus="Active", **properties
+        Name=name or f"Excluded {uuid.uuid4()}",
+        Description="d",
+        QualificationTypeStatus="Active",
+        **properties,
     )
     return answer["QualificationType"]["QualificationTypeId"]
 
@@ -145,25 +150,26 @@ def test_a_blocked_worker_accepts_nothing_of_the_requester(marketplace, client):
     assert worker.accept(mine)
 
 
-def test_a_qualification_types_name_is_taken_once(client):
+def test_a_qualification_types_name_is_taken_once(marketplace, client):
     """Check 39."""
-    first = new_qualification(client, "Expert")
+    name = f"Expert {marketplace.run}"
+    first = new_qualification(client, name)
 
     with pytest.raises(
         client.exceptions.RequestError,
         match="You have already created a QualificationType with this name",
     ):
-        new_qualification(client, "Expert")
+        new_qualification(client, name)
     client.delete_qualification_type(QualificationTypeId=first)
-    assert new_qualification(client, "Expert") != first
+    assert new_qualification(client, name) != first
 
 
-def test_qualification_types_are_found_by_a_part_of_their_text(client):
-    wanted = new_qualification(client, "Image captions: trusted")
-    new_qualification(client, "Something else")
+def test_qualification_types_are_found_by_a_part_of_their_text(marketplace, client):
+    wanted = new_qualification(client, f"Image captions {marketplace.run}: trusted")
+    new_qualification(client)
 
     found = client.list_qualification_types(
-        Query="captions", MustBeRequestable=False, MustBeOwnedByCaller=True
+        Query=f"captions {marketplace.run}", MustBeRequestable=False, MustBeOwnedByCaller=True
     )["QualificationTypes"]
 
     assert [each["QualificationTypeId"] for each in found] == [wanted]
@@ -172,6 +178,9 @@ def test_qualification_types_are_found_by_a_part_of_their_text(client):
 def test_scores_and_their_holders(marketplace, client):
     qualification, worker = new_qualification(client), marketplace.worker()
     who = {"QualificationTypeId": qualification, "WorkerId": worker.worker_id}
+    with pytest.raises(client.exceptions.RequestError, match="that does not exist") as error:
+        client.get_qualification_score(**who)
+    assert error_code(error) == "QualificationDoesNotExist"
     client.associate_qualification_with_worker(**who, IntegerValue=3)
     client.associate_qualification_with_worker(**who, IntegerValue=7)
 

@@ -1,0 +1,22 @@
+"""Signed links of another site, each good for one sign-in."""
+
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from marketplace.errors import LinkRefused
+from marketplace.models import UsedLink
+
+
+def use_link(*, signature: str, expires_at: datetime) -> None:
+    """Use the link up; raises LinkRefused if it was used before."""
+    try:
+        with transaction.atomic():
+            UsedLink.objects.create(signature=signature, expires_at=expires_at)
+    except IntegrityError as error:
+        raise LinkRefused("This link was used before. Go back and follow a fresh one.") from error
+
+
+def forget_expired_links(*, at: datetime) -> int:
+    """Delete links that are too old to be followed again; returns how many there were."""
+    return UsedLink.objects.filter(expires_at__lte=at).delete()[0]

@@ -1,0 +1,107 @@
+"""The operator's pages in a real browser: read aloud, on a phone, and filled in."""
+
+from datetime import timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from marketplace import clock
+from marketplace.models import Account, HitLayout, Requester, Study
+from marketplace.services import accounts, layouts, payouts, studies
+from marketplace.services.money import ledger_balance
+from tests.marketplace.driver import create_hit, create_hit_type
+from tests.marketplace.factories import make_hit_type
+
+pytestmark = pytest.mark.browser
+
+PASSWORD = "a long password"
+WIDTHS = {"phone": 390, "desktop": 1280}
+
+
+@pytest.fixture
+def operator(marketplace, page) -> Page:
+    """A page in which an operator has signed in by the form."""
+    User.objects.create_user("root", password=PASSWORD, is_staff=True)
+    page.goto(f"{marketplace.url}/operator/sign-in")
+    page.get_by_label("Name").fill("root")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def busy_marketplace(marketplace) -> list[str]:
+    """A marketplace with something on every page; the pages' paths."""
+    client, now = marketplace.requester("A lab with a rather long name"), clock.now()
+    hit_type_id = create_hit_type(client, Title="Describe an image in a sentence or two")
+    hit = create_hit(client, hit_type_id, MaxAssignments=3)
+    worker = marketplace.worker(country="NL")
+    client.approve_assignment(AssignmentId=worker.work(hit_type_id))
+    payouts.pay_out(at=now)
+    marketplace.worker().work(hit_type_id)
+    lab = Requester.objects.get()
+    for at in (now, now - timedelta(days=1)):
+        accounts.invite(uses=5, expires_at=at + timedelta(hours=1), at=now)
+    plan = studies.StudyPlan(
+        assignments=3, completion_code="C1A2B3", return_url="https://panel.example/complete"
+    )
+    studies.create_study(name="Everyday scenes", hit_type=lab.hit_types.get(), plan=plan, at=now)
+    layouts.create_layout(requester=lab, name="Captions", page="<p>${image}</p>", at=now)
+    return [
+        "", "requesters", f"requesters/{lab.pk}", "workers", f"workers/{worker.worker_id}",
+        "invitations", "studies", "layouts", "hits", f"hits/{hit['HITId']}", "activity", "money",
+        "money/ledger",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_no_page_of_the_operators_has_a_fault_or_scrolls_sideways(
+    marketplace, operator, busy_marketplace, width, scheme
+):
+    operator.set_viewport_size({"width": width, "height": 844})
+    operator.emulate_media(color_scheme=scheme)
+
+    faults = {}
+    for path in busy_marketplace:
+        answer = operator.goto(f"{marketplace.url}/operator/{path}")
+        assert answer is not None
+        assert answer.status == 200, path
+        found = Axe().run(operator)
+        if found.violations_count:
+            faults[path] = found.generate_report()
+        if operator.evaluate("document.documentElement.scrollWidth") > width:
+            faults[path] = "scrolls sideways"
+
+    assert faults == {}
+
+
+def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operator):
+    operator.get_by_role("link", name="Requesters", exact=True).click()
+    operator.get_by_label("Name:", exact=True).fill("A new lab")
+    operator.get_by_label("Balance in dollars:", exact=True).fill("25.00")
+    operator.get_by_role("button", name="Make the requester").click()
+    lab = Requester.objects.get(name="A new lab")
+
+    operator.get_by_role("link", name="Layouts").click()
+    operator.get_by_label("Requester:", exact=True).select_option("A new lab")
+    operator.get_by_label("Name:", exact=True).fill("Captions")
+    operator.get_by_label("Page:", exact=True).fill("<p>${image}</p>")
+    operator.get_by_role("button", name="Make the layout").click()
+    expect(operator.get_by_role("cell", name="image", exact=True)).to_be_visible()
+
+    operator.get_by_role("link", name="Studies").click()
+    operator.get_by_label("Name:", exact=True).fill("Everyday scenes")
+    operator.get_by_label("HIT type:", exact=True).fill(make_hit_type(lab).public_id)
+    operator.get_by_label("HITs for each participant:", exact=True).fill("3")
+    operator.get_by_label("Completion code:", exact=True).fill("C1A2B3")
+    operator.get_by_role("button", name="Make the study").click()
+    operator.get_by_role("button", name="Close Everyday scenes").click()
+    expect(operator.get_by_role("status")).to_have_text("Nobody new can join Everyday scenes.")
+
+    assert lab.available_balance == ledger_balance(lab, Account.AVAILABLE) == 25
+    assert HitLayout.objects.get().requester == lab
+    assert not Study.objects.get().is_open
