@@ -1,0 +1,104 @@
+"""The JSON files of content selection, read and checked.
+
+Ids may be strings or whole numbers, which are the same id: 7 is "7". An id that stands twice in a
+list counts once; a key that stands twice in an object is an error, as one of the two would be lost.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from reprlib import repr as short
+from typing import Any
+
+from annotate.content_selection.baselines import Box
+from annotate.content_selection.metric import Boxes
+from annotate.csv_files import MalformedFile, read_json
+
+
+def read_gold(path: Path) -> dict[str, list[Boxes]]:
+    """The descriptions of each image, by its id; raises MalformedFile.
+
+    An image with an empty list has no gold; an empty list inside it is a description that
+    mentions no box.
+    """
+    return {
+        image: [
+            _box_ids(path, f"image {image!r}, description {number}", description)
+            for number, description in enumerate(_list(path, f"image {image!r}", entry), start=1)
+        ]
+        for image, entry in _read_object(path).items()
+    }
+
+
+def read_results(path: Path) -> dict[str, Boxes]:
+    """The boxes selected for each image, by its id; raises MalformedFile."""
+    return {
+        image: _box_ids(path, f"image {image!r}", entry)
+        for image, entry in _read_object(path).items()
+    }
+
+
+def read_boxes(paths: Iterable[Path]) -> dict[str, dict[str, Box]]:
+    """The boxes of each image by their ids, from `boxes.json` files; raises MalformedFile."""
+    known: dict[str, tuple[str, Box]] = {}
+    by_image: dict[str, dict[str, Box]] = {}
+    for path in paths:
+        for key, entry in _object(path, "boxes", _read_object(path).get("boxes")).items():
+            image, box = _box(path, f"box {key!r}", entry)
+            if known.setdefault(key, (image, box)) != (image, box):
+                raise MalformedFile(path, f"box {key!r}: another file has another box of this id")
+            by_image.setdefault(image, {})[key] = box
+    return by_image
+
+
+def _box(path: Path, place: str, entry: Any) -> tuple[str, Box]:
+    """The id of the box's image, and the box."""
+    entry = _object(path, place, entry)
+    image = _id(path, f"{place}, image_id", entry.get("image_id"))
+    label = entry.get("label")
+    if not isinstance(label, str) or not label:
+        raise MalformedFile(path, f"{place}: label {short(label)} is no name")
+    edges = _list(path, f"{place}, fractions", entry.get("fractions"))
+    if len(edges) != 4 or not all(type(edge) in (int, float) and 0 <= edge <= 1 for edge in edges):
+        raise MalformedFile(
+            path, f"{place}: fractions {short(edges)} are not four numbers from 0 to 1"
+        )
+    box = Box(label, *map(float, edges))
+    if box.x_min > box.x_max or box.y_min > box.y_max:
+        raise MalformedFile(
+            path, f"{place}: fractions {short(edges)} are not x_min, y_min, x_max, y_max"
+        )
+    return image, box
+
+
+def _box_ids(path: Path, place: str, entry: Any) -> Boxes:
+    return frozenset(_id(path, place, one) for one in _list(path, place, entry))
+
+
+def _id(path: Path, place: str, value: Any) -> str:
+    if type(value) not in (str, int):
+        raise MalformedFile(path, f"{place}: {short(value)} is no id (a string or a whole number)")
+    return str(value)
+
+
+def _list(path: Path, place: str, value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise MalformedFile(path, f"{place}: {short(value)} is no list")
+    return value
+
+
+def _object(path: Path, place: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise MalformedFile(path, f"{place}: {short(value)} is no JSON object")
+    return value
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        content = {}
+        for key, value in pairs:
+            if key in content:
+                raise MalformedFile(path, f"the key {key!r} stands twice in one object")
+            content[key] = value
+        return content
+
+    return _object(path, "the file", read_json(path, pairs_hook=once))

@@ -1,0 +1,115 @@
+"""What a run found, as a table for people and as JSON."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from annotate.content_selection.baselines import Curve
+from annotate.content_selection.metric import (
+    Boxes,
+    Gold,
+    Score,
+    boxes_per_description,
+    human_upper_bound,
+    score_images,
+)
+
+
+class Results(NamedTuple):
+    """A system's score, and how many images lack a selection or have one but no description."""
+
+    score: Score
+    without_result: int
+    without_gold: int
+
+
+class Report(NamedTuple):
+    """What is known of the descriptions, of a system's results and of the baselines, if given."""
+
+    images: int
+    descriptions: int
+    boxes_per_description: float
+    human: Score | None
+    results: Results | None
+    baselines: Mapping[str, Curve]
+
+    def as_json(self) -> dict[str, Any]:
+        """One object; a system's `precision`, `recall` and `f` stand in it directly."""
+        found: dict[str, Any] = {
+            "images": self.images,
+            "descriptions": self.descriptions,
+            "boxes_per_description": self.boxes_per_description,
+            "human": self.human._asdict() if self.human else None,
+        }
+        if self.results:
+            found |= self.results.score._asdict()
+            found["without_result"] = self.results.without_result
+            found["without_gold"] = self.results.without_gold
+        if self.baselines:
+            found["baselines"] = self._curves()
+        return found
+
+    def _curves(self) -> dict[str, Any]:
+        return {
+            name: {
+                "best_k": curve.best_k,
+                "scores": [
+                    {"k": k, **score._asdict()} for k, score in enumerate(curve.scores, start=1)
+                ],
+            }
+            for name, curve in self.baselines.items()
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The table, a line at a time."""
+        yield (
+            f"{self.images} images, {self.descriptions} descriptions that mention "
+            f"{self.boxes_per_description:.2f} boxes on average"
+        )
+        if self.results and self.results.without_result:
+            yield f"Images without a result, which score 0: {self.results.without_result}"
+        if self.results and self.results.without_gold:
+            yield f"Results of images without gold, left out: {self.results.without_gold}"
+        yield ""
+        yield f"{'':12}{'precision':>10}{'recall':>10}{'F':>10}" + "   k" * bool(self.baselines)
+        if self.results:
+            yield _score_line("results", self.results.score)
+        if self.human:
+            yield _score_line("human", self.human)
+        for name, curve in self.baselines.items():
+            yield f"{_score_line(name, curve.best)}{curve.best_k:4}"
+        if self.baselines:
+            yield from self._lines_by_k()
+
+    def _lines_by_k(self) -> Iterator[str]:
+        yield ""
+        yield "F of the first k boxes"
+        yield f"{'k':>3}" + "".join(f"{name:>10}" for name in self.baselines)
+        by_k = zip(*(curve.scores for curve in self.baselines.values()), strict=True)
+        for k, scores in enumerate(by_k, start=1):
+            yield f"{k:3}" + "".join(f"{score.f:10.3f}" for score in scores)
+
+
+def make_report(
+    gold: Gold, selections: Mapping[str, Boxes] | None, baselines: Mapping[str, Curve]
+) -> Report:
+    """Score what was given; raises NothingToScore if no image has a description."""
+    described = {image for image, descriptions in gold.items() if descriptions}
+    results = None
+    if selections is not None:
+        results = Results(
+            score=score_images(gold, selections),
+            without_result=len(described - selections.keys()),
+            without_gold=len(selections.keys() - described),
+        )
+    return Report(
+        images=len(described),
+        descriptions=sum(map(len, gold.values())),
+        boxes_per_description=boxes_per_description(gold),
+        human=human_upper_bound(gold),
+        results=results,
+        baselines=baselines,
+    )
+
+
+def _score_line(name: str, score: Score) -> str:
+    return f"{name:12}{score.precision:10.3f}{score.recall:10.3f}{score.f:10.3f}"
