@@ -15,6 +15,7 @@ from annotate.errors import DomainError
 # Told how many bytes were read since it was last told.
 Progress = Callable[[int], object]
 READ_SIZE = 1 << 18
+NOT_UTF8 = "the text is not UTF-8"
 
 
 def no_progress(size: int) -> None:
@@ -47,7 +48,7 @@ class CsvFile(NamedTuple):
         """The names of the first line; raises MalformedFile if a required one is not there."""
         names: list[str] = next(self.rows, [])
         missing = [name for name in required if name not in names]
-        if len(missing) == len(required):
+        if missing and len(missing) == len(required):
             raise self.wrong(f"the header line is missing; it names at least {', '.join(required)}")
         if missing:
             raise self.wrong(f"the header has no column {', '.join(missing)}")
@@ -75,38 +76,47 @@ def open_csv(path: Path, progress: Progress = no_progress) -> Iterator[CsvFile]:
 
     What csv, the decoder or the disk finds wrong while the block runs is raised as MalformedFile.
     """
-    with _open_text(path, progress) as text:
+    with open_text(path, progress) as text:
         rows = csv.reader(text, strict=True)
         try:
             yield CsvFile(path, rows)
         except csv.Error as error:
             raise MalformedFile(path, str(error), rows.line_num) from error
         except UnicodeDecodeError as error:
-            raise MalformedFile(path, "the text is not UTF-8", rows.line_num + 1) from error
-        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-            raise MalformedFile(path, f"cannot be unpacked ({error})") from error
+            raise MalformedFile(path, NOT_UTF8, rows.line_num + 1) from error
 
 
 @contextmanager
-def _open_text(path: Path, progress: Progress) -> Iterator[io.TextIOWrapper]:
+def open_text(path: Path, progress: Progress = no_progress) -> Iterator[io.TextIOWrapper]:
+    """The file's text (UTF-8 with or without a mark, line ends as they are, `.gz` unpacked).
+
+    What the decoder or the disk finds wrong while the block runs is raised as MalformedFile.
+    """
     try:
         packed = io.BufferedReader(_Watched(path, progress), READ_SIZE)
     except OSError as error:
         raise MalformedFile(path, error.strerror or "cannot be opened") from error
     with packed:
         binary: Any = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
-        yield io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        try:
+            yield io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        except UnicodeDecodeError as error:
+            raise MalformedFile(path, NOT_UTF8) from error
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise MalformedFile(path, f"cannot be unpacked ({error})") from error
 
 
-def read_json(path: Path) -> Any:
-    """A JSON file's content; raises MalformedFile."""
+def read_json(path: Path, *, pairs_hook: Callable[[Any], Any] | None = None) -> Any:
+    """A JSON file's content; raises MalformedFile. The hook is json's `object_pairs_hook`."""
     try:
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=pairs_hook)
     except OSError as error:
         raise MalformedFile(path, error.strerror or "cannot be opened") from error
     except UnicodeDecodeError as error:
-        raise MalformedFile(path, "the text is not UTF-8") from error
+        raise MalformedFile(path, NOT_UTF8) from error
     except json.JSONDecodeError as error:
         raise MalformedFile(path, f"no valid JSON: {error.msg}", error.lineno) from error
+    except ValueError as error:
+        raise MalformedFile(path, "a number has more digits than can be read") from error
     except RecursionError as error:
         raise MalformedFile(path, "nested too deeply") from error

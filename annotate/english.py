@@ -1,0 +1,70 @@
+"""English words: how a text is divided, how rare a word is, and what inflections have in common.
+
+Plain Python. Frequencies are those of wordfreq (Speer 2022) on Zipf's scale, the logarithm of how
+often a word comes in a thousand million: 7.7 for "the", 4 for "bicycle", 1.5 for what is rare.
+"""
+
+import math
+import re
+import unicodedata
+from functools import cache, lru_cache
+
+WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+COMMONEST = 8.0
+# A word is rather a slip of the pen below this frequency: wordfreq counts common slips, too.
+LEAST_KNOWN = 1.5
+ENDINGS = (("ies", "y", 5), ("sses", "ss", 6), ("ches", "ch", 6), ("shes", "sh", 6), ("s", "", 4))
+
+
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text in lower case, compatibility characters unified, "don't" and
+    "side-by-side" each one word."""
+    return tuple(WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+
+
+@cache
+def _frequencies() -> dict[str, float]:
+    # Read when the first text is looked at: the list takes a fifth of a second.
+    from wordfreq import get_frequency_dict
+
+    return get_frequency_dict("en")
+
+
+def frequency(word: str) -> float:
+    """How common a lower-case word is, on Zipf's scale; 0 if nobody has heard of it."""
+    share = _frequencies().get(word)
+    return math.log10(share) + 9 if share else 0.0
+
+
+@lru_cache(maxsize=65_536)
+def is_known(word: str) -> bool:
+    """Whether English has the word, or the parts of a hyphenated or possessive one."""
+    plain = word.replace("’", "'").removesuffix("'s")
+    parts = [part for part in re.split("[-']", plain) if len(part) > 1]
+    return any(character.isdigit() for character in word) or (
+        frequency(plain) >= LEAST_KNOWN or all(frequency(p) >= LEAST_KNOWN for p in parts)
+    )
+
+
+@lru_cache(maxsize=65_536)
+def rarity(word: str) -> float:
+    """How much a word says: 0 for "a", 4 for "dog", 7 for a word that is unknown."""
+    return COMMONEST - max(frequency(word), 1.0)
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """What the inflections of a word have in common: "dogs" and "dog", "riding" and "rides"."""
+    word = word.replace("’", "'").removesuffix("'s")
+    for ending, kept, least in ENDINGS:
+        if word.endswith(ending) and len(word) >= least and not word.endswith(("ss", "us", "is")):
+            word = word[: -len(ending)] + kept
+            break
+    for ending in ("ing", "ed"):
+        base = word.removesuffix(ending)
+        if base != word and len(base) >= 3 and re.search("[aeiouy]", base):
+            is_doubled = len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz"
+            word = base[:-1] if is_doubled else base
+            break
+    return word[:-1] if word.endswith("e") and len(word) > 3 else word
