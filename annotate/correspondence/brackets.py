@@ -1,0 +1,67 @@
+"""Sentences with their links written in, for people and for programs."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import TypeVar
+
+from annotate.tokens import tokens
+
+# What a word refers to: a box's number, or a kind.
+Mark = TypeVar("Mark", bound=int | str)
+UNFIT = re.compile(r"[\s/\[\]]+")
+
+
+def passages(
+    caption: str, marked: Mapping[int, tuple[Mark, ...]]
+) -> Iterator[tuple[str, tuple[Mark, ...]]]:
+    """The caption in stretches with their marks, which joined are the caption again. Neighbouring
+    words with the same marks are one stretch, as those of `hot dog` are."""
+    places = tokens(caption)
+    end = 0
+    for marks, group in groupby(range(len(places)), key=lambda number: marked.get(number, ())):
+        numbers = tuple(group)
+        if marks:
+            start = places[numbers[0]].start
+            if start > end:
+                yield caption[end:start], ()
+            end = places[numbers[-1]].end
+            yield caption[start:end], marks
+    if end < len(caption):
+        yield caption[end:], ()
+
+
+def bracketed(caption: str, linked: Mapping[int, tuple[int, ...]]) -> str:
+    """The form of figure 2 of Wang and Gaizauskas 2015, `A [woman]2 in a white [dress]0`."""
+    return "".join(
+        f"[{text}]{','.join(map(str, boxes))}" if boxes else text
+        for text, boxes in passages(caption, linked)
+    )
+
+
+def entities(
+    caption: str,
+    linked: Mapping[int, tuple[int, ...]],
+    names: Mapping[int, str],
+    kinds: Mapping[int, str],
+) -> str:
+    """In the manner of a sentence file of Flickr30k Entities: `A [/EN#2/woman woman] in white`.
+
+    The id is the box's number, or several with `+`, and the type its class; words without a box
+    have the id 0 and their kind for a type.
+    """
+    marked = {number: (kind,) for number, kind in kinds.items()} | dict(linked)
+    return "".join(
+        f"[/EN#{_entity_id(marks)}/{_entity_types(marks, names)} {text}]" if marks else text
+        for text, marks in passages(caption, marked)
+    )
+
+
+def _entity_id(marks: tuple[int | str, ...]) -> str:
+    return "+".join(str(mark) if isinstance(mark, int) else "0" for mark in marks)
+
+
+def _entity_types(marks: tuple[int | str, ...], names: Mapping[int, str]) -> str:
+    types = [mark if isinstance(mark, str) else names[mark] for mark in marks]
+    # One word each, and each once, because programs split at spaces and slashes.
+    return "/".join(dict.fromkeys(UNFIT.sub("_", name.casefold()) for name in types))

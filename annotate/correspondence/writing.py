@@ -1,0 +1,191 @@
+"""The files of a release of correspondences, as text.
+
+Boxes go by their numbers in the image; in the files a box's id is its image's and its number there.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from annotate.correspondence.aggregation import Answers, Word
+from annotate.correspondence.agreement import alpha, mean_overlaps, units
+from annotate.correspondence.answers import Words
+from annotate.correspondence.boxes import NumberedBox
+from annotate.correspondence.brackets import bracketed, entities
+from annotate.json_text import dump, json_array, json_object
+from annotate.tokens import tokens
+
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A caption of an image, what each worker said of its words, and what that comes to."""
+
+    number: int
+    image: str
+    annotation_id: int
+    caption: str
+    answers: Answers
+    words: Mapping[int, Word]
+
+    @cached_property
+    def linked(self) -> dict[int, tuple[int, ...]]:
+        """The boxes that each linked word refers to."""
+        return {
+            number: tuple(link.box for link in word.links)
+            for number, word in self.words.items()
+            if word.links
+        }
+
+    @property
+    def bracketed(self) -> str:
+        """The caption with its links in brackets."""
+        return bracketed(self.caption, self.linked)
+
+    @cached_property
+    def agreement(self) -> dict[str, float | None]:
+        """How far the caption's workers agree; empty figures where there is one alone."""
+        shared = mean_overlaps(dict(enumerate(self.answers.words)))
+        return {
+            "overlap": rounded(sum(shared.values()) / len(shared) if shared else None),
+            "alpha": rounded(alpha(units(self.answers.words))),
+        }
+
+
+class Picture(NamedTuple):
+    """An image with the boxes that workers could choose, and what `boxes.json` says about it,
+    `width` and `height` in pixels among it."""
+
+    key: str
+    about: Mapping[str, Any]
+    boxes: Sequence[NumberedBox]
+
+
+def box_id(image: str, number: int) -> str:
+    """A box's id in all files."""
+    return f"{image}-{number}"
+
+
+def correspondences_file(about: Mapping[str, Any], sentences: Iterable[Sentence]) -> Iterator[str]:
+    """`correspondences.json`: each caption with its words, their links, and who linked what."""
+    yield '{"info": ' + dump(about) + ', "captions": '
+    yield from json_array(map(_entry, sentences))
+    yield "}\n"
+
+
+def boxes_file(pictures: Sequence[Picture]) -> Iterator[str]:
+    """`boxes.json`: every box that a worker could choose, in pixels and in fractions."""
+    yield '{"images": '
+    yield from json_object((picture.key, picture.about) for picture in pictures)
+    yield ', "boxes": '
+    yield from json_object(
+        (box_id(picture.key, box.number), _box(picture, box))
+        for picture in pictures
+        for box in picture.boxes
+    )
+    yield "}\n"
+
+
+def gold_file(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """`gold.json`: for each image, the boxes that each of its descriptions mentions."""
+    gold: dict[str, list[list[str]]] = defaultdict(list)
+    for sentence in sentences:
+        mentioned = {box for boxes in sentence.linked.values() for box in boxes}
+        ids = [box_id(sentence.image, number) for number in sorted(mentioned)]
+        gold[sentence.image].append(ids)
+    yield from json_object(gold.items())
+    yield "\n"
+
+
+def brackets_file(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """`brackets.txt`: a caption a line after its image and its id, links in brackets."""
+    for sentence in sentences:
+        yield f"{sentence.image}#{sentence.annotation_id}\t{sentence.bracketed}\n"
+
+
+def sentence_files(
+    sentences: Iterable[Sentence], pictures: Iterable[Picture]
+) -> Iterator[tuple[str, str]]:
+    """Each image's key with its captions, a line each, in the manner of Flickr30k Entities."""
+    lines: dict[str, list[str]] = {picture.key: [] for picture in pictures}
+    names = {picture.key: {box.number: box.name for box in picture.boxes} for picture in pictures}
+    for sentence in sentences:
+        kinds = {number: word.kind.value for number, word in sentence.words.items() if word.kind}
+        line = entities(sentence.caption, sentence.linked, names[sentence.image], kinds)
+        lines[sentence.image].append(f"{line}\n")
+    for key, written in lines.items():
+        yield key, "".join(written)
+
+
+def _entry(sentence: Sentence) -> dict[str, Any]:
+    return {
+        "id": sentence.number,
+        "image_id": sentence.image,
+        "annotation_id": sentence.annotation_id,
+        "caption": sentence.caption,
+        "tokens": [token._asdict() for token in tokens(sentence.caption)],
+        **_outcome(sentence),
+        "agreement": sentence.agreement,
+        "answers": [
+            {"worker": worker, "words": _said(sentence.image, words)}
+            for worker, words in zip(*sentence.answers, strict=True)
+        ],
+    }
+
+
+def _outcome(sentence: Sentence) -> dict[str, Any]:
+    words = sorted(sentence.words.items())
+    return {
+        "links": {
+            number: [
+                {
+                    "box": box_id(sentence.image, link.box),
+                    "support": round(link.support, DIGITS),
+                    "probability": round(link.probability, DIGITS),
+                }
+                for link in word.links
+            ]
+            for number, word in words
+            if word.links
+        },
+        "kinds": {
+            number: {"kind": word.kind, "support": rounded(word.support)}
+            for number, word in words
+            if word.kind
+        },
+        "undecided": [number for number, word in words if not word.links and not word.kind],
+    }
+
+
+def _said(image: str, words: Words) -> dict[str, Any]:
+    return {
+        number: said if isinstance(said, str) else [box_id(image, box) for box in said]
+        for number, said in words.items()
+    }
+
+
+def _box(picture: Picture, box: NumberedBox) -> dict[str, Any]:
+    left, top, right, bottom = box.x_min, box.y_min, box.x_max, box.y_max
+    width, height = picture.about["width"], picture.about["height"]
+    pixels = None
+    if width and height:
+        edges = (left * width, top * height, (right - left) * width, (bottom - top) * height)
+        pixels = [round(edge, 2) for edge in edges]
+    return {
+        "image_id": picture.key,
+        "number": box.number,
+        "label": box.name,
+        "class": box.label,
+        "is_group": box.is_group,
+        "is_part": box.is_part,
+        "bbox": pixels,
+        "fractions": [left, top, right, bottom],
+    }
+
+
+def rounded(figure: float | None) -> float | None:
+    """A figure as files have it."""
+    return None if figure is None else round(figure, DIGITS)
