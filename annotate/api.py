@@ -18,9 +18,11 @@ from rest_framework.views import APIView, exception_handler
 from rest_framework.viewsets import GenericViewSet
 
 from annotate.errors import DomainError
-from annotate.exports import FILES
+from annotate.kinds import KINDS
 from annotate.models import Release
 from annotate.views import stream_release_file
+
+FILES = sorted({file for kind in KINDS.values() for file in kind.files})
 
 
 def handle_domain_error(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -46,7 +48,7 @@ class ReleaseSerializer(serializers.ModelSerializer):
         request = self.context.get("request")
         return {
             file: reverse("api-release-file", args=[release.name, file], request=request)
-            for file in FILES
+            for file in KINDS[release.campaign.kind].files
         }
 
 
@@ -68,7 +70,7 @@ class ReleaseFileView(APIView):
 
     @extend_schema(
         operation_id="releases_file",
-        parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=list(FILES))],
+        parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=FILES)],
         responses={(200, "application/json"): OpenApiTypes.OBJECT},
     )
     def get(self, request: Request, name: str, file: str) -> StreamingHttpResponse:

@@ -57,6 +57,26 @@ def read_instances(path: Path) -> Instances:
     return Instances(classes, images, reader.boxes(content, classes, images))
 
 
+class CocoCaption(NamedTuple):
+    """A caption by its image's key, with its id in the file."""
+
+    annotation_id: int
+    image: str
+    text: str
+
+
+def read_captions(path: Path) -> list[CocoCaption]:
+    """Read and check a COCO captions file; raises MalformedFile, which names the entry.
+
+    Images go by their `open_images_id` where the file gives one, as nocaps' files do.
+    """
+    content = read_json(path)
+    reader = _Reader(path)
+    if not isinstance(content, dict):
+        raise MalformedFile(path, "a COCO file is an object with images and annotations")
+    return reader.captions(content, reader.image_keys(content))
+
+
 def label_of(category: int) -> str:
     """The label of a COCO category among the classes of all data sets."""
     return f"coco:{category}"
@@ -117,6 +137,32 @@ class _Reader:
             if images.setdefault(image.key, image) != image:
                 raise self.wrong(place, "the id was used before")
         return images
+
+    def image_keys(self, content: Mapping[str, Any]) -> dict[int, str]:
+        """The key of each image by its id in the file."""
+        keys: dict[int, str] = {}
+        for place, entry in self.entries(content, "images"):
+            number = self.whole(entry, "id", place)
+            key = entry.get("open_images_id", str(number))
+            if not isinstance(key, str) or not key:
+                raise self.wrong(place, f"open_images_id {key!r} is no text")
+            if keys.setdefault(number, key) != key:
+                raise self.wrong(place, "the id was used before")
+        return keys
+
+    def captions(self, content: Mapping[str, Any], keys: Mapping[int, str]) -> list[CocoCaption]:
+        captions: dict[int, CocoCaption] = {}
+        for place, entry in self.entries(content, "annotations"):
+            number, image = (self.whole(entry, name, place) for name in ("id", "image_id"))
+            text = entry.get("caption")
+            if not isinstance(text, str) or not text.strip():
+                raise self.wrong(place, "there is no caption")
+            if image not in keys:
+                raise self.wrong(place, f"there is no image {image}")
+            if number in captions:
+                raise self.wrong(place, "the id was used before")
+            captions[number] = CocoCaption(number, keys[image], text)
+        return list(captions.values())
 
     def image(self, entry: Mapping[str, Any], licenses: Mapping[int, str], place: str) -> CocoImage:
         width, height = (self.whole(entry, name, place) for name in ("width", "height"))

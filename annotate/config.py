@@ -94,30 +94,93 @@ class Workers(Section):
 
 
 class Review(Section):
-    """How much is spot-checked, and how long work waits before it is approved."""
+    """What is spot-checked, by how many, what follows for a worker, and when work is approved."""
 
-    share: Share = 0.05
-    first: int = Field(default=2, ge=0, description="first responses of each worker, all checked")
+    share: Share = 0.02
+    first: int = Field(default=1, ge=0, description="first responses of each worker, all checked")
+    reviewers: int = Field(default=1, ge=1, le=2, description="judgements of one response")
+    gold_every: int = Field(default=0, ge=0, description="known judgements among checks; 0: none")
+    policy: Literal["decide", "propose"] = "decide"
+    limit: float = Field(default=0.10, gt=0, lt=1, description="share of bad responses to bear")
+    certainty: float = Field(default=0.95, ge=0.5, le=1)
+    pause_certainty: float = Field(default=0.80, ge=0.5, le=1)
+    discard: Literal["all", "since_first_bad"] = "all"
     approve_after_hours: float = Field(default=24, ge=0, le=720)
+
+    @model_validator(mode="after")
+    def _pauses_before_excluding(self) -> "Review":
+        if self.pause_certainty > self.certainty and self.pause_certainty < 1:
+            raise ValueError("pause_certainty is greater than certainty; 1 turns pauses off")
+        return self
+
+
+class Correspondences(Section):
+    """What workers link words to, and how their links become one answer."""
+
+    parts: bool = Field(default=False, description="show boxes of parts, as faces and wheels are")
+    images: int | None = Field(default=None, ge=1, description="the first so many of the captions'")
+    captions_per_image: int | None = Field(default=None, ge=1, description="the first so many")
+    aggregation: Literal["dawid-skene", "majority"] = "dawid-skene"
+
+
+class Flags(Section):
+    """From what value on a sign of careless work is a flag (docs/flags.md)."""
+
+    function_words: Share = Field(default=0.10, description="a list has a smaller share")
+    misspelled: int = Field(default=1, ge=1, description="unknown words")
+    gibberish: Share = Field(default=0.5, description="share of words unknown or repeated")
+    foreign: Share = Field(default=0.25, description="share of words of another language")
+    odd_order: int = Field(default=1, ge=1, description="pairs of words English does not have")
+    broken_order: int = Field(default=2, ge=1)
+    ornate: int = Field(default=1, ge=1, description="words that captions hardly ever have")
+    copy_similarity: Share = Field(default=0.9, description="similarity of two texts")
+    repeat_similarity: Share = Field(default=0.65, description="the same by whole words")
+    repeats: int = Field(default=3, ge=1, description="of the worker's latest captions")
+    twin_copies: int = Field(default=3, ge=1, description="copies of one other account")
+    twin_hours: float = Field(default=2, gt=0, description="hours between copy and original")
+    unlike: Share = Field(default=0.25, description="of the others' likeness to each other")
+    very_unlike: Share = 0.12
+    shared_things: int = Field(default=4, ge=1, description="that the others name")
+    brief: Share = Field(default=0.5, description="of the others' median length")
+    wordy: float = Field(default=2.0, ge=1)
+    pasted: Share = Field(default=0.5, description="share of the text that was pasted")
+    characters_a_second: float = Field(default=15, gt=0)
+    seconds: float = Field(default=8, ge=0, description="on the page, at least")
+    times_left: int = Field(default=5, ge=1, description="the page lost the focus")
 
 
 class CampaignConfig(Section):
     """A whole campaign file."""
 
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
-    preset: Literal["nocaps", "coco-c5", "coco-c40"] | None = None
+    preset: Literal["nocaps", "coco-c5", "coco-c40", "imageclef"] | None = None
     kind: str = "caption"
-    selection: str = Field(min_length=1)
+    # What the campaign works on, one of the three: images, or captions of a release or of a file.
+    selection: str | None = Field(default=None, min_length=1)
+    release: str | None = Field(default=None, min_length=1)
+    caption_set: str | None = Field(default=None, min_length=1)
     references: int = Field(default=10, ge=1, le=1000)
     baselines: int = Field(default=1, ge=0, le=1)
+    responses: int | None = Field(
+        default=None, ge=1, le=1000, description="per task, for kinds without references"
+    )
     seed: int = 0
     budget: Money = Field(ge=0)
     captions: CaptionRules = CaptionRules()
     priming: Priming = Priming()
+    correspondence: Correspondences = Correspondences()
     instructions: Instructions = Instructions()
     hit: Hit = Hit()
     workers: Workers = Workers()
     review: Review = Review()
+    flags: Flags = Flags()
+
+    @model_validator(mode="after")
+    def _works_on_one_thing(self) -> "CampaignConfig":
+        given = [self.selection, self.release, self.caption_set]
+        if sum(name is not None for name in given) != 1:
+            raise ValueError("name one of selection, release and caption_set: what to work on")
+        return self
 
     @model_validator(mode="after")
     def _auto_approval_leaves_time_to_review(self) -> "CampaignConfig":
@@ -130,16 +193,30 @@ class CampaignConfig(Section):
 
     @property
     def wanted(self) -> int:
-        """Responses per image."""
-        return self.references + self.baselines
+        """Responses per task."""
+        return self.responses or self.references + self.baselines
 
 
+# Values that a kind of task gives where neither preset nor file says anything.
+KIND_DEFAULTS: dict[str, dict[str, Any]] = {
+    "correspondence": {
+        "responses": 3,
+        "hit": {
+            "title": "Say which word of a sentence belongs to which box of a photograph",
+            "description": "Look at a photograph with labelled boxes and a sentence about it, and "
+            "link each word that names a thing to the box around that thing.",
+            "keywords": "image, photograph, boxes, words, linking, annotation",
+        },
+    },
+}
 # Values that a preset gives where the file says nothing. nocaps: Agrawal et al. 2019, section 3.1;
-# COCO: Chen et al. 2015, section 3 (no priming, 5 or 40 references and one more for comparison).
+# COCO: Chen et al. 2015, section 3 (no priming, 5 or 40 references and one more for comparison);
+# ImageCLEF 2015: the words of a description linked to boxes (Wang and Gaizauskas 2015, section 3).
 PRESETS: dict[str, dict[str, Any]] = {
     "nocaps": {"references": 10, "baselines": 1, "priming": {"share": 1.0}},
     "coco-c5": {"references": 5, "baselines": 1, "priming": {"share": 0.0}},
     "coco-c40": {"references": 40, "baselines": 1, "priming": {"share": 0.0}},
+    "imageclef": {"kind": "correspondence", "responses": 3},
 }
 
 
@@ -155,12 +232,18 @@ def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def parse_config(values: dict[str, Any]) -> CampaignConfig:
     """The checked configuration; raises CampaignFileError with one line for each fault."""
-    preset = values.get("preset")
-    base = PRESETS.get(preset, {}) if isinstance(preset, str) else {}
     try:
-        return CampaignConfig.model_validate(merged(base, values))
+        return CampaignConfig.model_validate(merged(_defaults(values), values))
     except ValidationError as error:
         raise CampaignFileError("\n".join(_explain(fault) for fault in error.errors())) from error
+
+
+def _defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """What the file's preset and kind of task give where it says nothing."""
+    preset = values.get("preset")
+    base = PRESETS.get(preset, {}) if isinstance(preset, str) else {}
+    kind = values.get("kind", base.get("kind"))
+    return merged(KIND_DEFAULTS.get(kind, {}) if isinstance(kind, str) else {}, base)
 
 
 def read_config(path: Path) -> CampaignConfig:

@@ -4,15 +4,15 @@ Everything is read from the release's own rows, in their order, so that the same
 same bytes for ever. Files are written in chunks: a release of any size takes little memory.
 """
 
-import json
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from annotate.errors import DomainError
+from annotate.json_text import CHUNK, dump, json_array
 from annotate.models import Release, ReleasedCaption, Role
 
-CHUNK = 5000
+Files = Mapping[str, Callable[[Release], Iterator[str]]]
 
 
 def captions_file(release: Release) -> Iterator[str]:
@@ -20,14 +20,15 @@ def captions_file(release: Release) -> Iterator[str]:
     records = release.images.values_list("number", "record")
     licenses = sorted({record["license_url"] for _, record in records if record["license_url"]})
     ids = {url: number for number, url in enumerate(licenses, start=1)}
-    yield '{"info": ' + _dump(info(release))
-    yield ', "licenses": ' + _dump(
+    references = release.campaign.config.references
+    yield '{"info": ' + dump(describe(release, f"{references} reference captions per image"))
+    yield ', "licenses": ' + dump(
         [{"id": ids[url], "name": _license_name(url), "url": url} for url in licenses]
     )
     yield ', "images": '
-    yield from _array(_image(number, record, ids) for number, record in records)
+    yield from json_array(_image(number, record, ids) for number, record in records)
     yield ', "annotations": '
-    yield from _array(
+    yield from json_array(
         {"id": number, "image_id": image, "caption": text}
         for number, (image, text) in enumerate(_captions(release, Role.REFERENCE, "text"))
     )
@@ -36,7 +37,7 @@ def captions_file(release: Release) -> Iterator[str]:
 
 def baseline_file(release: Release) -> Iterator[str]:
     """`baseline.json`: the human baseline in COCO's results form."""
-    yield from _array(
+    yield from json_array(
         {"image_id": image, "caption": text}
         for image, text in _captions(release, Role.BASELINE, "text")
     )
@@ -46,22 +47,22 @@ def baseline_file(release: Release) -> Iterator[str]:
 def workers_file(release: Release) -> Iterator[str]:
     """`workers.json`: which of the release's workers wrote which caption; their numbers mean
     something in this release only."""
-    yield '{"release": ' + _dump(release.name) + ', "annotations": '
-    yield from _array(
+    yield '{"release": ' + dump(release.name) + ', "annotations": '
+    yield from json_array(
         {"id": number, "image_id": image, "worker": worker}
         for number, (image, worker) in enumerate(
             _captions(release, Role.REFERENCE, "worker_number")
         )
     )
     yield ', "baseline": '
-    yield from _array(
+    yield from json_array(
         {"image_id": image, "worker": worker}
         for image, worker in _captions(release, Role.BASELINE, "worker_number")
     )
     yield "}\n"
 
 
-FILES: dict[str, Callable[[Release], Iterator[str]]] = {
+CAPTION_FILES: Files = {
     "captions.json": captions_file,
     "baseline.json": baseline_file,
     "workers.json": workers_file,
@@ -69,10 +70,19 @@ FILES: dict[str, Callable[[Release], Iterator[str]]] = {
 
 
 def write_captions(release: Release, out_dir: Path) -> list[Path]:
-    """Write the release's files into a folder, each whole or not at all; returns their paths."""
+    """Write the files of a release of captions into a folder; returns their paths. Raises
+    DomainError for a release of another kind."""
+    return write_files(release, CAPTION_FILES, out_dir, kind="caption")
+
+
+def write_files(release: Release, files: Files, out_dir: Path, *, kind: str) -> list[Path]:
+    """Write a release's files into a folder, each whole or not at all; returns their paths. Raises
+    DomainError for a release of another kind."""
+    if release.campaign.kind != kind:
+        raise DomainError(f"{release} is a release of the kind {release.campaign.kind}.")
     out_dir.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, chunks in FILES.items():
+    for name, chunks in files.items():
         path = out_dir / name
         unfinished = path.with_suffix(".part")
         with unfinished.open("w", encoding="utf-8", newline="\n") as file:
@@ -82,12 +92,10 @@ def write_captions(release: Release, out_dir: Path) -> list[Path]:
     return paths
 
 
-def info(release: Release) -> dict[str, Any]:
+def describe(release: Release, what: str) -> dict[str, Any]:
     """The `info` block: what the release is, with the seed that drew it."""
-    campaign = release.campaign
-    config = campaign.config
     return {
-        "description": f"{campaign.slug}: {config.references} reference captions per image",
+        "description": f"{release.campaign.slug}: {what}",
         "version": release.name,
         "year": release.created_at.year,
         "date_created": release.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -114,17 +122,3 @@ def _license_name(url: str) -> str:
         return url
     parts = url.split("creativecommons.org/licenses/")[1].strip("/").split("/")
     return " ".join(["CC", *(part.upper() for part in parts[:2])])
-
-
-def _array(rows: Iterable[Any]) -> Iterator[str]:
-    """A JSON array in chunks: the encoder in C is used on lists, not row by row."""
-    rows = iter(rows)
-    opening = "["
-    while chunk := list(islice(rows, CHUNK)):
-        yield opening + _dump(chunk)[1:-1]
-        opening = ", "
-    yield "]" if opening == ", " else "[]"
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

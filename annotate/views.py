@@ -1,5 +1,7 @@
 """Releases and their files, and the images of this installation."""
 
+from pathlib import PurePosixPath
+
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db.models import Count
@@ -9,7 +11,7 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
-from annotate.exports import FILES
+from annotate.kinds import KINDS
 from annotate.models import Release, Role
 from annotate.paging import page_of
 
@@ -26,11 +28,13 @@ def releases(request: HttpRequest) -> HttpResponse:
 def release(request: HttpRequest, name: str) -> HttpResponse:
     """One release: what it holds, its files, and its first images."""
     found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
-    images = found.images.prefetch_related("captions")
+    kind = KINDS[found.campaign.kind]
+    images = found.images.prefetch_related(*kind.released_content)
     context = {
         "release": found,
         "campaign": found.campaign,
-        "files": list(FILES),
+        "kind": kind,
+        "files": list(kind.files),
         "image_count": found.images.count(),
         "page": page_of(images, request, per_page=10),
         "baseline": Role.BASELINE,
@@ -44,12 +48,17 @@ def release_file(request: HttpRequest, name: str, file: str) -> StreamingHttpRes
     return stream_release_file(name, file)
 
 
+CONTENT_TYPES = {".json": "application/json", ".txt": "text/plain; charset=utf-8"}
+
+
 def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
     """The file as a streamed answer; raises Http404 for a release or file that is not there."""
     found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
-    if file not in FILES:
-        raise Http404(f"A release has no file {file!r}.")
-    response = StreamingHttpResponse(FILES[file](found), content_type="application/json")
+    files = KINDS[found.campaign.kind].files
+    if file not in files:
+        raise Http404(f"This release has no file {file!r}.")
+    content_type = CONTENT_TYPES[PurePosixPath(file).suffix]
+    response = StreamingHttpResponse(files[file](found), content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{found.name}-{file}"'
     return response
 

@@ -11,7 +11,10 @@ from annotate.models import (
     Box,
     Campaign,
     Caption,
+    CaptionSet,
     Claim,
+    Correspondence,
+    GivenCaption,
     Image,
     ImageSource,
     ObjectClass,
@@ -138,6 +141,66 @@ class TaskFactory(factory.django.DjangoModelFactory):
     places_left = factory.SelfAttribute("wanted")
 
 
+class CaptionSetFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = CaptionSet
+
+    name = factory.Sequence("sentences-{}".format)
+    created_at = NOON
+
+
+class GivenCaptionFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = GivenCaption
+
+    caption_set = factory.SubFactory(CaptionSetFactory)
+    image = factory.SubFactory(ImageFactory)
+    number = factory.Sequence(lambda n: n + 1)
+    annotation_id = factory.SelfAttribute("number")
+    text = "A man feeds a dog in front of a red car."
+
+
+class LinkCampaignFactory(CampaignFactory):
+    """A campaign of the kind correspondence, on the captions of a set."""
+
+    kind = "correspondence"
+    selection = None
+    caption_set = factory.SubFactory(CaptionSetFactory)
+    config_json = factory.LazyAttribute(
+        lambda campaign: parse_config(
+            {
+                "name": campaign.slug,
+                "preset": "imageclef",
+                "caption_set": campaign.caption_set.name,
+                "budget": "1000.00",
+                **campaign.config,
+            }
+        ).model_dump(mode="json")
+    )
+
+
+class LinkTaskFactory(TaskFactory):
+    """A task about a caption; `boxes=["Dog", …]` gives its image boxes from left to right."""
+
+    class Meta:
+        skip_postgeneration_save = True
+
+    campaign = factory.SubFactory(LinkCampaignFactory)
+    subject = factory.SubFactory(
+        GivenCaptionFactory, caption_set=factory.SelfAttribute("..campaign.caption_set")
+    )
+    image = factory.SelfAttribute("subject.image")
+    number = factory.SelfAttribute("subject.number")
+    shows_keywords = False
+
+    @factory.post_generation
+    def boxes(self, create, extracted, **kwargs):
+        for place, name in enumerate(extracted or []):
+            object_class = ObjectClass.objects.filter(name=name).first() or ClassFactory(name=name)
+            left = place / 10
+            BoxFactory(image=self.image, object_class=object_class, x_min=left, x_max=left + 0.1)
+
+
 class WorkerFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = Worker
@@ -189,11 +252,30 @@ class ResponseFactory(factory.django.DjangoModelFactory):
             _move_places(self.task, -1)
 
 
+class LinkResponseFactory(ResponseFactory):
+    """A submitted response of links (`words={"1": [box.pk]}`); its task has a place less."""
+
+    class Meta:
+        skip_postgeneration_save = True
+
+    task = factory.SubFactory(LinkTaskFactory)
+
+    @factory.post_generation
+    def text(self, create, extracted, **kwargs):
+        """No caption."""
+
+    @factory.post_generation
+    def words(self, create, extracted, **kwargs):
+        if create:
+            Correspondence.objects.create(response=self, words=extracted or {"0": "not-visual"})
+
+
 class SpotCheckFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = SpotCheck
 
     response = factory.SubFactory(ResponseFactory)
+    campaign = factory.SelfAttribute("response.task.campaign")
     drawn_at = NOON
 
 

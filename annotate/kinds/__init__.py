@@ -1,8 +1,10 @@
 """Each kind of task is one module here; this is the one place that lists them."""
 
-from annotate.kinds.base import AnswerMissing, AnswerRefused, TaskKind
+from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, TaskKind
 from annotate.kinds.caption import CaptionKind
+from annotate.kinds.correspondence import CorrespondenceKind
 
-KINDS: dict[str, TaskKind] = {kind.name: kind for kind in [CaptionKind()]}
+_all: list[TaskKind] = [CaptionKind(), CorrespondenceKind()]
+KINDS = {kind.name: kind for kind in _all}
 
-__all__ = ["KINDS", "AnswerMissing", "AnswerRefused", "TaskKind"]
+__all__ = ["KINDS", "AnswerMissing", "AnswerRefused", "CampaignNotPossible", "TaskKind"]

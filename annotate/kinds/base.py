@@ -1,12 +1,21 @@
-"""What a kind of task must bring: its form, its checks, its answer."""
+"""What a kind of task must bring: what it is about, its form, its checks, its answer, its release.
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+`docs/adding-a-task-type.md` goes through it in the order in which one writes it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
 
 from annotate.config import CampaignConfig
 from annotate.errors import DomainError
-from annotate.models import Response, Task
+from annotate.exports import Files
+from annotate.models import Campaign, Release, Response, Task
 from annotate.text import Problem
+
+
+class CampaignNotPossible(DomainError):
+    """The campaign cannot be made from this file in this database."""
 
 
 class AnswerRefused(DomainError):
@@ -21,16 +30,66 @@ class AnswerMissing(DomainError):
     """The fields hold no answer to this task."""
 
 
+class Candidate(NamedTuple):
+    """A response as a release needs it; a row of a hundred thousand, so no more than that."""
+
+    pk: int
+    worker_id: int
+    content: Any
+
+
+class Drawn(NamedTuple):
+    """A task of a release with the responses drawn for it, in the order of the draw."""
+
+    task: Task
+    responses: list[Candidate]
+
+
 class TaskKind(Protocol):
-    """A kind of task. Field names carry the task's number, so that one form can hold several."""
+    """A kind of task. Field names end in the task's number, so that one form can hold several."""
 
     name: str
-    # Shown inside the task page's form, once for each task, with `context` and the answer so far.
+    # What a task is about, and what workers make of it: `image`, `caption`, `captions`.
+    subject_name: str
+    answer_name: str
+    answers_name: str
+    # What may be wrong with an answer, each under a name for the form. Reviewers choose by number
+    # keys in this order, and one more is for reasons of their own: so eight at most.
+    faults: dict[str, str]
+    # Shown inside the task page's form, once for each task, with what `context` gives.
     template_name: str
     instructions_template_name: str
+    # Static files that the task page loads on top of its own.
+    scripts: tuple[str, ...]
+    styles: tuple[str, ...]
+    # What the campaign's page says of its file, on top of what all campaigns have.
+    facts_template_name: str
+    # One answer as a reviewer sees it, with the `response` in the context; whether that has the
+    # image in it, so that the page shows none of its own.
+    answer_template_name: str
+    answer_shows_image: bool
+    # The relations of a Response that hold its answer, for `select_related`.
+    content: tuple[str, ...]
+    # Where the answer stands that a release copies, seen from Response; whether it is text.
+    content_column: str
+    is_text: bool
+    # The command that writes a release into a folder.
+    export_command: str
+    # A release's page: what it says of the files, and one task's answers (an `image` of it).
+    released_files_template_name: str
+    released_template_name: str
+    released_content: tuple[str, ...]
+    # What a release can be downloaded as: each file's name with what writes it, piece by piece.
+    files: Files
 
-    def context(self, task: Task, config: CampaignConfig) -> dict[str, Any]:
-        """What the template needs of the task."""
+    def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
+        """The field of Campaign that says what it works on; raises CampaignNotPossible."""
+
+    def tasks(self, campaign: Campaign) -> Iterator[Task]:
+        """The tasks of a new campaign, not yet written."""
+
+    def context(self, task: Task, config: CampaignConfig, fields: Mapping[str, str]) -> dict:
+        """What the template needs of the task; `fields` hold the answer so far."""
 
     def field_names(self, task: Task) -> list[str]:
         """The form's fields that make up an answer."""
@@ -47,3 +106,13 @@ class TaskKind(Protocol):
 
     def fields_of(self, response: Response) -> dict[str, str]:
         """The fields that hold the response's answer."""
+
+    def text(self, response: Response) -> str:
+        """What the worker wrote, for the signs of careless writing; empty for a kind without."""
+
+    def agreements(self, contents: Mapping[int, Any]) -> dict[int, float]:
+        """How far each answer to one task agrees with the others, from what stands in their
+        `content_column`, by response: the mean of a symmetric similarity, 0 to 1."""
+
+    def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+        """Copy what was drawn into the release; `numbers` has each worker's number in it."""

@@ -1,12 +1,23 @@
 """The domain's tables, one module for each part of the story."""
 
 from annotate.models.campaigns import Campaign, CampaignStatus, Task
+from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
-from annotate.models.releases import Release, ReleasedCaption, ReleasedImage, Role
+from annotate.models.releases import (
+    Release,
+    ReleasedCaption,
+    ReleasedCorrespondence,
+    ReleasedFile,
+    ReleasedImage,
+    Role,
+)
 from annotate.models.responses import (
+    Behaviour,
     Caption,
     Claim,
     ClaimStatus,
+    Correspondence,
+    Device,
     Response,
     ResponseStatus,
     Worker,
@@ -14,19 +25,26 @@ from annotate.models.responses import (
 from annotate.models.selections import SelectedImage, Selection
 
 __all__ = [
+    "Behaviour",
     "Box",
     "Campaign",
     "CampaignStatus",
     "Caption",
+    "CaptionSet",
     "Claim",
     "ClaimStatus",
     "ClassRelation",
+    "Correspondence",
+    "Device",
+    "GivenCaption",
     "Image",
     "ImageSource",
     "ObjectClass",
     "RelationKind",
     "Release",
     "ReleasedCaption",
+    "ReleasedCorrespondence",
+    "ReleasedFile",
     "ReleasedImage",
     "Response",
     "ResponseStatus",

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from annotate.config import CampaignConfig
+from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Image
 from annotate.models.selections import Selection
 
@@ -20,11 +21,17 @@ class CampaignStatus(models.TextChoices):
 
 
 class Campaign(models.Model):
-    """One collection of responses on one selection, at one marketplace."""
+    """One collection of responses, on the images of a selection or on the captions of a set, at one
+    marketplace."""
 
     slug = models.SlugField(max_length=100, unique=True)
     kind = models.CharField(max_length=20, help_text="a name of annotate.kinds")
-    selection = models.ForeignKey(Selection, models.PROTECT, related_name="campaigns")
+    selection = models.ForeignKey(
+        Selection, models.PROTECT, null=True, blank=True, related_name="campaigns"
+    )
+    caption_set = models.ForeignKey(
+        CaptionSet, models.PROTECT, null=True, blank=True, related_name="campaigns"
+    )
     status = models.CharField(
         max_length=8, choices=CampaignStatus, default=CampaignStatus.DRAFT, db_index=True
     )
@@ -39,6 +46,11 @@ class Campaign(models.Model):
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(condition=Q(budget__gte=0), name="campaign_budget_not_negative"),
+            models.CheckConstraint(
+                condition=Q(selection__isnull=False, caption_set=None)
+                | Q(selection=None, caption_set__isnull=False),
+                name="campaign_on_images_or_captions",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -46,6 +58,13 @@ class Campaign(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("hits:campaign", args=[self.slug])
+
+    @property
+    def material(self) -> Selection | CaptionSet:
+        """What the campaign works on: its selection of images, or its set of captions."""
+        found = self.selection or self.caption_set
+        assert found is not None, "the database keeps one of the two"
+        return found
 
     @cached_property
     def config(self) -> CampaignConfig:
@@ -62,17 +81,26 @@ class TaskQuerySet(models.QuerySet["Task"]):
             places_left__gt=0,
         )
 
+    def with_subject(self) -> Self:
+        """Tasks with all that a page needs to show what they are about."""
+        return self.select_related("campaign", "image", "subject")
+
     def emptiest_first(self) -> Self:
         """The order in which places are given: breadth first, then the campaign's own order."""
         return self.order_by("-places_left", "number")
 
 
 class Task(models.Model):
-    """One image of a campaign, which wants so many responses by that many workers."""
+    """One image of a campaign, or one caption of it, which wants so many responses by that many
+    workers."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks")
     image = models.ForeignKey(Image, models.PROTECT, related_name="tasks")
-    number = models.PositiveIntegerField(help_text="the image's place in the selection")
+    # Empty where the image itself is the subject; else a caption of that image.
+    subject = models.ForeignKey(
+        GivenCaption, models.PROTECT, null=True, blank=True, related_name="tasks"
+    )
+    number = models.PositiveIntegerField(help_text="place in the campaign's selection or set")
     wanted = models.PositiveSmallIntegerField()
     # wanted − claims held − responses submitted. Kept with each claim and response, because a
     # claim must not count a campaign's rows; `recount_tasks` computes it anew, a test compares.
@@ -84,7 +112,12 @@ class Task(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "image"], name="task_once_per_image"),
+            models.UniqueConstraint(
+                fields=["campaign", "image"],
+                condition=Q(subject=None),
+                name="task_once_per_image",
+            ),
+            models.UniqueConstraint(fields=["campaign", "subject"], name="task_once_per_caption"),
             models.UniqueConstraint(fields=["campaign", "number"], name="task_numbered_once"),
             models.CheckConstraint(
                 condition=Q(places_left__lte=models.F("wanted")), name="task_places_within_wanted"
@@ -101,4 +134,4 @@ class Task(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.campaign} {self.number}: {self.image}"
+        return f"{self.campaign} {self.number}: {self.subject or self.image}"

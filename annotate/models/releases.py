@@ -9,12 +9,14 @@ from annotate.models.responses import Response
 
 
 class Release(models.Model):
-    """The captions of a campaign as they were drawn once, with the seed that drew them."""
+    """The answers of a campaign as they were drawn once, with the seed that drew them."""
 
     name = models.SlugField(max_length=100, unique=True)
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="releases")
     seed = models.BigIntegerField()
     is_partial = models.BooleanField(default=False)
+    # What was computed of the release as a whole when it was made; each kind has its own.
+    figures = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -28,11 +30,11 @@ class Release(models.Model):
 
 
 class ReleasedImage(models.Model):
-    """An image of a release with the record that exports give of it."""
+    """An image of a release, or a caption of one, with the record that exports give of it."""
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="images")
     task = models.ForeignKey(Task, models.PROTECT, related_name="released")
-    number = models.PositiveIntegerField(help_text="the image's id in exports")
+    number = models.PositiveIntegerField(help_text="its id in exports")
     record = models.JSONField()
 
     class Meta:
@@ -74,3 +76,42 @@ class ReleasedCaption(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class ReleasedFile(models.Model):
+    """A piece of a file of a release, written when the release was made; a file is its pieces in
+    the order of their keys."""
+
+    release = models.ForeignKey(Release, models.CASCADE, related_name="files", db_index=False)
+    name = models.CharField(max_length=100)
+    text = models.TextField()
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [models.Index(fields=["release", "name"], name="released_file_by_name")]
+
+    def __str__(self) -> str:
+        return f"{self.release} {self.name}"
+
+
+class ReleasedCorrespondence(models.Model):
+    """Who answered a caption of a release, under a number of this release only."""
+
+    image = models.ForeignKey(ReleasedImage, models.CASCADE, related_name="correspondences")
+    response = models.ForeignKey(Response, models.PROTECT, related_name="released_correspondences")
+    worker_number = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["image", "worker_number"],
+                name="released_correspondence_by_different_workers",
+            ),
+            models.UniqueConstraint(
+                fields=["image", "response"], name="released_correspondence_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.image} by {self.worker_number}"

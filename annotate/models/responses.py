@@ -1,4 +1,5 @@
-"""Who answered what: workers, their leases on tasks, their responses and captions."""
+"""Who answered what: workers, their leases on tasks, their responses and captions, and how they
+went about it."""
 
 import secrets
 from datetime import datetime
@@ -31,6 +32,10 @@ class ClaimStatus(models.TextChoices):
 
 
 class ClaimQuerySet(models.QuerySet["Claim"]):
+    def with_task(self) -> Self:
+        """Claims with all that a page needs to show what their tasks are about."""
+        return self.select_related("task__campaign", "task__image", "task__subject")
+
     def held(self) -> Self:
         return self.filter(status=ClaimStatus.HELD)
 
@@ -132,3 +137,50 @@ class Caption(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class Correspondence(models.Model):
+    """What the words of a task's caption refer to, as one worker sees it.
+
+    One JSON column, because it is written and read as a whole: the number of each word that was
+    answered, to the keys of its boxes or to one of annotate.correspondence's kinds.
+    """
+
+    response = models.OneToOneField(
+        Response, models.CASCADE, primary_key=True, related_name="correspondence"
+    )
+    words = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"{self.response}: {len(self.words)} words"
+
+
+class Device(models.TextChoices):
+    """What an answer was written on; nothing finer is kept."""
+
+    PHONE = "PHONE"
+    TABLET = "TABLET"
+    COMPUTER = "COMPUTER"
+
+
+class Behaviour(models.Model):
+    """How an answer came about, as the task page counted it; never what was typed. A count is
+    empty where nothing is known of it: the page ran without its script, or was not ours."""
+
+    response = models.OneToOneField(
+        Response, models.CASCADE, primary_key=True, related_name="behaviour"
+    )
+    keystrokes = models.PositiveIntegerField(null=True, blank=True)
+    pastes = models.PositiveIntegerField(null=True, blank=True)
+    pasted_characters = models.PositiveIntegerField(null=True, blank=True)
+    # Seconds during which a field of the answer had the focus.
+    seconds_writing = models.FloatField(null=True, blank=True)
+    # How often the page lost the focus to another window or tab.
+    times_left = models.PositiveIntegerField(null=True, blank=True)
+    device = models.CharField(max_length=8, choices=Device, blank=True)
+
+    class Meta:
+        verbose_name_plural = "behaviours"
+
+    def __str__(self) -> str:
+        return f"behaviour of {self.response}"

@@ -1,7 +1,5 @@
 """Making campaigns, and telling how far they are."""
 
-import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,62 +7,31 @@ from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 
 from annotate.config import CampaignConfig
-from annotate.errors import DomainError
-from annotate.kinds import KINDS
-from annotate.models import Campaign, Claim, Response, ResponseStatus, Selection, Task
-
-
-class CampaignNotPossible(DomainError):
-    """The campaign cannot be made from this file in this database."""
+from annotate.kinds import KINDS, CampaignNotPossible
+from annotate.models import Campaign, Claim, Response, ResponseStatus, Task
 
 
 @transaction.atomic
 def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> Campaign:
-    """A draft campaign with one task for each image of its selection; raises
-    CampaignNotPossible."""
+    """A draft campaign with all its tasks; raises CampaignNotPossible."""
     if config.kind not in KINDS:
-        raise CampaignNotPossible(f"kind: there is no kind {config.kind!r}, only {_list(KINDS)}.")
+        raise CampaignNotPossible(
+            f"kind: there is no kind {config.kind!r}, only {', '.join(sorted(KINDS))}."
+        )
     if Campaign.objects.filter(slug=config.name).exists():
         raise CampaignNotPossible(f"name: there is a campaign {config.name!r} already.")
-    try:
-        selection = Selection.objects.get(name=config.selection)
-    except Selection.DoesNotExist as error:
-        known = _list(Selection.objects.values_list("name", flat=True)) or "none yet"
-        raise CampaignNotPossible(
-            f"selection: there is no selection {config.selection!r} ({known})."
-        ) from error
+    kind = KINDS[config.kind]
     campaign = Campaign.objects.create(
         slug=config.name,
         kind=config.kind,
-        selection=selection,
+        **kind.material(config, at),
         endpoint=endpoint,
         budget=config.budget,
         config_json=config.model_dump(mode="json"),
         created_at=at,
     )
-    Task.objects.bulk_create(_tasks(campaign), batch_size=2000)
+    Task.objects.bulk_create(kind.tasks(campaign), batch_size=2000)
     return campaign
-
-
-def _tasks(campaign: Campaign) -> Iterator[Task]:
-    """A task for each selected image; keywords are shown on a seeded share of them."""
-    config = campaign.config
-    selected = list(campaign.selection.selected.values_list("position", "image_id"))
-    rng = random.Random(config.seed)
-    primed = set(rng.sample(range(len(selected)), round(config.priming.share * len(selected))))
-    for index, (position, image_id) in enumerate(selected):
-        yield Task(
-            campaign=campaign,
-            image_id=image_id,
-            number=position,
-            wanted=config.wanted,
-            places_left=config.wanted,
-            shows_keywords=index in primed,
-        )
-
-
-def _list(names: object) -> str:
-    return ", ".join(sorted(names))  # type: ignore[call-overload]
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def _take_place(campaign: Campaign, worker: Worker, *, waits: bool) -> Task | No
     One waits in the guarded update and not in a locking select, which would keep its lock on each
     task that turned out to be full, and so bring two waiting workers to a deadlock.
     """
-    tasks = campaign.tasks.open_to(worker).emptiest_first().select_related("campaign", "image")
+    tasks = campaign.tasks.open_to(worker).emptiest_first().with_subject()
     at_rest = tasks.select_for_update(skip_locked=True, of=("self",))
     while task := at_rest.first() or (tasks.first() if waits else None):
         has_place = Task.objects.filter(pk=task.pk, places_left__gt=0)

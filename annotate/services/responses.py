@@ -1,15 +1,28 @@
 """Storing answers, counting them once they are submitted, discarding and restoring them."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
 from annotate.kinds import KINDS
-from annotate.models import Claim, ClaimStatus, Response, ResponseStatus, Task, Worker
+from annotate.models import (
+    Behaviour,
+    Caption,
+    Claim,
+    ClaimStatus,
+    Response,
+    ResponseStatus,
+    Task,
+    Worker,
+)
 from annotate.services.claims import move_places
+
+NOT_COUNTED = dict.fromkeys(
+    ["keystrokes", "pastes", "pasted_characters", "seconds_writing", "times_left"]
+)
 
 
 @transaction.atomic
@@ -37,6 +50,25 @@ def store_answer(
             response.claim = claim
         KINDS[task.campaign.kind].store(response, answer)
     return response
+
+
+def keep_behaviour(*, response: Response, device: str, counts: Mapping[str, float]) -> None:
+    """Keep how the answer came about; of one that was sent again, how the later one did."""
+    Behaviour.objects.update_or_create(
+        response=response, defaults={"device": device, **NOT_COUNTED, **counts}
+    )
+
+
+@transaction.atomic
+def add_collected(*, responses: Sequence[Response], texts: Sequence[str]) -> None:
+    """Keep captions that were submitted elsewhere, and count them from now on: responses not saved
+    yet, with the text of each. A task may so have more than it wants."""
+    Response.objects.bulk_create(responses)
+    Caption.objects.bulk_create(
+        Caption(response=response, text=text)
+        for response, text in zip(responses, texts, strict=True)
+    )
+    move_places(Counter({task: -n for task, n in Counter(r.task_id for r in responses).items()}))
 
 
 @transaction.atomic

@@ -6,6 +6,9 @@ from urllib.parse import urlsplit
 
 from django import template
 
+from annotate.kinds import KINDS, TaskKind
+from annotate.models import Campaign, Response
+
 register = template.Library()
 
 NAMED_ENDPOINTS = {"local", "sandbox", "production"}
@@ -27,6 +30,23 @@ def endpoint_label(endpoint: str) -> str:
 def endpoint_tone(endpoint: str) -> str:
     """The badge's style; a marketplace at an address of its own looks like the local one."""
     return endpoint if endpoint in {"sandbox", "production"} else "local"
+
+
+@register.filter
+def task_kind(campaign: Campaign) -> TaskKind:
+    """The campaign's kind of task, for its names and templates."""
+    return KINDS[campaign.kind]
+
+
+@register.filter
+def in_words(response: Response | None, kind: TaskKind) -> str:
+    """What the worker wrote, or where nothing is written the caption that the task is about; an
+    empty string for no response."""
+    if response is None:
+        return ""
+    if kind.is_text or response.task.subject is None:
+        return kind.text(response)
+    return response.task.subject.text
 
 
 @register.filter

@@ -35,28 +35,37 @@ function act(review, what) {
   } else {
     const radio = radios[what.reason];
     radio.checked = true;
+    keepOtherInStep(fieldset, { isTyped: false });
     const isOther = what.reason === radios.length - 1;
     if (isOther) fieldset.querySelector("input[type=text]").focus();
     else radio.form.requestSubmit();
   }
 }
 
+/** A reason in words is asked for where the last choice is made, and writing one makes it. */
+function keepOtherInStep(fieldset, { isTyped }) {
+  const [text] = fieldset.querySelectorAll("input[type=text]");
+  const other = [...fieldset.querySelectorAll("input[type=radio]")].at(-1);
+  if (isTyped) other.checked = true;
+  text.required = other.checked;
+}
+
 function listen() {
   document.addEventListener("keydown", (event) => {
     const review = document.querySelector("[data-review]");
     if (!review || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-    if (isTyping(event.target) || review.querySelector(".htmx-request")) return;
+    if (isTyping(event.target)) return;
     const reasons = review.querySelectorAll("[data-review-reasons] input[type=radio]").length;
     const what = meaning(event.key, { choosing: "choosing" in review.dataset, reasons });
     if (what === null) return;
     event.preventDefault();
+    performance.clearMarks("review-key");
+    performance.mark("review-key", { startTime: event.timeStamp });
     act(review, what);
   });
-  // An answer without the review (somebody signed out meanwhile) is shown as a page of its own.
-  document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.serverResponse.includes('id="review"')) return;
-    event.detail.shouldSwap = false;
-    window.location.reload();
+  document.addEventListener("input", ({ target }) => {
+    const fieldset = target.closest("[data-review-reasons]");
+    if (fieldset) keepOtherInStep(fieldset, { isTyped: target.type === "text" });
   });
 }
 

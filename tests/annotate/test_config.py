@@ -61,9 +61,39 @@ def test_every_missing_key_is_named():
 
     assert [line.split(":")[0] for line in str(caught.value).splitlines()] == [
         "name",
-        "selection",
         "budget",
     ]
+
+
+@pytest.mark.parametrize("named", [{}, {"selection": "val", "release": "first"}])
+def test_a_campaign_works_on_exactly_one_thing(named):
+    with pytest.raises(CampaignFileError, match="one of selection, release and caption_set"):
+        parse_config({"name": "pilot", "budget": "10.00", **named})
+
+
+def test_the_imageclef_preset_asks_three_workers_about_each_caption():
+    config = parse_config(
+        {"name": "links", "preset": "imageclef", "release": "first", "budget": "10.00"}
+    )
+
+    assert (config.kind, config.wanted) == ("correspondence", 3)
+    assert "box" in config.hit.title
+
+
+def test_the_file_goes_before_the_preset_and_the_preset_before_the_kind():
+    config = parse_config(
+        {
+            "name": "links",
+            "kind": "correspondence",
+            "release": "first",
+            "budget": "10.00",
+            "responses": 5,
+            "hit": {"title": "Link words"},
+        }
+    )
+
+    assert (config.wanted, config.hit.title) == (5, "Link words")
+    assert "linking" in config.hit.keywords
 
 
 def test_a_file_that_is_no_toml_is_named(tmp_path):

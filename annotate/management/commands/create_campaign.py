@@ -4,6 +4,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotate.config import read_config
+from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand
 from annotate.services.campaigns import create_campaign
 
@@ -19,7 +20,7 @@ class Command(DomainCommand):
             config=read_config(file), endpoint=settings.MTURK_ENDPOINT, at=timezone.now()
         )
         self.stdout.write(
-            f"{campaign}: {campaign.tasks.count()} images, "
+            f"{campaign}: {campaign.tasks.count()} {KINDS[campaign.kind].subject_name}s, "
             f"{campaign.config.wanted} responses each, for the {campaign.endpoint} marketplace. "
             f"Next: `manage.py estimate {campaign}`, then `manage.py publish {campaign}`."
         )

@@ -1,0 +1,267 @@
+"""Correspondences: which word of a caption refers to which box of its image."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from math import inf
+from typing import Any
+
+from annotate.config import CampaignConfig, Correspondences
+from annotate.correspondence.agreement import mean_overlaps
+from annotate.correspondence.answers import (
+    KIND_LABELS,
+    Referent,
+    Words,
+    as_value,
+    box_value,
+    parse,
+)
+from annotate.correspondence.boxes import NumberedBox
+from annotate.correspondence.nouns import suggested
+from annotate.correspondence_exports import CORRESPONDENCE_FILES
+from annotate.errors import DomainError
+from annotate.image_files import display_url
+from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
+from annotate.kinds.correspondence_release import freeze
+from annotate.models import (
+    Box,
+    Campaign,
+    CaptionSet,
+    Correspondence,
+    GivenCaption,
+    Release,
+    Response,
+    Task,
+)
+from annotate.services.boxes import numbered_boxes
+from annotate.services.caption_sets import set_named, set_of_release
+from annotate.text import Problem
+from annotate.tokens import Token, pieces, tokens
+
+
+class CorrespondenceKind:
+    name = "correspondence"
+    subject_name = "caption"
+    answer_name = "answer"
+    answers_name = "answers"
+    faults: dict[str, str] = {
+        "wrong-box": "a word is linked to the wrong box",
+        "box-left-out": "a word lacks some of its boxes",
+        "has-box": "a word that has a box is said to have none",
+        "names-nothing": "words are linked that name nothing",
+        "not-looked-at": "linked without looking: nothing fits",
+    }
+    template_name = "hits/kinds/correspondence.html"
+    instructions_template_name = "hits/kinds/correspondence_instructions.html"
+    scripts: tuple[str, ...] = ("hits/correspondence.js",)
+    styles: tuple[str, ...] = ("hits/correspondence.css",)
+    facts_template_name = "hits/kinds/correspondence_facts.html"
+    answer_template_name = "annotate/answers/correspondence.html"
+    answer_shows_image = True
+    content: tuple[str, ...] = ("correspondence", "task__subject")
+    content_column = "correspondence__words"
+    is_text = False
+    export_command = "export_correspondences"
+    released_files_template_name = "annotate/released/correspondence_files.html"
+    released_template_name = "annotate/released/correspondence.html"
+    released_content: tuple[str, ...] = ()
+    files = CORRESPONDENCE_FILES
+
+    def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
+        try:
+            if config.release is not None:
+                return {"caption_set": set_of_release(name=config.release, at=at)}
+            if config.caption_set is not None:
+                return {"caption_set": set_named(config.caption_set)}
+        except DomainError as error:
+            key = "release" if config.release is not None else "caption_set"
+            raise CampaignNotPossible(f"{key}: {error}") from error
+        raise CampaignNotPossible("selection: words are linked in captions, so name their release.")
+
+    def tasks(self, campaign: Campaign) -> Iterator[Task]:
+        """A task for each caption of the set that has a word, whose image has a box to show."""
+        config = campaign.config
+        assert campaign.caption_set is not None, "see material"
+        captions = list(_chosen(campaign.caption_set, config.correspondence))
+        images = {caption.image_id for caption in captions}
+        boxes = numbered_boxes(images, parts=config.correspondence.parts)
+        for caption in captions:
+            if boxes[caption.image_id] and tokens(caption.text):
+                yield Task(
+                    campaign=campaign,
+                    image_id=caption.image_id,
+                    subject=caption,
+                    number=caption.number,
+                    wanted=config.wanted,
+                    places_left=config.wanted,
+                    shows_keywords=False,
+                )
+
+    def context(
+        self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
+        caption, boxes = _caption(task), _boxes(task, config)
+        hints = suggested(tokens(caption), {box.name for box in boxes})
+        words = [
+            _shown_word(task, number, token, fields, is_suggested=number in hints)
+            for number, token in enumerate(tokens(caption))
+        ]
+        return {
+            "image": task.image,
+            "image_url": display_url(task.image),
+            "caption": caption,
+            "pieces": [
+                {"text": text, "word": None if number is None else words[number]}
+                for text, number in pieces(caption)
+            ],
+            "words": words,
+            "boxes": [_shown_box(box) for box in boxes],
+            "kinds": [{"value": kind.value, "label": label} for kind, label in KIND_LABELS.items()],
+        }
+
+    def field_names(self, task: Task) -> list[str]:
+        count = len(tokens(_caption(task)))
+        return [name for number in range(count) for name in _fields(task, number)]
+
+    def check(
+        self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
+    ) -> dict[str, Referent]:
+        boxes = _boxes(task, config)
+        found = tokens(_caption(task))
+        try:
+            words = _words(task, found, fields)
+        except ValueError as error:
+            raise AnswerRefused([STRANGE]) from error
+        if not {box for said in words.values() if isinstance(said, list) for box in said} <= {
+            box.key for box in boxes
+        }:
+            raise AnswerRefused([STRANGE])
+        hints = suggested(found, {box.name for box in boxes})
+        missing = [found[number].text for number in sorted(hints) if str(number) not in words]
+        if missing:
+            raise AnswerRefused([_unanswered(missing)])
+        if not words:
+            raise AnswerRefused([EMPTY])
+        return words
+
+    def read(self, task: Task, fields: Mapping[str, str]) -> dict[str, Referent]:
+        """Whatever of the answer can be understood."""
+        boxes = set(Box.objects.verified().filter(image=task.image_id).values_list("pk", flat=True))
+        found = {}
+        for number, token in enumerate(tokens(_caption(task))):
+            try:
+                words = _words(task, [token], fields, first=number)
+            except ValueError:
+                continue
+            for word, said in words.items():
+                kept = said if isinstance(said, str) else [box for box in said if box in boxes]
+                if kept:
+                    found[word] = kept
+        if not found:
+            raise AnswerMissing(f"The answer holds no word of caption {task.number}.")
+        return found
+
+    def store(self, response: Response, answer: Words) -> None:
+        Correspondence.objects.update_or_create(response=response, defaults={"words": answer})
+
+    def fields_of(self, response: Response) -> dict[str, str]:
+        """Only what was answered, in one field for each word: the marketplace's answers are
+        short."""
+        return {
+            _fields(response.task, int(number))[0]: as_value(said)
+            for number, said in response.correspondence.words.items()
+        }
+
+    def text(self, response: Response) -> str:
+        return ""
+
+    def agreements(self, contents: Mapping[int, Any]) -> dict[int, float]:
+        """Each answer's mean overlap with the others."""
+        return mean_overlaps(dict(contents))
+
+    def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+        freeze(release, drawn, numbers)
+
+
+STRANGE = Problem("strange", "Please choose boxes of this image.")
+EMPTY = Problem("empty", "Please choose at least one word, and what it refers to.")
+
+
+def _unanswered(words: Sequence[str]) -> Problem:
+    listed = ", ".join(f"“{word}”" for word in words)
+    return Problem("unanswered", f"Please say what {listed} refers to, or that it is in no box.")
+
+
+def _chosen(caption_set: CaptionSet, rules: Correspondences) -> Iterator[GivenCaption]:
+    """The set's captions in their order, of so many images at most and of each so many at most."""
+    most, per_image = rules.images or inf, rules.captions_per_image or inf
+    taken: Counter[int] = Counter()
+    for caption in caption_set.captions.order_by("number").iterator():
+        is_welcome = caption.image_id in taken or len(taken) < most
+        if is_welcome and taken[caption.image_id] < per_image:
+            taken[caption.image_id] += 1
+            yield caption
+
+
+def _caption(task: Task) -> str:
+    assert task.subject is not None, "a task of this kind is about a caption"
+    return task.subject.text
+
+
+def _boxes(task: Task, config: CampaignConfig) -> list[NumberedBox]:
+    shown = numbered_boxes([task.image_id], parts=config.correspondence.parts)
+    return shown[task.image_id]
+
+
+def _fields(task: Task, number: int) -> tuple[str, str]:
+    """The names of a word's fields: one for all that it refers to, and one for a second box where
+    a page without its script can name only one in the first."""
+    return f"word-{number}-{task.number}", f"also-{number}-{task.number}"
+
+
+def _words(
+    task: Task, found: Sequence[Token], fields: Mapping[str, str], *, first: int = 0
+) -> dict[str, Referent]:
+    """What the fields say of each word, in the caption's order; raises ValueError."""
+    words: dict[str, Referent] = {}
+    for number, _ in enumerate(found, start=first):
+        field, also = _fields(task, number)
+        said, more = parse(fields.get(field, "")), parse(fields.get(also, ""))
+        if isinstance(said, list) and isinstance(more, list):
+            said = sorted({*said, *more})
+        if said or more:
+            words[str(number)] = said or more  # type: ignore[assignment]
+    return words
+
+
+def _shown_word(
+    task: Task, number: int, token: Token, fields: Mapping[str, str], *, is_suggested: bool
+) -> dict[str, Any]:
+    field, also = _fields(task, number)
+    value = fields.get(field, "")
+    return {
+        "index": number,
+        "text": token.text,
+        "field": field,
+        "also_field": also,
+        "value": value,
+        "also": fields.get(also, ""),
+        "box_values": value.split(),
+        "is_suggested": is_suggested,
+    }
+
+
+def _shown_box(box: NumberedBox) -> dict[str, Any]:
+    return {
+        "id": box.key,
+        "number": box.number,
+        "value": box_value(box.key),
+        "label": box.name,
+        "is_group": box.is_group,
+        "is_part": box.is_part,
+        "left": box.x_min,
+        "top": box.y_min,
+        "width": box.x_max - box.x_min,
+        "height": box.y_max - box.y_min,
+        "area": (box.x_max - box.x_min) * (box.y_max - box.y_min),
+    }

@@ -1,0 +1,146 @@
+"""Freezing correspondences: each caption with its words and boxes, what each worker linked, and
+what all of it comes to, as the files of the release will have it."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from annotate.correspondence import writing
+from annotate.correspondence.aggregation import Answers, Word, aggregate
+from annotate.correspondence.agreement import alpha, units
+from annotate.correspondence.answers import Referent, Words
+from annotate.correspondence.boxes import NumberedBox
+from annotate.correspondence.writing import Picture, Sentence
+from annotate.correspondence_exports import SENTENCES
+from annotate.exports import describe
+from annotate.kinds.base import Candidate, Drawn
+from annotate.models import Release, ReleasedCorrespondence, ReleasedFile, ReleasedImage, Task
+from annotate.records import class_names, create_in_chunks, image_record
+from annotate.services.boxes import numbered_boxes
+
+ABOUT = ("width", "height", "file_name", "coco_url")
+# Characters of a file in one row.
+PIECE = 200_000
+
+
+def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+    """Write the release's rows, its figures and its files."""
+    config = release.campaign.config.correspondence
+    # In the order in which they came in: which was drawn first means nothing here.
+    drawn = [Drawn(task, sorted(responses, key=_key)) for task, responses in drawn]
+    boxes = numbered_boxes({task.image_id for task, _ in drawn}, parts=config.parts)
+    answers = [_answers(responses, boxes[task.image_id], numbers) for task, responses in drawn]
+    agreed = aggregate(answers, config.aggregation)
+    sentences = [
+        _sentence(task, given, words)
+        for (task, _), given, words in zip(drawn, answers, agreed, strict=True)
+    ]
+    images = ReleasedImage.objects.bulk_create(_images(release, drawn, sentences), batch_size=2000)
+    create_in_chunks(ReleasedCorrespondence, _workers(images, drawn, numbers))
+    overall = alpha(unit for given in answers for unit in units(given.words))
+    release.figures = {"aggregation": config.aggregation, "alpha": writing.rounded(overall)}
+    release.save(update_fields=["figures"])
+    create_in_chunks(ReleasedFile, _files(release, sentences, list(_pictures(images, boxes))))
+
+
+def _key(response: Candidate) -> int:
+    return response.pk
+
+
+def _answers(
+    responses: Sequence[Candidate], boxes: Sequence[NumberedBox], numbers: Mapping[int, int]
+) -> Answers:
+    """What was drawn for a caption, by the workers' numbers."""
+    by_key = {box.key: box.number for box in boxes}
+    return Answers(
+        [numbers[response.worker_id] for response in responses],
+        [_by_number(response.content, by_key) for response in responses],
+    )
+
+
+def _by_number(words: Words, numbers: Mapping[int, int]) -> dict[str, Referent]:
+    """The answer with boxes' numbers in place of their keys; boxes that are shown no more are
+    dropped, and words that have no other."""
+    found = {
+        word: said
+        if isinstance(said, str)
+        else sorted(numbers[box] for box in said if box in numbers)
+        for word, said in words.items()
+    }
+    # In the caption's order, since not every database keeps that of a JSON object.
+    return {word: said for word, said in sorted(found.items(), key=_number) if said}
+
+
+def _number(item: tuple[str, Referent]) -> int:
+    return int(item[0])
+
+
+def _sentence(task: Task, answers: Answers, words: Mapping[int, Word]) -> Sentence:
+    subject = task.subject
+    assert subject is not None, "a task of this kind is about a caption"
+    return Sentence(
+        task.number, task.image.key, subject.annotation_id, subject.text, answers, words
+    )
+
+
+def _images(
+    release: Release, drawn: Sequence[Drawn], sentences: Sequence[Sentence]
+) -> Iterator[ReleasedImage]:
+    """The release's items; their records have what its page shows of them."""
+    classes = class_names(release.campaign)
+    for (task, _), sentence in zip(drawn, sentences, strict=True):
+        record = image_record(task.image, classes[task.image_id])
+        outcome = {"bracketed": sentence.bracketed, "agreement": sentence.agreement}
+        yield ReleasedImage(release=release, task=task, number=task.number, record=record | outcome)
+
+
+def _workers(
+    images: Sequence[ReleasedImage], drawn: Sequence[Drawn], numbers: Mapping[int, int]
+) -> Iterator[ReleasedCorrespondence]:
+    for image, (_, responses) in zip(images, drawn, strict=True):
+        for response in responses:
+            yield ReleasedCorrespondence(
+                image=image, response_id=response.pk, worker_number=numbers[response.worker_id]
+            )
+
+
+def _pictures(
+    images: Iterable[ReleasedImage], boxes: Mapping[int, Sequence[NumberedBox]]
+) -> Iterator[Picture]:
+    """Each image once, in the order of its first caption."""
+    seen: set[int] = set()
+    for image in images:
+        task = image.task
+        if task.image_id not in seen:
+            seen.add(task.image_id)
+            about = {name: image.record[name] for name in ABOUT}
+            yield Picture(task.image.key, about, boxes[task.image_id])
+
+
+def _files(
+    release: Release, sentences: Sequence[Sentence], pictures: Sequence[Picture]
+) -> Iterator[ReleasedFile]:
+    """The rows of all files, each file's after each other."""
+    about = describe(release, f"words of {len(sentences)} captions linked to boxes")
+    files = {
+        "correspondences.json": writing.correspondences_file(about | release.figures, sentences),
+        "boxes.json": writing.boxes_file(pictures),
+        "gold.json": writing.gold_file(sentences),
+        "brackets.txt": writing.brackets_file(sentences),
+    }
+    for name, texts in files.items():
+        for piece in _pieces(texts):
+            yield ReleasedFile(release=release, name=name, text=piece)
+    for key, text in writing.sentence_files(sentences, pictures):
+        yield ReleasedFile(release=release, name=f"{SENTENCES}{key}.txt", text=text)
+
+
+def _pieces(texts: Iterable[str]) -> Iterator[str]:
+    """The texts put together until a piece is long enough."""
+    waiting: list[str] = []
+    length = 0
+    for text in texts:
+        waiting.append(text)
+        length += len(text)
+        if length >= PIECE:
+            yield "".join(waiting)
+            waiting, length = [], 0
+    yield "".join(waiting)

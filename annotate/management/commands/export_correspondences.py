@@ -1,0 +1,19 @@
+from pathlib import Path
+
+from annotate.correspondence_exports import write_correspondences
+from annotate.management.base import DomainCommand, release_named
+
+
+class Command(DomainCommand):
+    help = (
+        "Write a release of correspondences into a folder: correspondences.json, boxes.json, "
+        "gold.json, brackets.txt, and sentences/ with a file for each image."
+    )
+
+    def add_arguments(self, parser):
+        parser.add_argument("release", metavar="RELEASE", help="name of the release")
+        parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder")
+
+    def handle(self, *, release: str, out: Path, **options):
+        for path in write_correspondences(release_named(release), out):
+            self.stdout.write(str(path))

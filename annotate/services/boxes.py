@@ -1,0 +1,40 @@
+"""The boxes of images as workers see them: verified ones, numbered the same way always."""
+
+from collections.abc import Iterable
+
+from annotate.correspondence.boxes import NumberedBox
+from annotate.models import Box
+from annotate.services.priming import hidden_class_numbers
+
+COLUMNS = ("pk", "object_class__label", "object_class__name", "is_group")
+EDGES = ("x_min", "y_min", "x_max", "y_max")
+
+
+def numbered_boxes(images: Iterable[int], *, parts: bool) -> dict[int, list[NumberedBox]]:
+    """Each image's verified boxes by its primary key, from two queries however many they are.
+
+    Ordered by class name, then from left to right. Boxes of parts come last and are left out
+    unless asked for, so a box has the same number with them and without.
+    """
+    hidden = hidden_class_numbers()
+    found: dict[int, list[tuple]] = {image: [] for image in images}
+    rows = Box.objects.verified().filter(image__in=found)
+    for image, object_class, *row in rows.values_list(
+        "image_id", "object_class_id", *COLUMNS, *EDGES
+    ).iterator():
+        found[image].append((object_class in hidden, *row))
+    return {image: _numbered(rows, parts=parts) for image, rows in found.items()}
+
+
+def _numbered(rows: list[tuple], *, parts: bool) -> list[NumberedBox]:
+    def place(row: tuple) -> tuple:
+        is_part, key, _, name, _, *edges = row
+        return (is_part, name.casefold(), *edges, key)
+
+    return [
+        NumberedBox(key, number, label, name, bool(is_group), is_part, *edges)
+        for number, (is_part, key, label, name, is_group, *edges) in enumerate(
+            sorted(rows, key=place), start=1
+        )
+        if parts or not is_part
+    ]

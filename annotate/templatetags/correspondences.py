@@ -1,0 +1,66 @@
+"""What templates need to show which words refer to which boxes."""
+
+from typing import Any, NamedTuple
+
+from django import template
+
+from annotate.correspondence import brackets
+from annotate.correspondence.answers import KIND_LABELS, WordKind, kinds, links
+from annotate.correspondence.boxes import NumberedBox
+from annotate.image_files import display_url
+from annotate.models import Response
+from annotate.services.boxes import numbered_boxes
+
+register = template.Library()
+
+
+@register.filter
+def per_cent(fraction: float) -> str:
+    """A place in an image as SVG takes it: 0.125 is `12.50%`."""
+    return f"{fraction:.2%}"
+
+
+@register.filter
+def midway(start: float, end: float) -> str:
+    """The place between two, as `per_cent` gives it."""
+    return per_cent((start + end) / 2)
+
+
+class LinkedCaption(NamedTuple):
+    """A worker's answer as a page shows it."""
+
+    image_url: str
+    boxes: list[NumberedBox]
+    named: set[int]  # the numbers of the boxes that a word refers to
+    pieces: list[dict[str, Any]]
+
+
+@register.simple_tag
+def linked_caption(response: Response) -> LinkedCaption:
+    """What one response says: the image's boxes that it may name, and the caption in `pieces`, each
+    with `text` and, where it was answered, the `boxes` that it refers to or its `kind` in words."""
+    task, words = response.task, response.correspondence.words
+    shown = numbered_boxes([task.image_id], parts=task.campaign.config.correspondence.parts)
+    boxes = {box.key: box for box in shown[task.image_id]}
+    # What came by the marketplace may name a box that the campaign does not show.
+    known = [(number, box) for number, box in links(words) if box in boxes]
+    marked: dict[int, tuple[int | str, ...]] = {n: (kind,) for n, kind in kinds(words).items()}
+    for number, box in sorted(known, key=lambda link: boxes[link[1]].number):
+        marked[number] = (*marked.get(number, ()), box)
+    caption = task.subject.text if task.subject else ""
+    return LinkedCaption(
+        display_url(task.image),
+        list(boxes.values()),
+        {boxes[box].number for _, box in known},
+        [_piece(text, marks, boxes) for text, marks in brackets.passages(caption, marked)],
+    )
+
+
+def _piece(
+    text: str, marks: tuple[int | str, ...], boxes: dict[int, NumberedBox]
+) -> dict[str, Any]:
+    return {
+        "text": text,
+        "boxes": [boxes[mark] for mark in marks if isinstance(mark, int)],
+        "kind": "".join(KIND_LABELS[WordKind(mark)] for mark in marks if isinstance(mark, str)),
+    }

@@ -1,0 +1,178 @@
+// Shows the next caption at once. The page holds some ahead, with their images loaded; a verdict
+// is posted behind the reviewer's back, and the answer brings one more. Without this script the
+// same forms lead from page to page.
+
+const RETRY_MILLISECONDS = [1000, 2000, 5000, 10000];
+
+/**
+ * Run jobs one after another, each until it succeeds; `wait` is told how often one has failed.
+ * Returns the function that adds a job and gives the promise of its result.
+ */
+export function inTurn(wait) {
+  let last = Promise.resolve();
+  return (job) => {
+    const attempt = async () => {
+      for (let failures = 0; ; ) {
+        try {
+          return await job();
+        } catch {
+          failures += 1;
+          await wait(failures);
+        }
+      }
+    };
+    last = last.then(attempt);
+    return last;
+  };
+}
+
+/** How long to wait before the next attempt. */
+export function pause(failures) {
+  return RETRY_MILLISECONDS[Math.min(failures, RETRY_MILLISECONDS.length) - 1];
+}
+
+class Desk {
+  constructor(root) {
+    this.root = root;
+    this.ahead = [];
+    this.skipped = root.dataset.skipped.split(" ").filter(Boolean);
+    this.unsaved = []; // Keys of items whose verdict is on its way.
+    this.add = inTurn((failures) => this.tellOfFailure(failures));
+    this.keep(root);
+  }
+
+  get shown() {
+    return this.root.querySelector("[data-review]");
+  }
+
+  /** Take the items of a page or an answer out of their templates, which loads their images. */
+  keep(source) {
+    for (const template of source.querySelectorAll("template[data-review-ahead]")) {
+      const item = document.importNode(template.content, true).firstElementChild;
+      template.remove();
+      if (this.held.includes(item.dataset.key)) continue;
+      const image = item.querySelector("img");
+      if (image) {
+        image.loading = "eager"; // An image that waits to be in view would not load ahead.
+        image.decode().catch(() => {});
+      }
+      this.ahead.push(item);
+    }
+    if (!this.shown && this.ahead.length > 0) this.show();
+  }
+
+  get held() {
+    const items = this.shown ? [this.shown, ...this.ahead] : this.ahead;
+    return items.map((item) => item.dataset.key);
+  }
+
+  /** Put the next item in place of the one that is shown. */
+  show() {
+    const next = this.ahead.shift();
+    this.shown?.remove();
+    if (!next) {
+      this.root.setAttribute("aria-busy", "true");
+      return;
+    }
+    this.root.removeAttribute("aria-busy");
+    this.root.append(next);
+    next.querySelector("[data-review-focus]").focus({ preventScroll: true });
+    window.scrollTo({ top: 0 });
+    measure();
+  }
+
+  judge(form) {
+    const fields = new URLSearchParams(new FormData(form));
+    const { key } = this.shown.dataset;
+    this.unsaved.push(key);
+    this.show();
+    this.add(() => this.post(form.action, fields)).then((answer) => {
+      this.unsaved = this.unsaved.filter((other) => other !== key);
+      this.take(answer);
+    });
+  }
+
+  skip() {
+    this.skipped.push(this.shown.dataset.key);
+    this.show();
+    this.add(() => {
+      const fields = new URLSearchParams(this.wanted());
+      return this.fetch(`${location.pathname}?${fields}`);
+    }).then((answer) => this.take(answer));
+  }
+
+  /** What an answer is not to bring, and by which the server counts what the page lacks. */
+  wanted() {
+    return { ahead: this.held.join(" "), skip: [...this.skipped, ...this.unsaved].join(" ") };
+  }
+
+  post(address, fields) {
+    for (const [name, value] of Object.entries(this.wanted())) fields.set(name, value);
+    return this.fetch(address, { method: "POST", body: fields });
+  }
+
+  /** The answer's items; null for another page, after which this one is loaded anew. */
+  async fetch(address, options = {}) {
+    const response = await fetch(address, options);
+    if (response.status >= 500) throw new Error(response.statusText);
+    const template = document.createElement("template");
+    template.innerHTML = await response.text();
+    return template.content.querySelector("[data-review-answer]");
+  }
+
+  take(answer) {
+    if (answer === null) {
+      // Somebody signed out meanwhile, perhaps. What was not judged comes first again.
+      this.unsaved = [];
+      location.reload();
+      return;
+    }
+    const gone = answer.dataset.gone.split(" ");
+    this.ahead = this.ahead.filter((item) => !gone.includes(item.dataset.key));
+    for (const part of ["[data-review-messages]", "[data-review-left]"]) {
+      this.root.querySelector(part).replaceChildren(...answer.querySelector(part).childNodes);
+    }
+    this.keep(answer);
+    if (!this.shown && this.unsaved.length === 0) location.reload();
+  }
+
+  tellOfFailure(failures) {
+    const note = document.createElement("p");
+    note.className = "message warning";
+    note.textContent = `The server does not answer. ${this.unsaved.length} to be saved; trying again.`;
+    this.root.querySelector("[data-review-messages]").replaceChildren(note);
+    return new Promise((resolve) => setTimeout(resolve, pause(failures)));
+  }
+}
+
+/** Note the time from the key that gave the verdict to the moment the next caption is painted. */
+function measure() {
+  const start = performance.getEntriesByName("review-key").at(-1);
+  performance.clearMarks("review-key");
+  if (!start) return;
+  requestAnimationFrame(() => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+      performance.measure("review-next", { start: start.startTime, end: performance.now() });
+    };
+    channel.port2.postMessage(null); // Runs after the frame is painted.
+  });
+}
+
+function mount(root) {
+  const desk = new Desk(root);
+  root.addEventListener("submit", (event) => {
+    event.preventDefault();
+    desk.judge(event.target);
+  });
+  root.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-review-skip]") || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    desk.skip();
+  });
+  window.addEventListener("beforeunload", (event) => {
+    if (desk.unsaved.length > 0) event.preventDefault();
+  });
+}
+
+if (globalThis.document) document.querySelectorAll("[data-review-desk]").forEach(mount);
