@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
 
-from qualcontrol.models import Decision, Exclusion, SpotCheck
+from qualcontrol.models import Appeal, Decision, Exclusion, Judgement, Pause, SpotCheck, Standing
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
@@ -27,9 +27,22 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
 @admin.register(SpotCheck)
 class SpotCheckAdmin(ReadOnlyAdmin):
-    list_display: Any = ["pk", "drawn_at", "verdict", "reason", "judged_at", "reviewer"]
+    list_display: Any = ["pk", "drawn_at", "verdict", "reason", "judged_at"]
+    list_filter = ["verdict"]
+
+
+@admin.register(Judgement)
+class JudgementAdmin(ReadOnlyAdmin):
+    list_display: Any = ["pk", "verdict", "reason", "reviewer", "at"]
     list_filter = ["verdict"]
     list_select_related = ["reviewer"]
+
+
+@admin.register(Standing)
+class StandingAdmin(ReadOnlyAdmin):
+    list_display: Any = ["worker", "campaign", "responses", "good", "bad", "risk", "share"]
+    list_filter = ["campaign"]
+    list_select_related = ["worker", "campaign"]
 
 
 @admin.register(Exclusion)
@@ -37,6 +50,19 @@ class ExclusionAdmin(ReadOnlyAdmin):
     list_display: Any = ["worker", "campaign", "reason", "excluded_at", "lifted_at"]
     list_filter = ["campaign"]
     list_select_related = ["worker", "campaign"]
+
+
+@admin.register(Pause)
+class PauseAdmin(ReadOnlyAdmin):
+    list_display: Any = ["worker", "campaign", "reason", "is_by_policy", "paused_at", "lifted_at"]
+    list_filter = ["campaign"]
+    list_select_related = ["worker", "campaign"]
+
+
+@admin.register(Appeal)
+class AppealAdmin(ReadOnlyAdmin):
+    list_display: Any = ["exclusion", "received_at", "is_granted", "answered_at", "answered_by"]
+    list_select_related = ["exclusion__worker", "exclusion__campaign", "answered_by"]
 
 
 @admin.register(Decision)

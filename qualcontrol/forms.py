@@ -1,31 +1,35 @@
 """What a reviewer fills in."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 
-from annotate.models import Release
+from annotate.kinds import TaskKind
+from annotate.models import Campaign, Release, Task
 from qualcontrol.models import Verdict
 
 OTHER = "other"
-# In the order of their number keys on the review page.
-REASONS = {
-    "keyword-list": "a list of keywords, not a sentence",
-    "wrong-image": "describes another image",
-    "vague": "too vague: would fit many images",
-    "not-english": "not in English",
-    "copy": "the same as other captions",
-    OTHER: "another reason",
-}
+
+
+def reasons_against(kind: TaskKind) -> dict[str, str]:
+    """Why an answer may be bad, in the order of the number keys on the review page."""
+    return {**kind.faults, OTHER: "another reason"}
 
 
 class VerdictForm(forms.Form):
     """Good, or bad with a reason; the buttons give the verdict."""
 
     verdict = forms.ChoiceField(choices=Verdict)
-    reason = forms.ChoiceField(choices=list(REASONS.items()), required=False)
     other = forms.CharField(max_length=300, required=False)
+
+    def __init__(self, kind: TaskKind, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data)
+        self.kind = kind
+        self.reasons = reasons_against(kind)
+        self.fields["reason"] = forms.ChoiceField(
+            choices=list(self.reasons.items()), required=False
+        )
 
     def clean(self) -> dict[str, Any]:
         """`reason` becomes the sentence that is kept."""
@@ -34,12 +38,14 @@ class VerdictForm(forms.Form):
             return {**values, "reason": ""}
         text = values.get("other", "").strip()
         if values.get("reason") and values["reason"] != OTHER:
-            reason = REASONS[values["reason"]]
+            reason = self.reasons[values["reason"]]
             values["reason"] = f"{reason} ({text})"[:300] if text else reason
         elif text:
             values["reason"] = text
         else:
-            raise forms.ValidationError("Say what is wrong with the caption: choose a reason.")
+            raise forms.ValidationError(
+                f"Say what is wrong with the {self.kind.answer_name}: choose a reason."
+            )
         return values
 
 
@@ -52,6 +58,61 @@ class ReasonForm(forms.Form):
         help_text="It is kept in the decision log.",
         error_messages={"required": "Give a reason; it is kept in the decision log."},
     )
+
+
+class AppealForm(forms.Form):
+    """What an excluded worker wrote."""
+
+    text = forms.CharField(
+        label="What the worker wrote", max_length=5000, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+
+class AnswerForm(forms.Form):
+    """An answer to an appeal; the buttons say whether it is granted."""
+
+    answer = forms.CharField(
+        max_length=5000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Send it to the worker by the road that the appeal came.",
+    )
+    granted = forms.ChoiceField(choices=[("yes", "yes"), ("no", "no")])
+
+
+class MarkGoldForm(forms.Form):
+    """A response whose judgement is known."""
+
+    response = forms.IntegerField(
+        label="Number", min_value=1, help_text="The worker's page has it."
+    )
+    verdict = forms.ChoiceField(choices=Verdict, widget=forms.RadioSelect)
+    reason = forms.CharField(label="What is wrong, if it is bad", max_length=300, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("verdict") == Verdict.BAD and not values.get("reason"):
+            self.add_error("reason", "Say what is wrong with it.")
+        return values
+
+
+class SeedGoldForm(forms.Form):
+    """A caption that is made up to be bad."""
+
+    task = forms.CharField(label="Image", help_text="Its id, as the worker's page has it.")
+    text = forms.CharField(label="Caption", max_length=1000)
+    reason = forms.CharField(label="What is wrong with it", max_length=300)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.campaign = campaign
+
+    def clean_task(self) -> Task:
+        """The campaign's task of the image."""
+        key = self.cleaned_data["task"]
+        task = self.campaign.tasks.filter(image__key=key).order_by("pk").first()
+        if task is None:
+            raise forms.ValidationError(f"The campaign has no image {key}.")
+        return task
 
 
 class RejectionForm(forms.Form):

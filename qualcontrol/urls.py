@@ -1,17 +1,21 @@
-"""Addresses of the reviewer's pages."""
+"""Addresses of the reviewer's and the researcher's pages of quality control."""
 
 from django.urls import path
 
-from qualcontrol import views
+from qualcontrol.views import decisions, gold, quality, releases, review, workers
 
 app_name = "qualcontrol"
 
 urlpatterns = [
-    path("<slug:slug>/", views.queue, name="queue"),
-    path("<slug:slug>/checks/<int:pk>/", views.judge, name="judge"),
-    path("<slug:slug>/workers/", views.workers, name="workers"),
-    path("<slug:slug>/workers/<str:pseudonym>/", views.worker, name="worker"),
-    path("<slug:slug>/workers/<str:pseudonym>/reinstate/", views.reinstate, name="reinstate"),
-    path("<slug:slug>/decisions/", views.decisions, name="decisions"),
-    path("<slug:slug>/releases/", views.releases, name="releases"),
+    path("<slug:slug>/", review.queue, name="queue"),
+    path("<slug:slug>/checks/<int:key>/", review.judge, name="judge"),
+    path("<slug:slug>/quality/", quality.quality, name="quality"),
+    path("<slug:slug>/gold/", gold.gold, name="gold"),
+    path("<slug:slug>/workers/", workers.workers, name="workers"),
+    path("<slug:slug>/workers/<str:pseudonym>/", workers.worker, name="worker"),
+    path("<slug:slug>/workers/<str:pseudonym>/appeal/", workers.appeal, name="appeal"),
+    path("<slug:slug>/workers/<str:pseudonym>/<slug:act>/", workers.act, name="act"),
+    path("<slug:slug>/appeals/<int:pk>/", workers.answer_appeal, name="answer_appeal"),
+    path("<slug:slug>/decisions/", decisions.decisions, name="decisions"),
+    path("<slug:slug>/releases/", releases.releases, name="releases"),
 ]

@@ -1,42 +1,81 @@
 """Every change that quality control makes, one module for each topic.
 
 Who discarded, judged, excluded or reinstated what is a row of the decision log, written in the
-same transaction as the change. Locks are taken in one order: worker, response, task.
+same transaction as the change. Locks are taken in one order: worker, response, task. Standings
+have a lock of their own, which is never waited for with another one held.
 """
 
-from qualcontrol.services.exclusions import (
+from qualcontrol.services.appeals import answer_appeal, enter_appeal
+from qualcontrol.services.batches import judge_lines
+from qualcontrol.services.errors import (
+    AlreadyAnswered,
     AlreadyExcluded,
-    ExclusionPreview,
+    AlreadyJudged,
+    AlreadyPaused,
+    CannotAppeal,
+    CannotReject,
+    NoGold,
     NotExcluded,
+    NothingProposed,
+    NotPaused,
+    ReasonMissing,
+)
+from qualcontrol.services.exclusions import (
+    ExclusionPreview,
     exclude_worker,
     exclusion_preview,
+    leave_worker,
+    let_go_on,
+    pause_worker,
     reinstate_worker,
-    review_submitted,
 )
-from qualcontrol.services.judging import (
-    AlreadyJudged,
-    CannotReject,
-    ReasonMissing,
-    judge,
-    reject_response,
-)
+from qualcontrol.services.gold import mark_gold, seed_gold
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.items import Item, item_by_key, judge_item
+from qualcontrol.services.judging import judge, keep_judgement, reject_response
+from qualcontrol.services.policies import decide
+from qualcontrol.services.queue import next_checks
 from qualcontrol.services.releasing import open_questions, release_campaign
 from qualcontrol.services.sampling import draw_spot_checks
+from qualcontrol.services.standings import learn, recount_standings, refresh_standings
 
 __all__ = [
+    "AlreadyAnswered",
     "AlreadyExcluded",
     "AlreadyJudged",
+    "AlreadyPaused",
+    "CannotAppeal",
     "CannotReject",
     "ExclusionPreview",
+    "Item",
+    "NoGold",
     "NotExcluded",
+    "NotPaused",
+    "NothingProposed",
     "ReasonMissing",
+    "answer_appeal",
+    "decide",
     "draw_spot_checks",
+    "enter_appeal",
     "exclude_worker",
     "exclusion_preview",
+    "item_by_key",
     "judge",
+    "judge_item",
+    "judge_lines",
+    "keep_judgement",
+    "learn",
+    "leave_worker",
+    "let_go_on",
+    "mark_gold",
+    "next_checks",
     "open_questions",
+    "pause_worker",
+    "recount_standings",
+    "refresh_standings",
     "reinstate_worker",
     "reject_response",
     "release_campaign",
     "review_submitted",
+    "seed_gold",
 ]

@@ -1,6 +1,6 @@
-"""Keeping a worker out of a campaign, and letting them in again."""
+"""Keeping a worker out of a campaign, for good or for now, and letting them in again."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -9,20 +9,28 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotate.errors import DomainError
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.services import responses as response_services
-from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
-from qualcontrol.services.judging import ReasonMissing
-from qualcontrol.services.sampling import draw_spot_checks
-
-
-class AlreadyExcluded(DomainError):
-    """The worker is kept out of the campaign already."""
-
-
-class NotExcluded(DomainError):
-    """The worker is not kept out of the campaign."""
+from qualcontrol.models import (
+    Act,
+    Assessment,
+    Decision,
+    Exclusion,
+    Pause,
+    Proposal,
+    SpotCheck,
+    Standing,
+    Verdict,
+)
+from qualcontrol.services.decisions import log_about, log_each
+from qualcontrol.services.errors import (
+    AlreadyExcluded,
+    AlreadyPaused,
+    NotExcluded,
+    NothingProposed,
+    NotPaused,
+    reason_given,
+)
 
 
 @dataclass(frozen=True)
@@ -40,20 +48,32 @@ def exclusion_preview(
     *, campaign: Campaign, worker: Worker, seat_cost: Decimal
 ) -> ExclusionPreview:
     """The consequences of an exclusion; `seat_cost` is a seat's reward with its fee."""
-    counting = Response.objects.of(campaign).counting().filter(worker=worker)
+    discarded = to_discard(campaign, worker)
     # A task with more answers than it wanted does not reopen when it loses one.
-    reopened = counting.filter(task__places_left__gte=0).count()
+    reopened = discarded.filter(task__places_left__gte=0).count()
     seats = -(-reopened // campaign.config.hit.images)
     return ExclusionPreview(
-        responses=counting.count(),
+        responses=discarded.count(),
         tasks_reopened=reopened,
         open_spot_checks=SpotCheck.objects.of(campaign)
         .open()
-        .filter(response__worker=worker)
+        .filter(response__in=discarded)
         .count(),
         seats=seats,
         cost=seats * seat_cost,
     )
+
+
+def to_discard(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
+    """What an exclusion of the worker discards: all that counts or, where the campaign says so,
+    what they wrote since the first response that was judged bad."""
+    counting = Response.objects.of(campaign).counting().filter(worker=worker).order_by("pk")
+    if campaign.config.review.discard == "all":
+        return counting
+    theirs = Assessment.objects.filter(campaign=campaign, worker=worker)
+    bad = theirs.filter(response__spot_check__verdict=Verdict.BAD).order_by("position")
+    first = bad.values_list("position", flat=True).first()
+    return counting if first is None else counting.filter(assessment__position__gte=first)
 
 
 @transaction.atomic
@@ -67,22 +87,20 @@ def exclude_worker(
 ) -> int:
     """Keep a worker out and discard what they submitted; how many responses that were.
 
-    Their tasks want as many more, and the reconciler tells the marketplace. Raises
-    AlreadyExcluded, ReasonMissing.
+    Their tasks want as many more, and the reconciler tells the marketplace. They are paid as they
+    would be otherwise. Raises AlreadyExcluded, ReasonMissing.
     """
-    reason = reason.strip()
-    if not reason:
-        raise ReasonMissing("Give a reason for the exclusion.")
-    Worker.objects.select_for_update().get(pk=worker.pk)
+    reason = reason_given(reason, "exclusion")
+    _lock(worker)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is excluded from {campaign} already.")
     Exclusion.objects.create(campaign=campaign, worker=worker, reason=reason, excluded_at=at)
-    Decision.objects.create(
-        campaign=campaign, act=Act.EXCLUDE, worker=worker, reason=reason, actor=actor, at=at
-    )
-    return _discard_for_exclusion(
+    log_about(worker, campaign=campaign, act=Act.EXCLUDE, reason=reason, actor=actor, at=at)
+    Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at)
+    Pause.objects.in_force().filter(campaign=campaign, worker=worker).update(lifted_at=at)
+    return discard_for_exclusion(
+        to_discard(campaign, worker),
         campaign=campaign,
-        responses=Response.objects.of(campaign).counting().filter(worker=worker).order_by("pk"),
         reason=f"worker excluded: {reason}",
         actor=actor,
         at=at,
@@ -99,25 +117,21 @@ def reinstate_worker(
     at: datetime,
 ) -> int:
     """Let a worker in again and restore what their exclusion discarded, where a task still has a
-    place for it; how many responses that were. Raises NotExcluded."""
-    Worker.objects.select_for_update().get(pk=worker.pk)
+    place for it; how many responses that were. The policy leaves them alone until there are new
+    bad verdicts. Raises NotExcluded."""
+    _lock(worker)
     in_force = Exclusion.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotExcluded(f"{worker} is not excluded from {campaign}.")
-    Decision.objects.create(
-        campaign=campaign,
-        act=Act.REINSTATE,
-        worker=worker,
-        reason=reason.strip(),
-        actor=actor,
-        at=at,
-    )
+    reason = reason.strip()
+    log_about(worker, campaign=campaign, act=Act.REINSTATE, reason=reason, actor=actor, at=at)
+    forgive(campaign, worker, at)
     restorable = _discarded_by_exclusion(campaign, worker).filter(task__places_left__gt=0)
     restored = response_services.restore(responses=restorable.order_by("pk"))
-    _log_each(
+    log_each(
+        restored,
         campaign=campaign,
         act=Act.RESTORE,
-        responses=restored,
         reason="worker reinstated",
         actor=actor,
         at=at,
@@ -126,40 +140,87 @@ def reinstate_worker(
 
 
 @transaction.atomic
-def review_submitted(*, campaign: Campaign, responses: Sequence[Response], at: datetime) -> None:
-    """Take in responses that were just submitted: those of excluded workers are discarded, and of
-    the others some are drawn for a spot check."""
-    workers = {response.worker_id for response in responses}
-    # An exclusion that is being made at this moment is waited for.
-    list(Worker.objects.select_for_update().filter(pk__in=workers).order_by("pk"))
-    excluded = set(
-        Exclusion.objects.in_force()
-        .filter(campaign=campaign, worker__in=workers)
-        .values_list("worker_id", flat=True)
+def pause_worker(
+    *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
+) -> None:
+    """Give a worker no new tasks for now; what they wrote stays, and what they are at is taken.
+    Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
+    reason = reason_given(reason, "pause")
+    _lock(worker)
+    if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+        raise AlreadyExcluded(f"{worker} is excluded from {campaign}, and so gets no tasks.")
+    if Pause.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+        raise AlreadyPaused(f"{worker} is paused in {campaign} already.")
+    Pause.objects.create(
+        campaign=campaign, worker=worker, reason=reason, is_by_policy=actor is None, paused_at=at
     )
-    _discard_for_exclusion(
-        campaign=campaign,
-        responses=[response for response in responses if response.worker_id in excluded],
-        reason="the worker was excluded before",
-        actor=None,
-        at=at,
-    )
-    welcome = [response for response in responses if response.worker_id not in excluded]
-    draw_spot_checks(campaign=campaign, responses=welcome, at=at)
+    log_about(worker, campaign=campaign, act=Act.PAUSE, reason=reason, actor=actor, at=at)
 
 
-def _discard_for_exclusion(
+@transaction.atomic
+def let_go_on(
+    *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
+) -> None:
+    """End a worker's pause. Where a person does, the policy leaves the worker alone until there
+    are new bad verdicts. Raises NotPaused."""
+    _lock(worker)
+    in_force = Pause.objects.in_force().filter(campaign=campaign, worker=worker)
+    if not in_force.update(lifted_at=at):
+        raise NotPaused(f"{worker} is not paused in {campaign}.")
+    log_about(
+        worker, campaign=campaign, act=Act.LET_GO_ON, reason=reason.strip(), actor=actor, at=at
+    )
+    if actor is not None:
+        forgive(campaign, worker, at)
+
+
+@transaction.atomic
+def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: datetime) -> bool:
+    """Put the policy's wish to exclude a worker before a person; False if it waits there."""
+    _lock(worker)
+    if Proposal.objects.open().filter(campaign=campaign, worker=worker).exists():
+        return False
+    Proposal.objects.create(campaign=campaign, worker=worker, reason=reason, proposed_at=at)
+    log_about(worker, campaign=campaign, act=Act.PROPOSE, reason=reason, actor=None, at=at)
+    return True
+
+
+@transaction.atomic
+def leave_worker(
+    *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
+) -> None:
+    """Answer the proposal to exclude a worker with no; a pause of the policy's ends with it. To
+    say yes is `exclude_worker`. Raises NothingProposed."""
+    _lock(worker)
+    waiting = Proposal.objects.open().filter(campaign=campaign, worker=worker)
+    if not waiting.update(answered_at=at):
+        raise NothingProposed(f"Nobody proposes to exclude {worker} from {campaign}.")
+    log_about(worker, campaign=campaign, act=Act.LEAVE, reason=reason.strip(), actor=actor, at=at)
+    forgive(campaign, worker, at)
+
+
+def forgive(campaign: Campaign, worker: Worker, at: datetime) -> None:
+    """Have the policy leave the worker alone until there are more bad verdicts than now."""
+    judged_bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD, response__worker=worker)
+    Standing.objects.update_or_create(
+        campaign=campaign, worker=worker, defaults={"forgiven": judged_bad.count()}
+    )
+    Pause.objects.in_force().filter(campaign=campaign, worker=worker, is_by_policy=True).update(
+        lifted_at=at
+    )
+
+
+def discard_for_exclusion(
+    responses: Iterable[Response],
     *,
     campaign: Campaign,
-    responses: Iterable[Response],
     reason: str,
     actor: User | None,
     at: datetime,
 ) -> int:
+    """Discard responses because of whom they are by; how many counted until now."""
     discarded = response_services.discard(responses=responses)
-    _log_each(
-        campaign=campaign, act=Act.DISCARD, responses=discarded, reason=reason, actor=actor, at=at
-    )
+    log_each(discarded, campaign=campaign, act=Act.DISCARD, reason=reason, actor=actor, at=at)
     return len(discarded)
 
 
@@ -183,25 +244,5 @@ def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> QuerySet[Resp
     )
 
 
-def _log_each(
-    *,
-    campaign: Campaign,
-    act: Act,
-    responses: Sequence[Response],
-    reason: str,
-    actor: User | None,
-    at: datetime,
-) -> None:
-    """A line of the log for each response, which names the worker as the cause."""
-    Decision.objects.bulk_create(
-        Decision(
-            campaign=campaign,
-            act=act,
-            response=response,
-            worker_id=response.worker_id,
-            reason=reason,
-            actor=actor,
-            at=at,
-        )
-        for response in responses
-    )
+def _lock(worker: Worker) -> None:
+    Worker.objects.select_for_update().get(pk=worker.pk)

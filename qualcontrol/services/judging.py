@@ -1,70 +1,134 @@
-"""A reviewer's judgement of one response."""
+"""A reviewer's judgement of one response, and what follows from it."""
 
+from collections import Counter
 from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotate.errors import DomainError
-from annotate.models import Response, ResponseStatus, Worker
+from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.services import responses as response_services
-from qualcontrol.models import Act, Decision, SpotCheck, Verdict
+from qualcontrol.models import Act, Assessment, Decision, Hold, Judgement, SpotCheck, Verdict
+from qualcontrol.services.decisions import log_response
+from qualcontrol.services.errors import AlreadyJudged, CannotReject, ReasonMissing
+from qualcontrol.services.flagging import assess
+from qualcontrol.services.policies import decide
+from qualcontrol.services.sampling import spot_check_of
+from qualcontrol.services.standings import note_changes, refresh_standings
 
 
-class AlreadyJudged(DomainError):
-    """The spot check is open no more."""
-
-
-class ReasonMissing(DomainError):
-    """An act against a worker says why."""
-
-
-class CannotReject(DomainError):
-    """The work is used, or its rejection was asked for before."""
-
-
-@transaction.atomic
 def judge(
     *,
-    spot_check: SpotCheck,
+    response: Response,
     verdict: Verdict | str,
     reason: str,
     reviewer: User | None,
     at: datetime,
 ) -> None:
-    """Close a spot check; a bad response is discarded. Raises AlreadyJudged, ReasonMissing."""
+    """Take a reviewer's verdict, then let the campaign's policy decide about the worker.
+
+    Once as many reviewers as the campaign asks for agree, the verdict stands, and a bad response
+    is discarded; whether it is paid is another question. Raises AlreadyJudged, ReasonMissing.
+    """
+    campaign = response.task.campaign
+    stands = keep_judgement(
+        response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at
+    )
+    # A transaction of its own: the verdict is safe, and the policy may lock what it needs.
+    if stands:
+        refresh_standings(campaign=campaign)
+        decide(campaign=campaign, at=at)
+
+
+@transaction.atomic
+def keep_judgement(
+    *,
+    response: Response,
+    verdict: Verdict | str,
+    reason: str,
+    reviewer: User | None,
+    at: datetime,
+) -> bool:
+    """Write a verdict down, without a look at its worker; whether a verdict stands by it.
+
+    Raises AlreadyJudged, ReasonMissing.
+    """
     verdict, reason = Verdict(verdict), reason.strip()
     if verdict == Verdict.BAD and not reason:
-        raise ReasonMissing("Say what is wrong with the caption: a bad verdict needs a reason.")
-    response = _locked(spot_check.response_id)
-    if response.status != ResponseStatus.SUBMITTED:
-        raise AlreadyJudged("This caption was discarded meanwhile; it needs no judgement.")
-    is_open = SpotCheck.objects.filter(pk=spot_check.pk, verdict="")
-    if not is_open.update(verdict=verdict, reason=reason, judged_at=at, reviewer=reviewer):
-        raise AlreadyJudged("Somebody else has judged this caption meanwhile.")
-
+        raise ReasonMissing("Say what is wrong with the answer: a bad verdict needs a reason.")
+    response = _locked(response.pk)
     campaign = response.task.campaign
-    act = Act.JUDGE_GOOD if verdict == Verdict.GOOD else Act.JUDGE_BAD
-    Decision.objects.create(
-        campaign=campaign, act=act, response=response, reason=reason, actor=reviewer, at=at
+    if response.status != ResponseStatus.SUBMITTED:
+        raise AlreadyJudged("This answer was discarded meanwhile; it needs no judgement.")
+    check = _open_check(response, campaign, reviewer, at)
+    Judgement.objects.create(
+        spot_check=check, reviewer=reviewer, verdict=verdict, reason=reason, at=at
     )
+    Hold.objects.filter(response=response).delete()
+    return _resolve(check, response, campaign, reviewer, at)
+
+
+def _open_check(
+    response: Response, campaign: Campaign, reviewer: User | None, at: datetime
+) -> SpotCheck:
+    check = SpotCheck.objects.filter(response=response).first()
+    if check is None:
+        check = spot_check_of(response, campaign=campaign, at=at)
+        check.save(force_insert=True)
+    if not Assessment.objects.filter(response=response).exists():
+        # From before there were flags; without an assessment the verdict would not be counted.
+        note_changes(campaign, assess(campaign=campaign, responses=[response]))
+    if check.verdict:
+        raise AlreadyJudged("Somebody else has judged this answer meanwhile.")
+    if check.judgements.filter(reviewer=reviewer).exists():
+        raise AlreadyJudged("You have judged this answer already; it waits for another reviewer.")
+    return check
+
+
+def _resolve(
+    check: SpotCheck,
+    response: Response,
+    campaign: Campaign,
+    reviewer: User | None,
+    at: datetime,
+) -> bool:
+    """Let the verdict stand if enough reviewers agree on it."""
+    judgements = list(check.judgements.select_related("reviewer"))
+    verdict, votes = Counter(one.verdict for one in judgements).most_common(1)[0]
+    if votes < campaign.config.review.reviewers:
+        return False
+    reason = next((one.reason for one in judgements if one.verdict == verdict), "")
+    SpotCheck.objects.filter(pk=check.pk, verdict="").update(
+        verdict=verdict, reason=reason, judged_at=at
+    )
+    # Only now, as reviewers may read the log and must not see what another one said before.
+    for one in judgements:
+        _log_judgement(one, response, campaign)
     if verdict == Verdict.BAD:
         response_services.discard(responses=[response])
-        Decision.objects.create(
-            campaign=campaign,
-            act=Act.DISCARD,
-            response=response,
-            reason=reason,
-            actor=reviewer,
-            at=at,
+        log_response(
+            response, campaign=campaign, act=Act.DISCARD, reason=reason, actor=reviewer, at=at
         )
+    note_changes(campaign, [response.worker_id])
+    return True
+
+
+def _log_judgement(judgement: Judgement, response: Response, campaign: Campaign) -> None:
+    log_response(
+        response,
+        campaign=campaign,
+        act=Act.JUDGE_GOOD if judgement.verdict == Verdict.GOOD else Act.JUDGE_BAD,
+        reason=judgement.reason,
+        actor=judgement.reviewer,
+        at=judgement.at,
+    )
 
 
 @transaction.atomic
 def reject_response(*, response: Response, reason: str, actor: User | None, at: datetime) -> None:
     """Ask for the assignment's rejection, which the reconciler carries out.
 
-    Raises ReasonMissing, and CannotReject where the caption still counts: what is used is paid.
+    Raises ReasonMissing, and CannotReject where the response still counts: what is used is paid.
     """
     reason = reason.strip()
     if not reason:
@@ -74,14 +138,8 @@ def reject_response(*, response: Response, reason: str, actor: User | None, at: 
         raise CannotReject("Only discarded work can be rejected: work that is used is paid.")
     if Decision.objects.filter(response=response, act=Act.REJECT).exists():
         raise CannotReject("The rejection of this response was asked for already.")
-    Decision.objects.create(
-        campaign=response.task.campaign,
-        act=Act.REJECT,
-        response=response,
-        reason=reason,
-        actor=actor,
-        at=at,
-    )
+    campaign = response.task.campaign
+    log_response(response, campaign=campaign, act=Act.REJECT, reason=reason, actor=actor, at=at)
 
 
 def _locked(response_pk: int) -> Response:

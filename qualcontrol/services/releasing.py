@@ -3,27 +3,44 @@
 from datetime import datetime
 
 from annotate import releases
-from annotate.models import Campaign, Release, Response
-from qualcontrol.models import SpotCheck
+from annotate.models import Campaign, Release, Worker
+from qualcontrol.models import Proposal, SpotCheck
+from qualcontrol.services.exclusions import to_discard
 
 
 def open_questions(campaign: Campaign) -> list[str]:
     """What quality control still has to answer before a release, one sentence for each matter."""
-    questions = []
-    waiting = SpotCheck.objects.of(campaign).open().count()
-    if waiting:
-        noun = "spot check waits" if waiting == 1 else "spot checks wait"
-        questions.append(f"{waiting} {noun} for a judgement")
-    excluded = list(campaign.exclusions.in_force().values_list("worker", flat=True))
-    unwelcome = Response.objects.of(campaign).counting().filter(worker__in=excluded).count()
-    if unwelcome:
-        noun = (
-            "response of an excluded worker is"
-            if unwelcome == 1
-            else ("responses of excluded workers are")
-        )
-        questions.append(f"{unwelcome} {noun} not discarded yet")
-    return questions
+    waiting = SpotCheck.objects.of(campaign).open()
+    disputed = waiting.half_judged().count()
+    matters = [
+        (
+            waiting.count() - disputed,
+            "spot check waits for a judgement",
+            "spot checks wait for a judgement",
+        ),
+        (
+            disputed,
+            "response waits for another reviewer's judgement",
+            "responses wait for another reviewer's judgement",
+        ),
+        (
+            Proposal.objects.open().filter(campaign=campaign).count(),
+            "worker is proposed for exclusion, which nobody decided",
+            "workers are proposed for exclusion, which nobody decided",
+        ),
+        (
+            _unwelcome(campaign),
+            "response of an excluded worker is not discarded yet",
+            "responses of excluded workers are not discarded yet",
+        ),
+    ]
+    return [f"{number} {one if number == 1 else more}" for number, one, more in matters if number]
+
+
+def _unwelcome(campaign: Campaign) -> int:
+    """Responses that count although an exclusion in force should have discarded them."""
+    excluded = Worker.objects.filter(exclusions__in=campaign.exclusions.in_force())
+    return sum(to_discard(campaign, worker).count() for worker in excluded)
 
 
 def release_campaign(

@@ -1,6 +1,5 @@
-"""Which responses a reviewer is asked about."""
+"""The floor of spot checks: responses that are drawn whatever their flags say."""
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,45 +7,52 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.models import Campaign, Response
+from qualcontrol.floor import random_order
 from qualcontrol.models import SpotCheck
 
 
 @transaction.atomic
 def draw_spot_checks(*, campaign: Campaign, responses: Sequence[Response], at: datetime) -> int:
-    """Draw each worker's first responses and a seeded share of the rest; how many were drawn.
+    """Draw each worker's first responses and a seeded share of all; how many were drawn.
 
     A second call with the same responses draws nothing.
     """
-    review = campaign.config.review
     drawn = set(
         SpotCheck.objects.filter(response__in=[response.pk for response in responses]).values_list(
             "response_id", flat=True
         )
     )
-    checked = _checks_per_worker(campaign, {response.worker_id for response in responses})
+    firsts = _firsts_per_worker(campaign, {response.worker_id for response in responses})
     chosen = []
     for response in sorted(responses, key=lambda response: response.pk):
         if response.pk in drawn:
             continue
-        # A worker's first responses are drawn before any other of theirs, so the number of
+        check = spot_check_of(response, campaign=campaign, at=at)
+        # A worker's first responses are drawn before any other of theirs, so the number of such
         # checks says whether they are done, and no rank has to be computed.
-        if checked[response.worker_id] < review.first or _is_in_share(
-            campaign.config.seed, response.pk, review.share
-        ):
-            chosen.append(SpotCheck(response=response, drawn_at=at))
-            checked[response.worker_id] += 1
+        check.is_first = firsts[response.worker_id] < campaign.config.review.first
+        firsts[response.worker_id] += check.is_first
+        if check.is_first or check.is_random:
+            chosen.append(check)
     SpotCheck.objects.bulk_create(chosen, ignore_conflicts=True)
     return len(chosen)
 
 
-def _checks_per_worker(campaign: Campaign, workers: set[int]) -> Counter[int]:
-    return Counter(
-        SpotCheck.objects.of(campaign)
-        .filter(response__worker__in=workers)
-        .values_list("response__worker_id", flat=True)
+def spot_check_of(response: Response, *, campaign: Campaign, at: datetime) -> SpotCheck:
+    """A check of the response, not saved yet. Whether it is in the random sample depends on its
+    key alone, and so on nothing that a queue or a worker could know."""
+    draw = random_order(campaign.config.seed, response.pk)
+    return SpotCheck(
+        campaign=campaign,
+        response=response,
+        draw=draw,
+        is_random=draw < campaign.config.review.share,
+        drawn_at=at,
     )
 
 
-def _is_in_share(seed: int, response_pk: int, share: float) -> bool:
-    """The same answer for the same response, whenever and however often it is asked."""
-    return random.Random(f"{seed}:{response_pk}").random() < share
+def _firsts_per_worker(campaign: Campaign, workers: set[int]) -> Counter[int]:
+    firsts = SpotCheck.objects.filter(
+        campaign=campaign, is_first=True, response__worker__in=workers
+    )
+    return Counter(firsts.values_list("response__worker_id", flat=True))

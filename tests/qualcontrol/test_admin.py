@@ -9,18 +9,17 @@ from tests.factories import NOON, ResponseFactory, SpotCheckFactory
 
 pytestmark = pytest.mark.django_db
 
+MODELS = ["spotcheck", "judgement", "standing", "exclusion", "pause", "appeal", "decision"]
 
-@pytest.mark.parametrize("model", ["spotcheck", "exclusion", "decision"])
+
+@pytest.mark.parametrize("model", MODELS)
 def test_the_admin_lists_rows_and_adds_none(admin_client, model):
-    response = ResponseFactory()
-    SpotCheckFactory(response=response)
-    services.exclude_worker(
-        campaign=response.task.campaign,
-        worker=response.worker,
-        reason="lists",
-        actor=None,
-        at=NOON,
-    )
+    response = SpotCheckFactory().response
+    services.judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    about = {"campaign": response.task.campaign, "worker": response.worker, "actor": None}
+    services.pause_worker(**about, reason="asks", at=NOON)
+    services.exclude_worker(**about, reason="lists", at=NOON)
+    services.enter_appeal(**about, text="I wrote them myself.", at=NOON)
 
     assert admin_client.get(reverse(f"admin:qualcontrol_{model}_changelist")).status_code == 200
     assert admin_client.get(reverse(f"admin:qualcontrol_{model}_add")).status_code == 403

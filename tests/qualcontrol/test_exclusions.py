@@ -136,7 +136,7 @@ def test_reinstate_worker_restores_what_the_exclusion_discarded(campaign, worker
 
 def test_reinstate_worker_leaves_what_was_judged_bad_discarded(campaign, worker):
     check = SpotCheckFactory(response__task__campaign=campaign, response__worker=worker)
-    services.judge(spot_check=check, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+    services.judge(response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
     exclude(campaign, worker)
 
     assert reinstate(campaign, worker) == 0

@@ -17,8 +17,10 @@ from tests.factories import (
     ResponseFactory,
     SpotCheckFactory,
     TaskFactory,
+    UserFactory,
     WorkerFactory,
 )
+from tests.qualcontrol.work import NO_FLOOR, judge, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,7 +49,7 @@ def test_of_two_verdicts_at_once_one_stands():
     refusals = at_once(
         *[
             lambda verdict=verdict: services.judge(
-                spot_check=check, verdict=verdict, reason="vague", reviewer=None, at=NOON
+                response=check.response, verdict=verdict, reason="vague", reviewer=None, at=NOON
             )
             for verdict in ("GOOD", "BAD", "GOOD", "BAD")
         ]
@@ -86,7 +88,7 @@ def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place():
     for task in tasks:
         for worker in workers:
             response = ResponseFactory(task=task, worker=worker)
-    check = SpotCheck.objects.create(response=response, drawn_at=NOON)
+    SpotCheckFactory(response=response)
 
     at_once(
         *[
@@ -96,7 +98,7 @@ def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place():
             for worker in workers
         ],
         lambda: services.judge(
-            spot_check=check, verdict="BAD", reason="vague", reviewer=None, at=NOON
+            response=response, verdict="BAD", reason="vague", reviewer=None, at=NOON
         ),
     )
 
@@ -120,3 +122,50 @@ def test_a_response_that_comes_in_while_its_worker_is_excluded_does_not_stay():
 
     assert not Response.objects.counting().exists()
     assert not SpotCheck.objects.open().exists()
+
+
+def test_reviewers_who_ask_at_once_are_shown_different_responses():
+    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "policy": "propose"}})
+    write(campaign, WorkerFactory(), 12)
+    services.learn(campaign=campaign)
+    shown: list[int] = []
+
+    refusals = at_once(
+        *[
+            lambda reviewer=reviewer: shown.extend(
+                item.response.pk
+                for item in services.next_checks(
+                    campaign=campaign, reviewer=reviewer, count=3, at=NOON
+                )
+            )
+            for reviewer in UserFactory.create_batch(4)
+        ]
+    )
+
+    assert refusals == [None] * 4
+    assert len(shown) == len(set(shown)) == 12
+
+
+def test_verdicts_answers_and_exclusions_at_once_leave_standings_that_are_right():
+    campaign = CampaignFactory(config={"review": NO_FLOOR})
+    workers = WorkerFactory.create_batch(4)
+    judged = [response for worker in workers for response in write(campaign, worker, 6)]
+    task = TaskFactory(campaign=campaign)
+    late = [ResponseFactory(task=task, worker=worker) for worker in workers]
+
+    refusals = at_once(
+        *[lambda response=response: judge(response, "BAD") for response in judged[:12]],
+        *[
+            lambda response=response: services.review_submitted(
+                campaign=campaign, responses=[response], at=NOON
+            )
+            for response in late
+        ],
+        *[lambda: services.learn(campaign=campaign)] * 2,
+        lambda: services.exclude_worker(
+            campaign=campaign, worker=workers[3], reason="lists", actor=None, at=NOON
+        ),
+    )
+
+    assert {type(error) for error in refusals} <= {type(None), services.AlreadyJudged}
+    assert services.recount_standings(campaign=campaign) == 0

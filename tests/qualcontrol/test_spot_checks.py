@@ -99,10 +99,11 @@ def test_draw_spot_checks_with_the_bounds_of_the_share(share, drawn):
 def test_judge_good_closes_the_check_and_keeps_the_response():
     check, reviewer = SpotCheckFactory(), UserFactory()
 
-    services.judge(spot_check=check, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+    services.judge(response=check.response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
 
     check.refresh_from_db()
-    assert (check.verdict, check.judged_at, check.reviewer) == (Verdict.GOOD, NOON, reviewer)
+    assert (check.verdict, check.judged_at) == (Verdict.GOOD, NOON)
+    assert check.judgements.get().reviewer == reviewer
     assert check.response.status == ResponseStatus.SUBMITTED
     assert [decision.act for decision in Decision.objects.all()] == [Act.JUDGE_GOOD]
 
@@ -112,7 +113,7 @@ def test_judge_bad_discards_the_response_and_its_task_wants_another():
     places = check.response.task.places_left
 
     services.judge(
-        spot_check=check, verdict="BAD", reason="wrong image", reviewer=reviewer, at=NOON
+        response=check.response, verdict="BAD", reason="wrong image", reviewer=reviewer, at=NOON
     )
 
     check.response.refresh_from_db()
@@ -130,7 +131,7 @@ def test_judge_bad_without_a_reason_changes_nothing():
     check = SpotCheckFactory()
 
     with pytest.raises(services.ReasonMissing):
-        services.judge(spot_check=check, verdict="BAD", reason="  ", reviewer=None, at=NOON)
+        services.judge(response=check.response, verdict="BAD", reason="  ", reviewer=None, at=NOON)
 
     assert SpotCheck.objects.open().get() == check
     assert not Decision.objects.exists()
@@ -138,10 +139,12 @@ def test_judge_bad_without_a_reason_changes_nothing():
 
 def test_judge_twice_keeps_the_first_verdict():
     check = SpotCheckFactory()
-    services.judge(spot_check=check, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    services.judge(response=check.response, verdict="GOOD", reason="", reviewer=None, at=NOON)
 
     with pytest.raises(services.AlreadyJudged):
-        services.judge(spot_check=check, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+        services.judge(
+            response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON
+        )
 
     check.refresh_from_db()
     assert check.verdict == Verdict.GOOD
@@ -152,7 +155,7 @@ def test_judge_a_response_that_was_discarded_meanwhile_is_refused():
     check = SpotCheckFactory(response__status=ResponseStatus.DISCARDED)
 
     with pytest.raises(services.AlreadyJudged):
-        services.judge(spot_check=check, verdict="GOOD", reason="", reviewer=None, at=NOON)
+        services.judge(response=check.response, verdict="GOOD", reason="", reviewer=None, at=NOON)
 
     assert not Decision.objects.exists()
 

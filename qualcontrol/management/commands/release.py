@@ -3,14 +3,15 @@
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from qualcontrol.services import release_campaign
 
 
 class Command(DomainCommand):
     help = (
-        "Freeze a release of a campaign: for each image one caption, drawn at random, becomes the "
-        "human baseline, and the others become its references."
+        "Freeze a release of a campaign. Of captions, one of each image, drawn at random, becomes "
+        "the human baseline, and the others become its references."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -36,7 +37,8 @@ class Command(DomainCommand):
             at=timezone.now(),
             partial=partial,
         )
+        kind = KINDS[found.kind]
         self.stdout.write(
-            f"Release {release.name}: images {release.images.count()}. Next: "
-            f"python manage.py export_captions {release.name} --out DIR"
+            f"Release {release.name}: {kind.subject_name}s {release.images.count()}. Next: "
+            f"python manage.py {kind.export_command} {release.name} --out DIR"
         )

@@ -1,0 +1,78 @@
+"""Signs of careless work, called flags: plain Python, without the database.
+
+A response's *lasting* flags come from its text, from how it came about, and from the captions
+before it. Its *image* flags compare it with the other answers of its image, and are made anew
+whenever one of these comes or goes. The database and the experiments run the same functions; they
+differ in where earlier captions are looked up (`Neighbours`).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from annotate.config import CampaignConfig
+from annotate.consensus import mean_similarities
+from qualcontrol.flags.behaviour import Conduct, behaviour_flags
+from qualcontrol.flags.copies import copy_flags
+from qualcontrol.flags.flag import Flag, codes
+from qualcontrol.flags.image import agreement_flags, wording_flags
+from qualcontrol.flags.neighbours import InMemory, Neighbour, Neighbours
+from qualcontrol.flags.writing import Keywords, no_keywords, writing_flags
+
+__all__ = [
+    "Conduct",
+    "Flag",
+    "InMemory",
+    "Neighbour",
+    "Neighbours",
+    "agreement_flags",
+    "codes",
+    "codes_of_captions",
+    "image_flags",
+    "lasting_flags",
+]
+
+
+def lasting_flags(
+    answer: Neighbour,
+    config: CampaignConfig,
+    neighbours: Neighbours,
+    *,
+    conduct: Conduct | None = None,
+    keywords: Keywords = no_keywords,
+) -> list[Flag]:
+    """The flags that stay, and have `neighbours` remember the answer. An answer without text has
+    only those of its conduct."""
+    flags = behaviour_flags(answer.text, conduct or Conduct(), config)
+    if answer.text:
+        flags += writing_flags(answer.text, config, keywords)
+        flags += copy_flags(answer, config, neighbours)
+    return flags
+
+
+def image_flags(
+    means: Sequence[float], texts: Sequence[str], config: CampaignConfig
+) -> list[list[Flag]]:
+    """For each answer to one task, the flags that compare it with the others: by its mean
+    similarity to them, and by their texts; `texts` is empty for answers without."""
+    apart = agreement_flags(means, config)
+    worded = wording_flags(texts, config) if texts else [[] for _ in means]
+    return [[*unlike, *wording] for unlike, wording in zip(apart, worded, strict=True)]
+
+
+def codes_of_captions(
+    captions: Iterable[tuple[int, int, str]], config: CampaignConfig
+) -> list[tuple[str, ...]]:
+    """The codes of (worker, image, text) captions in their order, once all of them are there."""
+    neighbours, by_image = InMemory(), defaultdict[int, list[int]](list)
+    flags: list[list[Flag]] = []
+    texts: list[str] = []
+    for number, (worker, image, text) in enumerate(captions):
+        flags.append(lasting_flags(Neighbour(number, worker, text), config, neighbours))
+        by_image[image].append(number)
+        texts.append(text)
+    for numbers in by_image.values():
+        of_image = [texts[number] for number in numbers]
+        found = image_flags(mean_similarities(of_image), of_image, config)
+        for number, more in zip(numbers, found, strict=True):
+            flags[number] += more
+    return [codes(each) for each in flags]

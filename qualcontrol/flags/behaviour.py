@@ -1,0 +1,79 @@
+"""Signs in how an answer came about; each is silent where nothing was counted."""
+
+from dataclasses import dataclass
+
+from annotate.config import CampaignConfig, Flags
+from annotate.english import words
+from qualcontrol.flags.flag import Flag
+
+# A pasted text of so many words is not jotted down.
+LONG = 18
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """What is known of how an answer came about; None where it is not known."""
+
+    seconds: float | None = None  # from the page's opening to the answer
+    keystrokes: int | None = None
+    pastes: int | None = None
+    pasted_characters: int | None = None
+    seconds_writing: float | None = None
+    times_left: int | None = None
+    device: str = ""
+
+
+def behaviour_flags(text: str, conduct: Conduct, config: CampaignConfig) -> list[Flag]:
+    """The signs in the conduct; `text` is empty for an answer without."""
+    limits = config.flags
+    found = [
+        _pasted(text, conduct, limits),
+        _typing(text, conduct, limits),
+        _hasty(conduct, limits),
+        _left(conduct, limits),
+    ]
+    return [flag for flag in found if flag is not None]
+
+
+def _pasted(text: str, conduct: Conduct, limits: Flags) -> Flag | None:
+    share = _pasted_share(text, conduct)
+    if share is None or share < limits.pasted:
+        return None
+    why, count = f"{share:.0%} of the text was pasted", len(words(text))
+    if count >= LONG:
+        return Flag("pasted_long", count, LONG, f"{why}, and it is long: {count} words.")
+    return Flag("pasted", share, limits.pasted, f"{why}.")
+
+
+def _pasted_share(text: str, conduct: Conduct) -> float | None:
+    """Share of the text that was pasted; all of it where only the paste itself is known."""
+    if not text or not conduct.pastes:
+        return None
+    if conduct.pasted_characters is None:
+        return 1.0
+    return min(1.0, conduct.pasted_characters / len(text))
+
+
+def _typing(text: str, conduct: Conduct, limits: Flags) -> Flag | None:
+    if not text or not conduct.seconds_writing or conduct.keystrokes is None:
+        return None
+    typed = len(text) - (conduct.pasted_characters or 0)
+    speed, most = typed / conduct.seconds_writing, limits.characters_a_second
+    if speed <= most:
+        return None
+    why = f"{speed:.0f} characters a second are more than people type."
+    return Flag("fast_typing", speed, most, why)
+
+
+def _hasty(conduct: Conduct, limits: Flags) -> Flag | None:
+    if conduct.seconds is None or conduct.seconds >= limits.seconds:
+        return None
+    why = f"It was sent {conduct.seconds:.0f} seconds after the page was opened."
+    return Flag("hasty", conduct.seconds, limits.seconds, why)
+
+
+def _left(conduct: Conduct, limits: Flags) -> Flag | None:
+    if conduct.times_left is None or conduct.times_left < limits.times_left:
+        return None
+    why = f"The page was left {conduct.times_left} times for another window."
+    return Flag("left_page", conduct.times_left, limits.times_left, why)

@@ -1,0 +1,129 @@
+"""Signs that a caption was not written for its image: near-copies of captions and examples, one
+sentence used again and again, and accounts that go on copying one other."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from functools import lru_cache
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
+
+from annotate.config import CampaignConfig, Flags
+from annotate.english import words
+from qualcontrol.flags.flag import Flag
+from qualcontrol.flags.neighbours import Neighbour, Neighbours, keys_of
+
+# The examples on the page where the campaign file gives none (caption_instructions.html).
+STANDING_EXAMPLES = (
+    "Two cyclists ride past a row of parked cars on a wet street.",
+    "An old man in a straw hat feeds pigeons beside a stone fountain.",
+)
+
+
+class Match(NamedTuple):
+    """An earlier caption, and how much a new one is like it."""
+
+    similarity: float
+    original: Neighbour
+
+
+def similarity(text: str, other: str) -> float:
+    """How alike the words of two texts are, 0 to 1: twice what they have in common, in its order,
+    by what they have in all; case and punctuation do not count."""
+    return Indel.normalized_similarity(_plain(text), _plain(other))
+
+
+def frame_similarity(text: str, other: str) -> float:
+    """The same by whole words: a sentence with other things put in keeps its frame."""
+    return Indel.normalized_similarity(words(text), words(other))
+
+
+def copy_flags(caption: Neighbour, config: CampaignConfig, neighbours: Neighbours) -> list[Flag]:
+    """The signs of copying; afterwards later captions find this one."""
+    limits = config.flags
+    found, open_keys = neighbours.look_up(keys_of(caption.text))
+    latest = [_match(caption.text, other) for other in neighbours.latest_of(caption.worker)]
+    met = [_match(caption.text, other) for other in found]
+    own = [match for match in met if match.original.worker == caption.worker]
+    others = [match for match in met if match.original.worker != caption.worker]
+    flags = [
+        _example(caption, config),
+        _own([*own, *latest], limits),
+        _repeats(caption, [match.original for match in latest], limits),
+        *_others(caption, others, limits, neighbours),
+    ]
+    neighbours.file(caption, open_keys)
+    return [flag for flag in flags if flag is not None]
+
+
+def _match(text: str, original: Neighbour) -> Match:
+    return Match(similarity(text, original.text), original)
+
+
+@lru_cache(maxsize=4096)
+def _plain(text: str) -> str:
+    return " ".join(words(text))
+
+
+def _copied(matches: Iterable[Match], limits: Flags) -> Match | None:
+    """The match that is most alike, if it is a near-copy."""
+    near = [match for match in matches if match.similarity >= limits.copy_similarity]
+    return max(near, key=lambda match: match.similarity, default=None)
+
+
+def _example(caption: Neighbour, config: CampaignConfig) -> Flag | None:
+    shown = config.instructions
+    bad = [example.text for example in shown.bad]
+    examples = [*(shown.good or STANDING_EXAMPLES), *bad]
+    alike = max(similarity(caption.text, example) for example in examples)
+    least = config.flags.copy_similarity
+    if alike < least:
+        return None
+    return Flag("copies_example", alike, least, "It copies an example of the instructions.")
+
+
+def _own(own: Iterable[Match], limits: Flags) -> Flag | None:
+    match = _copied(own, limits)
+    if match is None:
+        return None
+    why = f"It repeats an earlier caption of the same worker: “{match.original.text}”"
+    return Flag("copies_own", match.similarity, limits.copy_similarity, why)
+
+
+def _repeats(caption: Neighbour, latest: Sequence[Neighbour], limits: Flags) -> Flag | None:
+    alike = [
+        other
+        for other in latest
+        if frame_similarity(caption.text, other.text) >= limits.repeat_similarity
+    ]
+    if len(alike) < limits.repeats:
+        return None
+    why = (
+        f"{len(alike)} of the worker's latest {len(latest)} captions are much like it, "
+        f"such as “{alike[-1].text}”"
+    )
+    return Flag("repeats", len(alike), limits.repeats, why)
+
+
+def _others(
+    caption: Neighbour, others: Iterable[Match], limits: Flags, neighbours: Neighbours
+) -> list[Flag]:
+    match = _copied(others, limits)
+    if match is None:
+        return []
+    original = match.original
+    neighbours.note_copy(caption, original, match.similarity)
+    why = f"It is much like an earlier caption of another worker: “{original.text}”"
+    flags = [Flag("copies_other", match.similarity, limits.copy_similarity, why)]
+    count = neighbours.copies_of(caption.worker, original.worker)
+    if count >= limits.twin_copies and _in_step(caption, neighbours.whole(original), limits):
+        why = f"{count} captions of the account copy one other account, soon after it."
+        flags.append(Flag("twin_account", count, limits.twin_copies, why))
+    return flags
+
+
+def _in_step(caption: Neighbour, original: Neighbour, limits: Flags) -> bool:
+    """Whether two captions came within the same hours from the same class of device."""
+    if caption.at is None or original.at is None or caption.device != original.device:
+        return False
+    return abs(caption.at - original.at) <= timedelta(hours=limits.twin_hours)

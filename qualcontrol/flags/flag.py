@@ -1,0 +1,27 @@
+"""What a flag is: a named sign of careless work, with the figure it rests on."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A sign that a response may be careless; never a judgement of it."""
+
+    code: str
+    value: float
+    threshold: float  # the campaign's
+    why: str  # a sentence for the reviewer
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "value": round(self.value, 3)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        return cls(**values)
+
+
+def codes(flags: Iterable[Flag]) -> tuple[str, ...]:
+    """The flags' codes in alphabetical order, each once."""
+    return tuple(sorted({flag.code for flag in flags}))

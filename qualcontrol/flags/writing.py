@@ -1,0 +1,199 @@
+"""Signs in a caption's own text: length, rules, language, spelling, sentence."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+
+from annotate.config import CampaignConfig
+from annotate.english import is_known, words
+from annotate.text import LISTING_WORDS, THERE_IS, URL, is_keyword_list
+from qualcontrol.flags.flag import Flag
+from qualcontrol.flags.grammar import (
+    FUNCTION_WORDS,
+    breaks_off_at,
+    function_word_share,
+    impossible_pairs,
+)
+
+# What the instructions forbid: the future, guesses, and what a person might say.
+GUESS = re.compile(r"\b(will|going to|might|probably|maybe|perhaps)\b", re.IGNORECASE)
+QUOTATION = re.compile(r"[\"“«][^\"”»]{3,}[\"”»]")
+# Texts of fewer words are too short to say much about their language.
+FEWEST_WORDS = 4
+# The commonest words of languages that workers write in, without those that are English, too.
+OTHER_LANGUAGES = {
+    language: frozenset(listed.split())
+    for language, listed in {
+        "Spanish": "el los las una uno del con que por para está están en y su sus es al hay de la",
+        "Portuguese": "os uma um com que por para está estão em da do na no sobre seu é e o",
+        "French": "le les une un des et avec dans sur qui est sont du au aux ses deux il de la",
+        "Italian": "il lo gli una uno di che con per su sono è della del nella due e un la",
+        "German": "der das ein eine einen einem und mit auf vor ist sind im den dem zwei neben",
+        "Dutch": "het een en met op van voor zijn twee naast aan de staat",
+        "Indonesian": "yang dan di dengan seorang sebuah itu ini ada pada untuk sedang dua",
+        "Tagalog": "ang ng mga sa na ay isang may nasa siya si at",
+        "Vietnamese": "một và người đang trên của có trong với những các là",
+        "Turkish": "bir ve ile için bu olan üzerinde iki olarak var çok",
+        "Polish": "na się jest są dwa przez który jego ze od w i z",
+        "Swedish": "en ett och med på som är av den två framför står",
+    }.items()
+}
+# Words that captions by people hardly ever have, and fluent filler has often.
+ORNATE = re.compile(
+    r"\b(vibrant\w*|seren(e|ity)|bustling|showcas\w+|captur(es|ing)|adorn\w*|amidst?|juxtapos\w+"
+    r"|atmosphere|ambian\w+|ambien\w+|breathtaking|picturesque|evok\w+|tranquil\w*|intricate\w*"
+    r"|whimsical|overall|backdrop|meticulous\w*|stunning|nestled|exud\w+|bathed|illuminat\w+"
+    r"|gracefully|majestic\w*|depict\w*|sense of|creating|adding|suggest\w*|emphasi\w+"
+    r"|highlight\w*|gaz\w+|captivating|elegant\w*|exquisite\w*|charming|harmon\w+|testament"
+    r"|symphony|tapestry|moment of|scene (is|of)|contrast\w*)\b",
+    re.IGNORECASE,
+)
+SENTENCE_END = re.compile(r"[.!?]\s+[A-Z]")
+
+# A text with a greater share of function words is no list; then keywords are not asked for.
+SENTENCE = 0.35
+
+Keywords = Callable[[], Sequence[str]]
+Sign = Callable[[str, CampaignConfig, Keywords], Flag | None]
+
+
+def no_keywords() -> Sequence[str]:
+    return ()
+
+
+def writing_flags(
+    text: str, config: CampaignConfig, keywords: Keywords = no_keywords
+) -> list[Flag]:
+    """The signs in the text alone; `keywords` gives those that the worker was shown."""
+    found = [sign(text, config, keywords) for sign in SIGNS]
+    return [flag for flag in found if flag is not None]
+
+
+def _too_short(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    count, least = len(words(text)), config.captions.least_words
+    if count >= least:
+        return None
+    return Flag("too_short", count, least, f"It has {count} words; the rules ask for {least}.")
+
+
+def _too_long(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    count, most = len(words(text)), config.captions.most_words
+    if count <= most:
+        return None
+    return Flag("too_long", count, most, f"It has {count} words; the rules allow {most}.")
+
+
+def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    found = [pattern.search(text) for pattern in (GUESS, QUOTATION)]
+    if config.captions.forbid_there_is:
+        found.append(THERE_IS.match(text))
+    if config.captions.forbid_urls:
+        found.append(URL.search(text))
+    named = [match.group().strip() for match in found if match]
+    if not named:
+        return None
+    return Flag("rule_words", len(named), 1, f"It has what the instructions forbid: “{named[0]}”.")
+
+
+def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag | None:
+    least = config.flags.function_words
+    share = function_word_share(words(text))
+    # Who has a verb or a preposition lists nothing; keywords are looked up for the others alone.
+    joins = any(word in FUNCTION_WORDS and word not in LISTING_WORDS for word in words(text))
+    if not joins and is_keyword_list(text, keywords()):
+        why = "It is a list of the keywords."
+    elif share < least and len(words(text)) >= FEWEST_WORDS:
+        why = f"It reads like a list: {share:.0%} of its words are function words."
+    else:
+        return None
+    return Flag("keyword_list", share, least, why)
+
+
+def _misspelled(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    unknown = [word for word in words(text) if not is_known(word)]
+    least = config.flags.misspelled
+    if len(unknown) < least:
+        return None
+    why = f"No word list has {', '.join(f'“{word}”' for word in unknown[:3])}."
+    return Flag("misspelled", len(unknown), least, why)
+
+
+def _gibberish(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    tokens, least = words(text), config.flags.gibberish
+    if len(tokens) < 2:
+        return None
+    unknown = sum(not is_known(word) for word in tokens) / len(tokens)
+    repeated = 1 - len(set(tokens)) / len(tokens)
+    if max(unknown, repeated) < least:
+        return None
+    if unknown >= repeated:
+        return Flag("gibberish", unknown, least, f"{unknown:.0%} of its words are no words.")
+    return Flag("gibberish", repeated, least, f"{repeated:.0%} of its words repeat others of it.")
+
+
+def _foreign(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    least = config.flags.foreign
+    tokens = words(text)
+    own = function_word_share(tokens)
+    if own > SENTENCE:
+        return None
+    letters = [character for character in text if character.isalpha()]
+    latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
+    if letters and 1 - latin / len(letters) >= least:
+        share = 1 - latin / len(letters)
+        return Flag("foreign", share, least, f"{share:.0%} of its letters are not Latin.")
+    if len(tokens) < FEWEST_WORDS:
+        return None
+    shares = {
+        language: sum(word in common for word in tokens) / len(tokens)
+        for language, common in OTHER_LANGUAGES.items()
+    }
+    language = max(shares, key=lambda name: (shares[name], name))
+    if shares[language] < max(least, own):
+        return None
+    return Flag("foreign", shares[language], least, f"It seems to be {language}.")
+
+
+def _unfinished(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    last = breaks_off_at(text)
+    return Flag("unfinished", 1, 1, f"It breaks off at “{last}”.") if last else None
+
+
+def _order(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    pairs, limits = impossible_pairs(text), config.flags
+    why = f"English does not have {', '.join(f'“{pair}”' for pair in pairs[:3])}."
+    if len(pairs) >= limits.broken_order:
+        return Flag("broken_order", len(pairs), limits.broken_order, why)
+    return (
+        Flag("odd_order", len(pairs), limits.odd_order, why)
+        if (len(pairs) >= limits.odd_order)
+        else None
+    )
+
+
+def _ornate(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    found = [match.group() for match in ORNATE.finditer(text)]
+    if len(found) < config.flags.ornate:
+        return None
+    why = f"It is worded more richly than captions are: “{found[0]}”."
+    return Flag("ornate", len(found), config.flags.ornate, why)
+
+
+def _sentences(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    count = 1 + len(SENTENCE_END.findall(text))
+    return Flag("sentences", count, 2, f"It has {count} sentences.") if count > 1 else None
+
+
+SIGNS: tuple[Sign, ...] = (
+    _too_short,
+    _too_long,
+    _rule_words,
+    _keyword_list,
+    _misspelled,
+    _gibberish,
+    _foreign,
+    _unfinished,
+    _order,
+    _ornate,
+    _sentences,
+)

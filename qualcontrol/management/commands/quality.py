@@ -1,0 +1,121 @@
+"""`quality CAMPAIGN`: how good a campaign's responses are, and who wrote them."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotate.management.base import DomainCommand, campaign_named
+from annotate.models import Campaign
+from qualcontrol.figures import Quality, WorkerFigures, figures_of, quality, ranked_workers
+from qualcontrol.services import learn, recount_standings
+
+
+class Command(DomainCommand):
+    help = (
+        "Show how many of a campaign's kept responses are bad, as far as the random checks tell, "
+        "each worker's risk and what moved it, and how far the reviewers agree."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print one JSON object: estimate, workers, agreement, reviewers, verdicts",
+        )
+        parser.add_argument(
+            "--recount",
+            action="store_true",
+            help="count everything anew first, and flag responses from before there were flags",
+        )
+
+    def handle(self, *, campaign: str, **options: Any) -> None:
+        found = campaign_named(campaign)
+        if options["recount"]:
+            wrong = recount_standings(campaign=found)
+            self.stderr.write(f"{wrong} standings were wrong.")
+        learn(campaign=found)
+        figures = quality(found)
+        workers = figures_of(found, ranked_workers(found))
+        if options["json"]:
+            report = as_json(found, figures, workers)
+            self.stdout.write(json.dumps(report, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(_told(figures, workers)))
+
+
+def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) -> dict[str, Any]:
+    """All the figures as scripts read them."""
+    found = figures.estimate
+    return {
+        "campaign": campaign.slug,
+        "estimate": {
+            "share": round(found.share, 5) if found.checks else None,
+            "low": round(found.low, 5),
+            "high": round(found.high, 5),
+            "checks": found.checks,
+            "of": figures.kept,
+        },
+        "verdicts": {"good": figures.good, "bad": figures.bad, "waiting": figures.waiting},
+        "agreement": asdict(figures.agreement),
+        "reviewers": [asdict(reviewer) for reviewer in figures.reviewers],
+        "workers": [
+            {
+                "worker": worker.pseudonym,
+                "responses": worker.submitted,
+                "kept": worker.kept,
+                "discarded": worker.discarded,
+                "good": worker.good,
+                "bad": worker.bad,
+                "risk": round(worker.risk, 4),
+                "share": round(worker.share, 4),
+                "low": round(worker.low, 4),
+                "high": round(worker.high, 4),
+                "state": worker.state,
+                "moved_by": [reason["sentence"] for reason in worker.because],
+            }
+            for worker in workers
+        ],
+    }
+
+
+def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
+    found, agreed = figures.estimate, figures.agreement
+    estimated = (
+        f"of which {found.share:.1%} are bad by estimate (95 % interval {found.low:.1%} to "
+        f"{found.high:.1%}, {found.checks:,} random checks)"
+        if found.checks
+        else "and no random check is judged yet from which to estimate how many are bad"
+    )
+    lines = [
+        f"{figures.kept:,} responses kept, {estimated}.",
+        f"{figures.good + figures.bad:,} judged: {figures.good:,} good, {figures.bad:,} bad; "
+        f"{figures.waiting:,} checks wait.",
+        f"{agreed.pairs:,} judged by several reviewers: kappa {_number(agreed.kappa)}, "
+        f"alpha {_number(agreed.alpha)}.",
+    ]
+    for one in figures.reviewers:
+        gold = f", {one.gold_right} of {one.gold_of} gold items right" if one.gold_of else ""
+        lines.append(f"  {one.name or 'no name'}: {one.judged:,} judged, {one.bad:,} bad{gold}")
+    lines += [
+        "",
+        f"{'worker':<11}{'kept':>7}{'gone':>7}{'good':>6}{'bad':>6}{'risk':>7}{'share':>7}",
+    ]
+    lines += [_row(worker) for worker in workers]
+    return lines
+
+
+def _row(worker: WorkerFigures) -> str:
+    # The first sentence is on the campaign as a whole, and the same for all.
+    moved = next((reason["sentence"] for reason in worker.because[1:]), "")
+    return (
+        f"{worker.pseudonym:<11}{worker.kept:>7}{worker.discarded:>7}{worker.good:>7}"
+        f"{worker.bad:>7}{worker.risk:>7.0%}{worker.share:>7.1%}  {worker.state:<9} {moved}"
+    ).rstrip()
+
+
+def _number(coefficient: float | None) -> str:
+    return "unknown" if coefficient is None else f"{coefficient:.2f}"

@@ -1,0 +1,78 @@
+"""`spot_checks CAMPAIGN --next N`: the head of the queue."""
+
+import json
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+
+from annotate.kinds import KINDS
+from annotate.management.base import DomainCommand, campaign_named
+from annotate.models import Campaign
+from qualcontrol.services import Item, learn, next_checks
+
+
+class Command(DomainCommand):
+    help = (
+        "Show the responses that should be judged next, those first whose check is worth most, "
+        "with some random ones between. Nothing is kept for anybody: asked again, the answer is "
+        "the same until something was judged or came in."
+    )
+    # They would load every page of the site, which takes longer than the answer.
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+        parser.add_argument(
+            "--next", type=int, default=10, metavar="N", help="how many (default: 10)"
+        )
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print one JSON array: response, image, worker, caption, risk, flags, is_random",
+        )
+
+    def handle(self, *, campaign: str, **options: Any) -> None:
+        if options["next"] < 1:
+            raise CommandError("--next is at least 1.")
+        found = campaign_named(campaign)
+        learn(campaign=found)
+        items = next_checks(campaign=found, reviewer=None, count=options["next"], at=timezone.now())
+        rows = [as_json(found, item) for item in items]
+        if options["json"]:
+            self.stdout.write(json.dumps(rows, ensure_ascii=False))
+        else:
+            self.stdout.write("\n".join(map(_told, rows)) or "Nothing is left to judge.")
+
+
+def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
+    """A check as scripts read it; the worker is a pseudonym, `response` what `judge` takes."""
+    response = item.response
+    return {
+        "response": response.pk,
+        "image": response.task.image.key,
+        "worker": response.worker.pseudonym,
+        "caption": KINDS[campaign.kind].text(response),
+        "risk": round(item.risk, 4),
+        "flags": [
+            {
+                "code": flag["code"],
+                "value": flag["value"],
+                "threshold": flag["threshold"],
+                "sentence": flag["why"],
+            }
+            for flag in item.flags
+        ],
+        "is_random": item.is_random,
+    }
+
+
+def _told(row: dict[str, Any]) -> str:
+    """A check in two lines or more: where it is, what it says, and each flag's sentence."""
+    drawn = ", random" if row["is_random"] else ""
+    lines = [
+        f"{row['response']}  image {row['image']}, {row['worker']}, risk {row['risk']:.0%}{drawn}",
+        f"    {row['caption']}",
+        *(f"    - {flag['sentence']}" for flag in row["flags"]),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,30 @@
+"""Judgements of responses and workers: spot checks, flags, exclusions, and the log of decisions."""
+
+from qualcontrol.models.checks import Hold, Judgement, SpotCheck, Verdict
+from qualcontrol.models.decisions import Act, Decision
+from qualcontrol.models.exclusions import Appeal, Exclusion, Pause, Proposal, kept_out
+from qualcontrol.models.flags import Assessment, Copying, CopyKey
+from qualcontrol.models.gold import Gold, GoldAnswer
+from qualcontrol.models.standing import Standing, StandingChange, Weights
+
+__all__ = [
+    "Act",
+    "Appeal",
+    "Assessment",
+    "CopyKey",
+    "Copying",
+    "Decision",
+    "Exclusion",
+    "Gold",
+    "GoldAnswer",
+    "Hold",
+    "Judgement",
+    "Pause",
+    "Proposal",
+    "SpotCheck",
+    "Standing",
+    "StandingChange",
+    "Verdict",
+    "Weights",
+    "kept_out",
+]

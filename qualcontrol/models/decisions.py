@@ -1,0 +1,59 @@
+"""The log of decisions, which is only appended."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotate.models import Campaign, Response, Worker
+
+
+class Act(models.TextChoices):
+    JUDGE_GOOD = "JUDGE_GOOD", "judged good"
+    JUDGE_BAD = "JUDGE_BAD", "judged bad"
+    DISCARD = "DISCARD", "discarded"
+    RESTORE = "RESTORE", "restored"
+    EXCLUDE = "EXCLUDE", "excluded"
+    REINSTATE = "REINSTATE", "reinstated"
+    REJECT = "REJECT", "to be rejected"
+    PROPOSE = "PROPOSE", "proposed for exclusion"
+    LEAVE = "LEAVE", "left as they are"
+    PAUSE = "PAUSE", "paused"
+    LET_GO_ON = "LET_GO_ON", "let go on"
+    APPEAL = "APPEAL", "appealed"
+    ANSWER = "ANSWER", "appeal answered"
+
+
+class Decision(models.Model):
+    """A line of the log: who did what to which response or worker, when and why. Only appended."""
+
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="decisions")
+    act = models.CharField(max_length=10, choices=Act)
+    response = models.ForeignKey(
+        Response, models.PROTECT, null=True, blank=True, related_name="decisions"
+    )
+    worker = models.ForeignKey(
+        Worker, models.PROTECT, null=True, blank=True, related_name="decisions"
+    )
+    reason = models.CharField(max_length=1024, blank=True)
+    # Empty where the campaign's own policy decided.
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="decisions"
+    )
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(response__isnull=False) | Q(worker__isnull=False),
+                name="decision_has_a_subject",
+            ),
+            models.CheckConstraint(
+                condition=~Q(act__in=["REJECT", "EXCLUDE"]) | ~Q(reason=""),
+                name="decision_against_a_worker_has_a_reason",
+            ),
+        ]
+        indexes = [models.Index(fields=["campaign", "act"], name="decision_by_act")]
+
+    def __str__(self) -> str:
+        return f"{self.get_act_display()}: {self.response or self.worker}"

@@ -1,0 +1,138 @@
+"""Workers who are kept out of a campaign, for good or for now, and what is said about it."""
+
+from typing import Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotate.models import Campaign, Worker
+
+
+class KeptOutQuerySet(models.QuerySet):
+    def in_force(self) -> Self:
+        return self.filter(lifted_at=None)
+
+
+class Exclusion(models.Model):
+    """A worker kept out of a campaign; what they wrote was discarded."""
+
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="exclusions")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="exclusions")
+    reason = models.CharField(max_length=300)
+    excluded_at = models.DateTimeField()
+    lifted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = KeptOutQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "worker"],
+                condition=Q(lifted_at=None),
+                name="exclusion_in_force_once",
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="exclusion_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.campaign}"
+
+
+class Pause(models.Model):
+    """A worker who gets no new tasks of a campaign for now; what they wrote stays."""
+
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="pauses")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="pauses")
+    reason = models.CharField(max_length=300)
+    # The campaign's policy lifts only what it made itself.
+    is_by_policy = models.BooleanField(default=False)
+    paused_at = models.DateTimeField()
+    lifted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = KeptOutQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "worker"],
+                condition=Q(lifted_at=None),
+                name="pause_in_force_once",
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="pause_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.campaign}"
+
+
+def kept_out(campaign: Campaign) -> models.QuerySet[Worker]:
+    """The workers who get no new tasks of the campaign: the excluded and the paused."""
+    theirs = {"campaign": campaign, "worker": models.OuterRef("pk")}
+    return Worker.objects.filter(
+        models.Exists(Exclusion.objects.in_force().filter(**theirs))
+        | models.Exists(Pause.objects.in_force().filter(**theirs))
+    )
+
+
+class QuestionQuerySet(models.QuerySet):
+    def open(self) -> Self:
+        """What nobody has answered."""
+        return self.filter(answered_at=None)
+
+
+class Proposal(models.Model):
+    """That the campaign's policy would exclude a worker, for a person to decide."""
+
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="proposals")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="proposals")
+    reason = models.CharField(max_length=300)
+    proposed_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    objects = QuestionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "worker"],
+                condition=Q(answered_at=None),
+                name="proposal_open_once",
+            ),
+            models.CheckConstraint(condition=~Q(reason=""), name="proposal_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} in {self.campaign}"
+
+
+class Appeal(models.Model):
+    """What an excluded worker says against it, as they sent it, and what they were answered."""
+
+    exclusion = models.ForeignKey(Exclusion, models.PROTECT, related_name="appeals")
+    text = models.TextField()
+    received_at = models.DateTimeField()
+    answer = models.TextField(blank=True)
+    is_granted = models.BooleanField(default=False)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    answered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
+
+    objects = QuestionQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["exclusion"], condition=Q(answered_at=None), name="appeal_open_once"
+            ),
+            models.CheckConstraint(condition=~Q(text=""), name="appeal_has_a_text"),
+            models.CheckConstraint(
+                condition=Q(answered_at=None, answer="", is_granted=False)
+                | (Q(answered_at__isnull=False) & ~Q(answer="")),
+                name="appeal_answered_at_matches_answer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"appeal of {self.exclusion}"

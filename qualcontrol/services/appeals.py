@@ -1,0 +1,50 @@
+"""Appeals against an exclusion, which came by whatever road the worker found."""
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotate.models import Campaign, Worker
+from qualcontrol.models import Act, Appeal
+from qualcontrol.services.decisions import log_about
+from qualcontrol.services.errors import AlreadyAnswered, CannotAppeal, reason_given
+from qualcontrol.services.exclusions import reinstate_worker
+
+
+@transaction.atomic
+def enter_appeal(
+    *, campaign: Campaign, worker: Worker, text: str, actor: User | None, at: datetime
+) -> Appeal:
+    """Keep what an excluded worker sent. Raises CannotAppeal, ReasonMissing."""
+    text = reason_given(text, "appeal: what the worker wrote")
+    Worker.objects.select_for_update().get(pk=worker.pk)
+    exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
+    if exclusion is None:
+        raise CannotAppeal(f"{worker} is not excluded from {campaign}.")
+    if exclusion.appeals.open().exists():
+        raise CannotAppeal(f"An appeal of {worker} waits for its answer already.")
+    log_about(worker, campaign=campaign, act=Act.APPEAL, reason="", actor=actor, at=at)
+    return Appeal.objects.create(exclusion=exclusion, text=text, received_at=at)
+
+
+@transaction.atomic
+def answer_appeal(
+    *, appeal: Appeal, is_granted: bool, answer: str, actor: User, at: datetime
+) -> int:
+    """Answer an appeal; granted, the exclusion is undone. How many responses count again.
+
+    Raises AlreadyAnswered, ReasonMissing.
+    """
+    answer = reason_given(answer, "answer: the worker has a right to know it")
+    campaign, worker = appeal.exclusion.campaign, appeal.exclusion.worker
+    Worker.objects.select_for_update().get(pk=worker.pk)
+    waiting = Appeal.objects.open().filter(pk=appeal.pk)
+    if not waiting.update(answer=answer, is_granted=is_granted, answered_at=at, answered_by=actor):
+        raise AlreadyAnswered("This appeal was answered before.")
+    log_about(worker, campaign=campaign, act=Act.ANSWER, reason=answer[:1024], actor=actor, at=at)
+    if not is_granted or not campaign.exclusions.in_force().filter(worker=worker).exists():
+        return 0
+    return reinstate_worker(
+        campaign=campaign, worker=worker, actor=actor, reason="appeal granted", at=at
+    )

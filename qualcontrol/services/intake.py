@@ -1,0 +1,40 @@
+"""What happens to responses that were just submitted."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from annotate.models import Campaign, Response, Worker
+from qualcontrol.models import Exclusion
+from qualcontrol.services.exclusions import discard_for_exclusion
+from qualcontrol.services.flagging import assess
+from qualcontrol.services.sampling import draw_spot_checks
+from qualcontrol.services.standings import note_changes
+
+
+@transaction.atomic
+def review_submitted(*, campaign: Campaign, responses: Sequence[Response], at: datetime) -> None:
+    """Take in responses that were just submitted: they are flagged, those of excluded workers are
+    discarded, and of the others some are drawn for a spot check.
+
+    What follows for their workers is left to `decide`, which looks at them all together.
+    """
+    workers = {response.worker_id for response in responses}
+    # An exclusion that is being made at this moment is waited for.
+    list(Worker.objects.select_for_update().filter(pk__in=workers).order_by("pk"))
+    excluded = set(
+        Exclusion.objects.in_force()
+        .filter(campaign=campaign, worker__in=workers)
+        .values_list("worker_id", flat=True)
+    )
+    discard_for_exclusion(
+        [response for response in responses if response.worker_id in excluded],
+        campaign=campaign,
+        reason="the worker was excluded before",
+        actor=None,
+        at=at,
+    )
+    welcome = [response for response in responses if response.worker_id not in excluded]
+    draw_spot_checks(campaign=campaign, responses=welcome, at=at)
+    note_changes(campaign, assess(campaign=campaign, responses=responses))

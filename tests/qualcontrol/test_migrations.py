@@ -1,0 +1,52 @@
+"""That verdicts from before reviewers' judgements had rows are kept."""
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from qualcontrol.models import Judgement, SpotCheck
+from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory
+
+BEFORE = [("qualcontrol", "0003_flags")]
+
+
+@pytest.fixture
+def earlier_database():
+    """The database's tables as they were; brought up to date again when the test asks or ends."""
+    executor = MigrationExecutor(connection)
+    latest = executor.loader.graph.leaf_nodes()
+
+    def move(targets):
+        executor.loader.build_graph()
+        executor.migrate(targets)
+        return executor.loader.project_state(targets).apps
+
+    yield lambda: move(BEFORE), lambda: move(latest)
+    move(latest)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_earlier_verdict_becomes_its_reviewers_judgement(earlier_database):
+    go_back, go_on = earlier_database
+    campaign = CampaignFactory(config={"seed": 3, "review": {"share": 0.5}})
+    checks = [
+        SpotCheckFactory(
+            response__task__campaign=campaign, verdict="BAD", reason="vague", judged_at=NOON
+        )
+        for _ in range(8)
+    ]
+    reviewer = UserFactory()
+    Judgement.objects.bulk_create(
+        Judgement(spot_check=check, reviewer=reviewer, verdict="BAD", reason="vague", at=NOON)
+        for check in checks
+    )
+
+    old = go_back().get_model("qualcontrol", "SpotCheck").objects.all()
+    assert {check.reviewer_id for check in old} == {reviewer.pk}
+
+    go_on()
+    judgements = Judgement.objects.values_list("spot_check", "reviewer", "verdict", "reason", "at")
+    assert sorted(judgements) == [(check.pk, reviewer.pk, "BAD", "vague", NOON) for check in checks]
+    for check in SpotCheck.objects.all():
+        assert check.campaign == campaign
+        assert check.is_random == (check.draw < 0.5) != check.is_first

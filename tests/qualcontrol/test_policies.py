@@ -1,0 +1,228 @@
+"""What the campaign's policy does about a worker, and what it leaves to a person."""
+
+import pytest
+
+from annotate.models import Response
+from qualcontrol import services
+from qualcontrol.figures import figures_of
+from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, Standing
+from qualcontrol.risk import LEAST_BAD_VERDICTS
+from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
+from tests.qualcontrol.work import NO_FLOOR, judge, write
+
+pytestmark = pytest.mark.django_db
+
+
+def make_campaign(**review):
+    return CampaignFactory(config={"review": {**NO_FLOOR, **review}})
+
+
+def spoil(campaign, worker, bad=4, written=20):
+    """Work of which the first responses are judged bad."""
+    responses = write(campaign, worker, written)
+    for response in responses[:bad]:
+        if Response.objects.counting().filter(pk=response.pk).exists():
+            judge(response, "BAD")
+    return responses
+
+
+def believe(campaign, worker, *, risk, bad=LEAST_BAD_VERDICTS):
+    """A standing with a risk that a test is about."""
+    Standing.objects.update_or_create(
+        campaign=campaign,
+        worker=worker,
+        defaults={"risk": risk, "bad": bad, "good": 1, "responses": 20},
+    )
+
+
+def acts_on(worker):
+    return list(Decision.objects.filter(worker=worker, response=None).values_list("act", flat=True))
+
+
+def state_of(campaign, worker):
+    return figures_of(campaign, [worker.pk])[0].state
+
+
+def test_a_worker_whose_responses_are_judged_bad_is_excluded_with_a_reason():
+    campaign, worker = make_campaign(), WorkerFactory()
+
+    spoil(campaign, worker, bad=20)
+
+    exclusion = Exclusion.objects.get()
+    assert exclusion.worker == worker
+    assert "judged responses were bad" in exclusion.reason
+    assert not Response.objects.counting().exists()
+    line = Decision.objects.get(act=Act.EXCLUDE)
+    assert (line.actor, line.reason) == (None, exclusion.reason)
+
+
+def test_flags_alone_never_lead_to_anything():
+    campaign, worker = make_campaign(), WorkerFactory()
+    believe(campaign, worker, risk=1.0, bad=0)
+
+    assert services.decide(campaign=campaign, at=NOON) == 0
+    assert state_of(campaign, worker) == "active"
+
+
+def test_a_single_bad_verdict_leads_to_nothing():
+    campaign, worker = make_campaign(), WorkerFactory()
+
+    judge(write(campaign, worker)[0], "BAD")
+
+    assert state_of(campaign, worker) == "active"
+
+
+def test_under_propose_a_person_decides():
+    campaign, worker = make_campaign(policy="propose", pause_certainty=1), WorkerFactory()
+    believe(campaign, worker, risk=0.99)
+    write(campaign, worker, 3)
+
+    assert services.decide(campaign=campaign, at=NOON) == 1
+    assert services.decide(campaign=campaign, at=NOON) == 0
+
+    assert state_of(campaign, worker) == "proposed"
+    assert Response.objects.counting().count() == 3
+    assert acts_on(worker) == [Act.PROPOSE]
+
+
+def test_an_open_proposal_is_answered_by_an_exclusion():
+    campaign, worker = make_campaign(policy="propose"), WorkerFactory()
+    believe(campaign, worker, risk=0.99)
+    services.decide(campaign=campaign, at=NOON)
+
+    services.exclude_worker(
+        campaign=campaign, worker=worker, reason="yes", actor=UserFactory(), at=NOON
+    )
+
+    assert not Proposal.objects.open().exists()
+    assert state_of(campaign, worker) == "excluded"
+
+
+def test_a_worker_who_is_left_as_they_are_is_left_until_there_are_new_bad_verdicts():
+    campaign, worker = make_campaign(policy="propose", certainty=0.5, pause_certainty=1), None
+    worker = WorkerFactory()
+    responses = spoil(campaign, worker, bad=3)
+    assert state_of(campaign, worker) == "proposed"
+
+    services.leave_worker(
+        campaign=campaign, worker=worker, reason="known", actor=UserFactory(), at=NOON
+    )
+    services.decide(campaign=campaign, at=NOON)
+    assert state_of(campaign, worker) == "active"
+
+    judge(responses[10], "BAD")
+    assert state_of(campaign, worker) == "proposed"
+
+
+def test_leaving_a_worker_whom_nobody_proposed_is_refused():
+    campaign = make_campaign()
+
+    with pytest.raises(services.NothingProposed):
+        services.leave_worker(
+            campaign=campaign, worker=WorkerFactory(), reason="", actor=UserFactory(), at=NOON
+        )
+
+
+def test_a_doubtful_worker_is_paused_and_goes_on_when_the_doubt_is_gone():
+    campaign, worker = make_campaign(), WorkerFactory()
+    believe(campaign, worker, risk=0.9)
+    write(campaign, worker, 3)
+
+    services.decide(campaign=campaign, at=NOON)
+    assert state_of(campaign, worker) == "paused"
+    assert Response.objects.counting().count() == 3
+
+    believe(campaign, worker, risk=0.5)
+    services.decide(campaign=campaign, at=NOON)
+    assert state_of(campaign, worker) == "active"
+    assert acts_on(worker) == [Act.LET_GO_ON, Act.PAUSE]
+
+
+def test_a_pause_by_a_person_is_not_lifted_by_the_policy():
+    campaign, worker = make_campaign(), WorkerFactory()
+    services.pause_worker(
+        campaign=campaign, worker=worker, reason="asks", actor=UserFactory(), at=NOON
+    )
+
+    services.decide(campaign=campaign, at=NOON)
+
+    assert state_of(campaign, worker) == "paused"
+
+
+def test_who_was_let_go_on_by_a_person_is_not_paused_again_at_once():
+    campaign, worker = make_campaign(), WorkerFactory()
+    for response in write(campaign, worker, 20)[:LEAST_BAD_VERDICTS]:
+        SpotCheckFactory(response=response, verdict="BAD", reason="vague", judged_at=NOON)
+    believe(campaign, worker, risk=0.9)
+    services.decide(campaign=campaign, at=NOON)
+    assert state_of(campaign, worker) == "paused"
+
+    services.let_go_on(
+        campaign=campaign, worker=worker, reason="fine", actor=UserFactory(), at=NOON
+    )
+    services.decide(campaign=campaign, at=NOON)
+
+    assert state_of(campaign, worker) == "active"
+
+
+@pytest.mark.parametrize("service", ["pause_worker", "let_go_on"])
+def test_pausing_twice_and_letting_go_on_who_is_not_paused_are_refused(service):
+    campaign, worker = make_campaign(), WorkerFactory()
+    about = {"campaign": campaign, "worker": worker, "reason": "asks", "actor": None, "at": NOON}
+    if service == "pause_worker":
+        services.pause_worker(**about)
+
+    with pytest.raises((services.AlreadyPaused, services.NotPaused)):
+        getattr(services, service)(**about)
+
+    assert Pause.objects.count() == (service == "pause_worker")
+
+
+def test_an_exclusion_ends_a_pause():
+    campaign, worker = make_campaign(), WorkerFactory()
+    about = {"campaign": campaign, "worker": worker, "reason": "lists", "actor": None, "at": NOON}
+    services.pause_worker(**about)
+
+    services.exclude_worker(**about)
+
+    assert not Pause.objects.in_force().exists()
+    with pytest.raises(services.AlreadyExcluded):
+        services.pause_worker(**about)
+
+
+def test_an_exclusion_may_spare_what_came_before_the_first_bad_response():
+    campaign, worker = make_campaign(discard="since_first_bad", policy="propose"), WorkerFactory()
+    responses = write(campaign, worker, 6)
+    judge(responses[3], "BAD")
+    judge(responses[4], "BAD")
+
+    services.exclude_worker(campaign=campaign, worker=worker, reason="late", actor=None, at=NOON)
+
+    assert list(Response.objects.counting().order_by("pk")) == responses[:3]
+    assert services.open_questions(campaign) == []
+
+
+def test_a_reinstated_worker_is_not_excluded_again_by_the_same_verdicts():
+    campaign, worker = make_campaign(), WorkerFactory()
+    responses = spoil(campaign, worker, bad=20)
+    assert state_of(campaign, worker) == "excluded"
+
+    services.reinstate_worker(
+        campaign=campaign, worker=worker, actor=UserFactory(), reason="heard", at=NOON
+    )
+    services.learn(campaign=campaign)
+    services.decide(campaign=campaign, at=NOON)
+    assert state_of(campaign, worker) == "active"
+
+    left = Response.objects.counting().filter(pk__in=[one.pk for one in responses]).first()
+    judge(left, "BAD")
+    assert state_of(campaign, worker) == "excluded"
+
+
+def test_a_bad_verdict_drops_a_response_and_leaves_its_payment_alone():
+    campaign = make_campaign()
+    [response] = write(campaign, WorkerFactory())
+
+    judge(response, "BAD")
+
+    assert not Decision.objects.filter(act=Act.REJECT).exists()

@@ -1,0 +1,271 @@
+"""`spot_checks`, `judge` and `quality`, which scripts call in turn."""
+
+import io
+import json
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.management import CommandError, call_command
+
+from annotate.models import Response
+from qualcontrol import services
+from qualcontrol.models import Judgement, SpotCheck
+from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
+from tests.qualcontrol.work import NO_FLOOR, judge, write
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    return CampaignFactory(config={"review": NO_FLOOR})
+
+
+def run(command, *arguments, **options):
+    out = io.StringIO()
+    call_command(command, *arguments, stdout=out, stderr=out, **options)
+    return out.getvalue()
+
+
+def answer_of(command, *arguments):
+    return json.loads(run(command, *arguments, "--json"))
+
+
+def verdicts_file(tmp_path, *lines):
+    path = tmp_path / "verdicts.jsonl"
+    texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def test_spot_checks_gives_what_a_script_needs(campaign):
+    worker = WorkerFactory()
+    [response] = write(campaign, worker, text="Dog, ball, grass.")
+
+    [item] = answer_of("spot_checks", campaign.slug, "--next=3")
+
+    assert item["response"] == response.pk
+    assert item["image"] == response.task.image.key
+    assert item["worker"] == worker.pseudonym
+    assert item["caption"] == "Dog, ball, grass."
+    assert 0 < item["risk"] <= 1
+    assert item["is_random"] is False
+    [short] = [flag for flag in item["flags"] if flag["code"] == "too_short"]
+    assert set(short) == {"code", "value", "threshold", "sentence"}
+    assert (short["value"], short["threshold"]) == (3, 8)
+
+
+def test_spot_checks_without_json_reads_as_text(campaign):
+    write(campaign, WorkerFactory(), text="Dog, ball, grass.")
+
+    said = run("spot_checks", campaign.slug)
+
+    assert "Dog, ball, grass." in said
+    assert "the rules ask for 8" in said
+
+
+def test_spot_checks_of_a_campaign_without_responses_is_an_empty_array(campaign):
+    assert answer_of("spot_checks", campaign.slug) == []
+    assert run("spot_checks", campaign.slug) == "Nothing is left to judge.\n"
+
+
+def test_spot_checks_gives_at_least_one(campaign):
+    with pytest.raises(CommandError, match="--next is at least 1"):
+        run("spot_checks", campaign.slug, "--next=0")
+
+
+def test_judge_takes_verdicts_in_any_case_and_gives_a_bad_one_a_reason(campaign, tmp_path):
+    one, other, third = write(campaign, WorkerFactory(), 3)
+    path = verdicts_file(
+        tmp_path,
+        {"response": one.pk, "verdict": "good"},
+        {"response": other.pk, "verdict": "BAD"},
+        {"response": str(third.pk), "verdict": "Bad", "reason": "a list of words"},
+    )
+
+    said = run("judge", campaign.slug, path)
+
+    assert "3 verdicts taken (1 good, 2 bad)" in said
+    assert list(SpotCheck.objects.order_by("response").values_list("verdict", "reason")) == [
+        ("GOOD", ""),
+        ("BAD", "judged by file"),
+        ("BAD", "a list of words"),
+    ]
+    assert list(Response.objects.counting()) == [one]
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("{", "this is not JSON"),
+        ("[1]", "this is not a JSON object"),
+        ({"response": 1}, "verdict is None, not good or bad"),
+        ({"response": 1, "verdict": "fine"}, "verdict is 'fine', not good or bad"),
+        ({"verdict": "good"}, "response is None, not a response's number"),
+        ({"response": True, "verdict": "good"}, "response is True, not a response's number"),
+        ({"response": 10**30, "verdict": "good"}, "not a response's number"),
+        ({"response": 10**9, "verdict": "good"}, "has no submitted response 1000000000"),
+        ({"response": 1, "verdict": "bad", "reason": 3}, "reason is not a text"),
+    ],
+)
+def test_judge_names_a_faulty_line_and_takes_the_others(campaign, tmp_path, line, fault):
+    [response] = write(campaign, WorkerFactory())
+    path = verdicts_file(tmp_path, line, "", {"response": response.pk, "verdict": "good"})
+    out = io.StringIO()
+
+    with pytest.raises(CommandError, match="1 lines could not be taken"):
+        call_command("judge", campaign.slug, path, stdout=out, stderr=out)
+
+    assert "line 1: " in out.getvalue()
+    assert fault in out.getvalue()
+    assert SpotCheck.objects.get().verdict == "GOOD"
+
+
+def test_judge_takes_no_response_of_another_campaign(campaign, tmp_path):
+    elsewhere = ResponseFactory()
+    path = verdicts_file(tmp_path, {"response": elsewhere.pk, "verdict": "good"})
+
+    with pytest.raises(CommandError):
+        run("judge", campaign.slug, path)
+
+    assert not SpotCheck.objects.exists()
+
+
+def test_judging_twice_is_told_and_no_error(campaign, tmp_path):
+    [response] = write(campaign, WorkerFactory())
+    path = verdicts_file(tmp_path, {"response": response.pk, "verdict": "good"})
+    run("judge", campaign.slug, path)
+
+    said = run("judge", campaign.slug, path)
+
+    assert "0 verdicts taken (0 good, 0 bad), 1 passed over" in said
+    assert "line 1: Somebody else has judged this answer" in said
+
+
+def test_judge_reads_standard_input(campaign, monkeypatch):
+    [response] = write(campaign, WorkerFactory())
+    line = json.dumps({"response": response.pk, "verdict": "good"})
+    monkeypatch.setattr("sys.stdin", io.StringIO(line))
+
+    assert "1 verdicts taken" in run("judge", campaign.slug, "-")
+
+
+def test_judge_says_that_a_file_is_not_there(campaign, tmp_path):
+    with pytest.raises(CommandError, match="No such file"):
+        run("judge", campaign.slug, str(tmp_path / "nothing.jsonl"))
+
+
+def test_judge_keeps_who_judged(campaign, tmp_path):
+    one, other = write(campaign, WorkerFactory(), 2)
+    anna = UserFactory(username="anna")
+    for name, response in (("anna", one), ("ben", other)):
+        path = verdicts_file(tmp_path, {"response": response.pk, "verdict": "good"})
+        run("judge", campaign.slug, path, f"--reviewer={name}")
+
+    ben = get_user_model().objects.get(username="ben")
+    assert (ben.is_active, ben.has_usable_password()) == (False, False)
+    assert list(Judgement.objects.values_list("reviewer", flat=True)) == [anna.pk, ben.pk]
+
+
+def test_a_script_finds_the_careless_worker_and_has_them_excluded(campaign, tmp_path):
+    careless = WorkerFactory()
+    write(campaign, careless, 30, text="dog ball grass")
+    for _ in range(5):
+        write(campaign, WorkerFactory(), 30)
+    for _ in range(3):
+        items = answer_of("spot_checks", campaign.slug, "--next=4")
+        lines = [
+            {
+                "response": item["response"],
+                "verdict": "bad" if item["worker"] == careless.pseudonym else "good",
+            }
+            for item in items
+        ]
+        run("judge", campaign.slug, verdicts_file(tmp_path, *lines))
+
+    report = answer_of("quality", campaign.slug)
+
+    excluded = [row["worker"] for row in report["workers"] if row["state"] == "excluded"]
+    assert excluded == [careless.pseudonym]
+
+
+def test_quality_gives_every_figure(campaign):
+    worker, idle = WorkerFactory(), WorkerFactory()
+    first, second, *_ = write(campaign, worker, 4)
+    write(campaign, idle)
+    judge(first, "GOOD", UserFactory(username="anna"))
+    judge(second, "BAD")
+
+    report = answer_of("quality", campaign.slug)
+
+    assert report["campaign"] == campaign.slug
+    assert report["verdicts"] == {"good": 1, "bad": 1, "waiting": 0}
+    assert report["estimate"] == {"share": None, "low": 0.0, "high": 1.0, "checks": 0, "of": 4}
+    assert report["agreement"] == {"pairs": 0, "kappa": None, "alpha": None}
+    assert {one["name"]: (one["judged"], one["bad"]) for one in report["reviewers"]} == {
+        "anna": (1, 0),
+        "": (1, 1),
+    }
+    row, _ = report["workers"]
+    sentences = row.pop("moved_by")
+    assert sentences
+    assert 0 < row.pop("risk") < 1
+    assert 0 < row.pop("low") <= row.pop("share") <= row.pop("high") < 1
+    assert row == {
+        "worker": worker.pseudonym,
+        "responses": 4,
+        "kept": 3,
+        "discarded": 1,
+        "good": 1,
+        "bad": 1,
+        "state": "active",
+    }
+
+
+def test_quality_estimates_from_the_random_checks_alone():
+    campaign = CampaignFactory(config={"review": {"first": 0, "share": 1, "policy": "propose"}})
+    responses = write(campaign, WorkerFactory(), 20)
+    by_draw = sorted(responses, key=lambda one: one.spot_check.draw)
+    for response in by_draw[:10]:
+        judge(response, "GOOD")
+    judge(by_draw[15], "BAD")
+
+    estimate = answer_of("quality", campaign.slug)["estimate"]
+
+    # The sixteenth in the random order is judged before the eleventh, and so is not in yet.
+    assert (estimate["checks"], estimate["of"]) == (10, 19)
+
+
+def test_quality_without_json_is_a_table(campaign):
+    worker = WorkerFactory()
+    write(campaign, worker, 3)
+
+    said = run("quality", campaign.slug)
+
+    assert "3 responses kept, and no random check is judged yet" in said
+    assert worker.pseudonym in said
+
+
+def test_quality_flags_and_counts_what_is_older_than_the_flags(campaign):
+    response = ResponseFactory(task__campaign=campaign, text="Dog, ball, grass.")
+
+    said = run("quality", campaign.slug, "--recount")
+
+    assert "standings were wrong" in said
+    assert "too_short" in response.assessment.codes
+
+
+@pytest.mark.parametrize("command", ["spot_checks", "quality"])
+def test_a_campaign_that_is_not_there_is_said_in_a_line(command):
+    with pytest.raises(CommandError, match="No campaign is called 'nothing'"):
+        run(command, "nothing")
+
+
+def test_what_is_excluded_by_hand_shows_as_excluded(campaign):
+    worker = WorkerFactory()
+    write(campaign, worker, 3)
+    services.exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+
+    [row] = answer_of("quality", campaign.slug)["workers"]
+
+    assert (row["state"], row["kept"], row["discarded"]) == ("excluded", 0, 3)

@@ -1,0 +1,214 @@
+"""The model of carelessness: what flags and verdicts make of a worker's figure."""
+
+import random
+
+import pytest
+from django.conf import settings as installation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from qualcontrol.cases import BLOCK_STARTS, block_of
+from qualcontrol.manners import FAMILIES
+from qualcontrol.risk import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Figure, Group, fit
+
+WORKER = 0
+# Forty others, of whose responses one in fifty is flagged.
+OTHERS = [
+    group
+    for worker in range(1, 41)
+    for group in (
+        Group(worker, 0, (), unjudged=25),
+        Group(worker, 1, (), unjudged=24),
+        Group(worker, 1, ("unlike",), unjudged=1),
+    )
+]
+
+
+def figure_of(*groups: Group) -> Figure:
+    """The figure of a worker with these groups among the others."""
+    return fit([*groups, *OTHERS]).figure(WORKER)
+
+
+def test_a_worker_nobody_knows_anything_bad_of_is_probably_not_careless():
+    figure = figure_of(Group(WORKER, 0, (), unjudged=25))
+
+    assert figure.risk < 0.2
+    assert figure.responses == 25
+
+
+def test_many_flags_make_a_worker_suspicious():
+    flagged = figure_of(
+        Group(WORKER, 0, (), unjudged=15), Group(WORKER, 0, ("unlike",), unjudged=10)
+    )
+
+    assert flagged.risk > 0.5
+
+
+def test_good_verdicts_on_flagged_responses_clear_a_worker():
+    suspicion = Group(WORKER, 0, (), unjudged=15), Group(WORKER, 0, ("unlike",), unjudged=10)
+    cleared = Group(WORKER, 0, (), unjudged=15), Group(WORKER, 0, ("unlike",), 5, good=5)
+
+    assert figure_of(*cleared).risk < 0.1 < figure_of(*suspicion).risk
+
+
+def test_bad_verdicts_raise_the_figure_of_a_worker_without_flags():
+    unjudged = figure_of(Group(WORKER, 0, (), unjudged=25))
+    judged = figure_of(Group(WORKER, 0, (), unjudged=20, bad=3, good=2))
+
+    assert unjudged.risk < CERTAINTY <= judged.risk
+
+
+def test_few_bad_among_many_judged_are_slips():
+    figure = figure_of(Group(WORKER, 0, (), good=24, bad=1), Group(WORKER, 1, (), good=25))
+
+    assert figure.risk < 0.05
+    assert figure.share == pytest.approx(1 / 50, abs=0.01)
+
+
+def test_a_fully_judged_worker_has_the_share_that_was_found():
+    figure = figure_of(Group(WORKER, 0, (), good=15, bad=10))
+
+    assert figure.share == pytest.approx(0.4)
+    assert figure.risk > 0.99
+
+
+def test_a_fully_judged_workers_interval_is_the_share_that_was_found():
+    figure = figure_of(Group(WORKER, 0, (), good=15, bad=10))
+
+    assert (figure.low, figure.high) == (pytest.approx(0.4), pytest.approx(0.4))
+
+
+def test_an_interval_grows_narrow_as_verdicts_come():
+    widths = [
+        figure.high - figure.low
+        for judged in (4, 40, 160)
+        for figure in [figure_of(Group(WORKER, 0, (), 200 - judged, judged // 2, judged // 2))]
+    ]
+
+    assert widths == sorted(widths, reverse=True)
+    assert 0 < widths[-1] < 0.1 < widths[0]
+
+
+def test_an_interval_leaves_out_what_verdicts_exclude():
+    figure = figure_of(Group(WORKER, 0, ("unlike",), unjudged=10, good=6, bad=4))
+
+    assert 4 / 20 <= figure.low < figure.high <= 14 / 20
+
+
+def test_who_turned_careless_is_seen_beside_much_good_work():
+    at_first = [Group(WORKER, block, (), unjudged=20, good=5) for block in (0, 1)]
+    later = Group(WORKER, 2, (), unjudged=30, good=2, bad=6)
+
+    crowd = fit([*at_first, later, *OTHERS])
+
+    assert crowd.figure(WORKER).risk > CERTAINTY
+    assert crowd.chance_bad(WORKER, 2, ()) > 5 * crowd.chance_bad(WORKER, 0, ())
+    assert "50th response" in crowd.figure(WORKER).because[-1].sentence
+
+
+def test_flags_alone_exclude_nobody():
+    crowd = fit([Group(WORKER, 0, ("unlike",), unjudged=25), *OTHERS])
+
+    assert not crowd.should_exclude(WORKER)
+
+
+def test_exclusion_takes_several_bad_verdicts():
+    few = LEAST_BAD_VERDICTS - 1
+    groups = [Group(WORKER, 0, ("unlike",), unjudged=25 - few, bad=few), *OTHERS]
+    more = [groups[0]._replace(unjudged=24 - few, bad=few + 1), *OTHERS]
+
+    assert not fit(groups).should_exclude(WORKER)
+    assert fit(more).should_exclude(WORKER)
+
+
+def test_a_flag_that_many_good_workers_have_tells_nothing():
+    habit = [
+        Group(worker, 0, ("pasted",), unjudged=20, good=5 * (worker < 10)) for worker in range(40)
+    ]
+
+    crowd = fit([*habit, Group(99, 0, ("pasted",), unjudged=20)])
+
+    assert crowd.figure(99).risk < 0.2
+
+
+def test_effects_add_up_to_the_figure():
+    figure = figure_of(
+        Group(WORKER, 0, ("unlike",), unjudged=6, bad=1), Group(WORKER, 0, (), unjudged=18)
+    )
+
+    log_odds = sum(reason.effect for reason in figure.because)
+
+    assert 1 / (1 + 2.718281828**-log_odds) == pytest.approx(figure.risk, rel=1e-6)
+    assert [reason.sentence for reason in figure.because][1:] == [
+        "Of their 25 responses flags mark: unlike 7 times (usual: 1.9%).",
+        "1 of 1 judged responses were bad.",
+    ]
+
+
+numbers = st.integers(0, 12)
+groups_of_a_worker = st.lists(
+    st.builds(
+        Group,
+        worker=st.integers(0, 6),
+        block=st.integers(0, len(BLOCK_STARTS) - 1),
+        codes=st.lists(st.sampled_from(["a", "b", "c"]), unique=True).map(sorted).map(tuple),
+        unjudged=numbers,
+        good=numbers,
+        bad=numbers,
+    ).filter(lambda group: group.unjudged + group.good + group.bad > 0),
+    unique_by=lambda group: (group.worker, group.block, group.codes),
+    max_size=20,
+)
+
+
+def figures(crowd: Crowd) -> list[Figure]:
+    return [crowd.figure(worker) for worker in crowd.workers]
+
+
+@settings(max_examples=40, deadline=None)
+@given(groups_of_a_worker, st.randoms(use_true_random=False))
+def test_figures_are_probabilities_and_the_order_of_what_is_known_does_not_matter(groups, rng):
+    shuffled = rng.sample(groups, len(groups))
+
+    found = figures(fit(groups))
+
+    assert found == figures(fit(shuffled))
+    assert all(0 <= figure.risk <= 1 for figure in found)
+    assert all(0 <= figure.low <= figure.share <= figure.high <= 1 for figure in found)
+
+
+@settings(max_examples=20, deadline=None)
+@given(groups_of_a_worker)
+def test_what_was_learned_gives_each_worker_the_same_figure_alone(groups):
+    crowd = fit(groups)
+
+    for worker in crowd.workers:
+        own = [group for group in groups if group.worker == worker]
+        alone = fit(own, learned=crowd.learned)
+        assert alone.figure(worker).risk == pytest.approx(crowd.figure(worker).risk, abs=1e-9)
+
+
+def test_families_name_flags_that_there_are():
+    explained = (installation.BASE_DIR / "docs" / "flags.md").read_text(encoding="utf-8")
+
+    assert all(f"`{code}`" in explained for codes in FAMILIES.values() for code in codes)
+
+
+def test_a_flag_that_was_never_seen_does_no_harm_to_what_was_learned():
+    learned = fit(OTHERS).learned
+
+    alone = fit([Group(WORKER, 0, ("brand_new",), unjudged=5)], learned=learned)
+
+    assert 0 < alone.chance_bad(WORKER, 0, ("brand_new",)) < 0.2
+
+
+def test_a_campaign_without_responses_has_no_figures():
+    assert fit([]).workers == []
+
+
+def test_blocks_begin_where_they_say():
+    positions = random.Random(0).sample(range(10_000), 200)
+
+    for position in positions:
+        block = block_of(position)
+        assert BLOCK_STARTS[block] <= position < [*BLOCK_STARTS, 10**9][block + 1]

@@ -1,0 +1,169 @@
+"""The quality page: estimate, what is to be decided, policy, reviewers; and the page of gold."""
+
+import pytest
+
+from annotate.config import Review
+from annotate.kinds import KINDS
+from qualcontrol import services
+from qualcontrol.models import Gold, SpotCheck
+from qualcontrol.services.exclusions import propose_exclusion
+from qualcontrol.views.quality import policy_in_words
+from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
+
+
+def submitted(campaign, number):
+    responses = ResponseFactory.create_batch(number, task__campaign=campaign)
+    services.review_submitted(campaign=campaign, responses=responses, at=NOON)
+    return responses
+
+
+def test_without_a_judged_random_check_there_is_no_estimate(client, campaign):
+    submitted(campaign, 2)
+
+    page = client.get("/review/pilot/quality/").content.decode()
+
+    assert "No estimate yet" in page
+    assert "Nobody has judged anything yet." in page
+
+
+def test_the_estimate_comes_with_its_interval_and_its_checks(client):
+    campaign = CampaignFactory(slug="pilot", config={"review": {"share": 1}})
+    reviewer = UserFactory(username="ada")
+    for response in submitted(campaign, 20):
+        services.judge(response=response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+
+    answer = client.get("/review/pilot/quality/")
+
+    estimate = answer.context["quality"].estimate
+    page = answer.content.decode()
+    assert (estimate.share, estimate.low, estimate.checks) == (0, 0, 20)
+    assert f"<strong>{round(100 * estimate.high)} %</strong>" in page
+    assert "from 20 random checks alone" in page
+    assert '<th scope="row">ada</th><td class="number">20</td>' in page
+
+
+def test_what_is_to_be_decided_leads_to_its_worker(client, campaign):
+    proposed, paused, excluded = (response.worker for response in submitted(campaign, 3))
+    propose_exclusion(campaign=campaign, worker=proposed, reason="many bad ones", at=NOON)
+    reason = {"reason": "odd hours", "actor": None, "at": NOON}
+    services.pause_worker(campaign=campaign, worker=paused, **reason)
+    services.exclude_worker(campaign=campaign, worker=excluded, **reason)
+    services.enter_appeal(
+        campaign=campaign, worker=excluded, text="I tried hard.", actor=None, at=NOON
+    )
+
+    page = client.get("/review/pilot/quality/").content.decode()
+
+    for worker, text in ((proposed, "many bad ones"), (paused, "odd hours"), (excluded, "I tried")):
+        assert f'/review/pilot/workers/{worker.pseudonym}/">{worker.pseudonym}</a> {text}' in page
+
+
+def test_the_page_takes_the_same_queries_for_many_workers(
+    client, campaign, django_assert_max_num_queries
+):
+    for response in submitted(campaign, 12):
+        services.pause_worker(
+            campaign=campaign, worker=response.worker, reason="x", actor=None, at=NOON
+        )
+
+    with django_assert_max_num_queries(18):
+        client.get("/review/pilot/quality/")
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({}, "first captions (1) and a random 2 % of all"),
+        (
+            {"limit": 0.2, "certainty": 0.9},
+            "90 % certain that more than 20 % of a worker's captions",
+        ),
+        ({"policy": "propose"}, "proposed for exclusion as soon as"),
+        ({"policy": "propose"}, "A person decides."),
+        ({"reviewers": 2}, "where they differ, a third one decides"),
+        ({"pause_certainty": 0.7}, "From 70 % certainty on"),
+        ({"discard": "since_first_bad"}, "since the first that was judged bad"),
+    ],
+)
+def test_the_policy_is_told_in_words(values, sentence):
+    assert sentence in " ".join(policy_in_words(Review(**values), KINDS["caption"]))
+
+
+def test_who_is_never_paused_is_not_told_of_pauses():
+    assert "no new tasks" not in " ".join(
+        policy_in_words(Review(pause_certainty=1), KINDS["caption"])
+    )
+
+
+def test_a_caption_is_made_gold_and_judged_by_it(client, campaign, reviewer):
+    (response,) = submitted(campaign, 1)
+    fields = {"response": response.pk, "verdict": "BAD", "reason": "another image"}
+
+    page = client.post("/review/pilot/gold/", fields, follow=True).content.decode()
+
+    gold = Gold.objects.get()
+    assert (gold.response, gold.verdict, gold.made_by) == (response, "BAD", reviewer)
+    assert SpotCheck.objects.get().verdict == "BAD"
+    assert response.caption.text in page
+
+
+def test_a_bad_caption_is_made_up(client, campaign):
+    task = TaskFactory(campaign=campaign, image__key="0a1b")
+    fields = {"task": "0a1b", "text": "Things are here.", "reason": "vague"}
+
+    page = client.post("/review/pilot/gold/", fields, follow=True).content.decode()
+
+    gold = Gold.objects.get()
+    assert (gold.task, gold.text, gold.verdict) == (task, "Things are here.", "BAD")
+    assert "made up" in page
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({"response": "999", "verdict": "GOOD"}, "has no caption with the number 999"),
+        ({"response": "1", "verdict": "BAD"}, "Say what is wrong with it."),
+        ({"response": "one", "verdict": "GOOD"}, "Enter a whole number."),
+        ({"task": "nope", "text": "A", "reason": "b"}, "The campaign has no image nope."),
+        ({"task": "", "text": "", "reason": ""}, "This field is required."),
+    ],
+)
+def test_gold_that_cannot_be_made_says_why(client, campaign, fields, problem):
+    answer = client.post("/review/pilot/gold/", fields)
+
+    assert problem in answer.content.decode()
+    assert not Gold.objects.exists()
+
+
+def test_the_page_of_gold_says_how_it_was_judged(client, campaign, reviewer):
+    task = TaskFactory(campaign=campaign)
+    gold = services.seed_gold(
+        task=task, text="Made up.", reason="wrong", actor=UserFactory(), at=NOON
+    )
+    services.judge_item(
+        item=services.item_by_key(campaign, 2 * gold.pk + 1),
+        verdict="GOOD",
+        reason="",
+        reviewer=reviewer,
+        at=NOON,
+    )
+
+    page = client.get("/review/pilot/gold/")
+
+    (row,) = page.context["page"]
+    assert (row.judged, row.right) == (1, 0)
+
+
+def test_the_page_of_gold_shows_nobody_what_they_are_still_to_judge(client, campaign, reviewer):
+    task = TaskFactory(campaign=campaign)
+    values = {"task": task, "reason": "wrong", "at": NOON}
+    services.seed_gold(text="By somebody else.", actor=UserFactory(), **values)
+    services.seed_gold(text="By the reviewer.", actor=reviewer, **values)
+
+    page = client.get("/review/pilot/gold/").content.decode()
+
+    assert "By the reviewer." in page
+    assert "By somebody else." not in page
+    assert "1 more is not shown" in page

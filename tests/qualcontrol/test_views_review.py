@@ -1,0 +1,427 @@
+"""The review page: what a reviewer sees, what a verdict does, and what the page's script gets."""
+
+import re
+
+import pytest
+from django.urls import reverse
+
+from annotate.kinds import KINDS
+from annotate.models import ResponseStatus
+from qualcontrol import services
+from qualcontrol.forms import OTHER, reasons_against
+from qualcontrol.models import Decision, Exclusion, Judgement, SpotCheck
+from qualcontrol.views.review import AHEAD
+from tests.factories import (
+    NOON,
+    BoxFactory,
+    CampaignFactory,
+    LinkCampaignFactory,
+    LinkResponseFactory,
+    LinkTaskFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+    WorkerAccountFactory,
+    WorkerFactory,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
+
+QUEUE = "/review/pilot/"
+
+
+def submitted(campaign, **response):
+    """A response that was taken in as the reconciler does it."""
+    return taken_in(ResponseFactory(task__campaign=campaign, **response))
+
+
+def taken_in(response):
+    campaign = response.task.campaign
+    services.review_submitted(campaign=campaign, responses=[response], at=NOON)
+    services.refresh_standings(campaign=campaign)
+    return response
+
+
+def linked():
+    """A response of links, in a campaign called pilot."""
+    task = LinkTaskFactory(campaign=LinkCampaignFactory(slug="pilot"), boxes=["Dog", "Man"])
+    return taken_in(LinkResponseFactory(task=task))
+
+
+def judge_address(response):
+    return reverse("qualcontrol:judge", args=[response.task.campaign.slug, 2 * response.pk])
+
+
+def shown(page):
+    """The caption that is before the reviewer; those held ready lie in templates."""
+    before, *_ = page.content.decode().split("<template")
+    return before
+
+
+def held(page):
+    """The keys of the items that an answer brings, in order."""
+    return [int(key) for key in re.findall(r'data-key="(\d+)"', page.content.decode())]
+
+
+def test_the_page_shows_image_keywords_caption_and_other_captions(client, campaign):
+    worker = WorkerFactory()
+    WorkerAccountFactory(worker=worker, marketplace_id="AVERYSECRET")
+    submitted(campaign, worker=worker, text="Another sentence of theirs, of some length.")
+    response = submitted(campaign, worker=worker, text="A dog sleeps on a red sofa.")
+    BoxFactory(image=response.task.image, object_class__name="Dog")
+    services.judge(
+        response=worker.responses.first(), verdict="GOOD", reason="", reviewer=None, at=NOON
+    )
+
+    page = shown(client.get(QUEUE))
+
+    assert response.task.image.url in page
+    assert "<li>Dog</li>" in page
+    assert "A dog sleeps on a red sofa." in page
+    assert "Another sentence of theirs" in page
+    assert worker.pseudonym in page
+    assert "AVERYSECRET" not in page
+
+
+def test_the_page_escapes_what_a_worker_wrote(client, campaign):
+    submitted(campaign, text="<script>alert(1)</script> & a dog")
+
+    page = client.get(QUEUE).content.decode()
+
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; a dog" in page
+    assert "<script>alert" not in page
+
+
+def test_the_page_says_why_this_one_and_which_signs_it_has(client, campaign):
+    submitted(campaign, text="cat, dog, tree, car, house")
+
+    page = shown(client.get(QUEUE))
+
+    assert "One of the first of this worker." in page
+    assert "keyword_list" in page
+
+
+def test_the_signs_of_a_random_check_are_folded_away(client):
+    campaign = CampaignFactory(slug="pilot", config={"review": {"share": 1}})
+    submitted(campaign)
+
+    page = shown(client.get(QUEUE))
+
+    assert "Random check" in page
+    assert "<details>" in page
+    assert "<details open>" not in page
+
+
+def test_the_next_items_lie_ready_and_their_images_are_fetched_ahead(client, campaign):
+    responses = [submitted(campaign) for _ in range(AHEAD + 2)]
+
+    page = client.get(QUEUE)
+
+    assert len(held(page)) == 1 + AHEAD
+    ahead = [r for r in responses if 2 * r.pk in held(page)[1:]]
+    assert all(
+        f'<link rel="preload" as="image" href="{r.task.image.url}">' in shown(page) for r in ahead
+    )
+
+
+def test_skipping_leads_to_the_next_and_around_to_the_first(client, campaign):
+    first, second = (submitted(campaign), submitted(campaign))
+
+    one = held(client.get(QUEUE))[0]
+    other = held(client.get(QUEUE, {"skip": f"{one}"}))
+    again = held(client.get(QUEUE, {"skip": f"{one} {other[0]}"}))
+
+    assert {one, *other} == {2 * first.pk, 2 * second.pk}
+    assert len(other) == 1
+    assert set(again) == {one, *other}
+
+
+@pytest.mark.parametrize("skip", ["x", "-1", "9" * 40, "²", "1 2 x"])
+def test_a_skip_that_makes_no_sense_is_passed_over(client, campaign, skip):
+    submitted(campaign)
+
+    assert client.get(QUEUE, {"skip": skip}).status_code == 200
+
+
+def test_the_queue_of_one_campaign_holds_nothing_of_another(client, campaign):
+    submitted(CampaignFactory())
+
+    page = client.get(QUEUE)
+
+    assert "Nothing waits for review" in page.content.decode()
+
+
+def test_two_reviewers_are_shown_different_captions(client, campaign):
+    submitted(campaign)
+    submitted(campaign)
+    mine = held(client.get(QUEUE))
+    client.force_login(UserFactory())
+
+    theirs = client.get(QUEUE)
+
+    assert len(mine) == 2
+    assert held(theirs) == []
+
+
+def test_good_judges_and_goes_on(client, campaign, reviewer):
+    response = submitted(campaign)
+
+    fields = {"verdict": "GOOD", "reason": "vague", "other": "not read"}
+    answer = client.post(judge_address(response), fields)
+
+    assert (answer.status_code, answer.url) == (302, QUEUE)
+    judgement = Judgement.objects.get()
+    assert (judgement.verdict, judgement.reason, judgement.reviewer) == ("GOOD", "", reviewer)
+
+
+def test_what_was_skipped_stays_skipped_after_a_verdict(client, campaign):
+    skipped, response = submitted(campaign), submitted(campaign)
+
+    answer = client.post(
+        judge_address(response), {"verdict": "GOOD", "skip": f"{2 * skipped.pk} x"}
+    )
+
+    assert answer.url == f"{QUEUE}?skip={2 * skipped.pk}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"reason": "wrong-image"}, "describes another image"),
+        ({"reason": "other", "other": " rude "}, "rude"),
+        ({"other": "rude"}, "rude"),
+        ({"reason": "copy", "other": "of W-1"}, "the same as other captions (of W-1)"),
+    ],
+)
+def test_bad_keeps_the_reason_and_discards(client, campaign, fields, reason):
+    response = submitted(campaign)
+
+    client.post(judge_address(response), {"verdict": "BAD", **fields})
+
+    response.refresh_from_db()
+    check = SpotCheck.objects.get()
+    assert (check.verdict, check.reason) == ("BAD", reason)
+    assert response.status == ResponseStatus.DISCARDED
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"verdict": "BAD"},
+        {"verdict": "BAD", "reason": "other"},
+        {"verdict": "BAD", "reason": "no such reason"},
+        {"verdict": "PERHAPS"},
+        {},
+    ],
+)
+def test_a_verdict_that_is_not_whole_changes_nothing_and_says_so(client, campaign, fields):
+    response = submitted(campaign)
+
+    answer = client.post(judge_address(response), fields)
+
+    assert answer.status_code == 422
+    assert 'role="alert"' in answer.content.decode()
+    assert SpotCheck.objects.open().get().response == response
+
+
+def test_a_kind_of_task_has_reasons_of_its_own(client):
+    response = linked()
+
+    page = shown(client.get(QUEUE))
+    client.post(judge_address(response), {"verdict": "BAD", "reason": "wrong-box"})
+
+    assert "a word is linked to the wrong box <kbd>1</kbd>" in page
+    assert "keywords" not in page
+    assert SpotCheck.objects.get().reason == "a word is linked to the wrong box"
+
+
+def test_a_reason_of_another_kind_is_none(client):
+    response = linked()
+
+    answer = client.post(judge_address(response), {"verdict": "BAD", "reason": "vague"})
+
+    assert answer.status_code == 422
+    assert "Say what is wrong with the answer: choose a reason." in answer.content.decode()
+    assert not Judgement.objects.exists()
+
+
+def test_an_answer_that_shows_its_image_is_all_that_shows_it(client):
+    response = linked()
+
+    page = shown(client.get(QUEUE))
+
+    assert page.count(f'<img src="{response.task.image.url}"') == 1
+    assert "Keywords" not in page
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "New answers are drawn"),
+        ("quality/", "One reviewer judges each answer."),
+        ("gold/", "<h2>Mark a worker's answer</h2>"),
+        ("workers/", "whose share of bad answers"),
+        ("workers/{}/", "<h2>Answers</h2>"),
+        ("decisions/", "A man feeds a dog in front of a red car."),
+    ],
+)
+def test_pages_speak_of_what_the_kind_is_answered_with(client, reviewer, name, words):
+    response = linked()
+    fields = {"verdict": "BAD", "reason": "all wrong", "actor": reviewer, "at": NOON}
+    services.mark_gold(response=response, **fields)
+
+    page = client.get(f"{QUEUE}{name.format(response.worker)}").content.decode()
+
+    assert "captions" not in page
+    assert words in page
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_every_reason_has_a_number_key_and_the_last_is_in_words(kind):
+    reasons = reasons_against(kind)
+
+    assert len(reasons) <= 9
+    assert [*reasons][-1] == OTHER
+
+
+def test_judging_what_somebody_else_judged_says_so(client, campaign):
+    response = submitted(campaign)
+    services.judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+
+    fields = {"verdict": "BAD", "reason": "vague"}
+    answer = client.post(judge_address(response), fields, follow=True)
+
+    assert "Somebody else has judged this answer meanwhile." in answer.content.decode()
+    assert Decision.objects.count() == 1
+
+
+@pytest.mark.parametrize("key", [1, 2, 10**25])
+def test_a_key_that_nothing_goes_by_is_not_found(client, campaign, key):
+    answer = client.post(reverse("qualcontrol:judge", args=["pilot", key]), {"verdict": "GOOD"})
+
+    assert answer.status_code == 404
+
+
+def test_a_response_of_another_campaign_is_not_found(client, campaign):
+    response = submitted(CampaignFactory())
+
+    address = reverse("qualcontrol:judge", args=["pilot", 2 * response.pk])
+    answer = client.post(address, {"verdict": "GOOD"})
+
+    assert answer.status_code == 404
+    assert SpotCheck.objects.open().exists()
+
+
+def test_judging_needs_a_post(client, campaign):
+    assert client.get(judge_address(submitted(campaign))).status_code == 405
+
+
+def test_a_page_that_holds_items_gets_as_many_as_it_lacks(client, campaign):
+    for _ in range(AHEAD + 4):
+        submitted(campaign)
+    first, *ahead = held(client.get(QUEUE))
+
+    fields = {"verdict": "GOOD", "ahead": " ".join(map(str, ahead)), "skip": ""}
+    answer = client.post(reverse("qualcontrol:judge", args=["pilot", first]), fields)
+
+    assert answer.status_code == 200
+    assert len(held(answer)) == 1
+    assert not {first, *ahead} & set(held(answer))
+    assert Judgement.objects.count() == 1
+
+
+def test_a_page_is_told_which_of_its_items_need_no_verdict_any_more(client, campaign):
+    careless = WorkerFactory()
+    for _ in range(2):
+        submitted(campaign, worker=careless)
+    submitted(campaign)
+    first, *ahead = held(client.get(QUEUE))
+    services.exclude_worker(campaign=campaign, worker=careless, reason="x", actor=None, at=NOON)
+
+    answer = client.get(QUEUE, {"ahead": f"{first} {' '.join(map(str, ahead))}"})
+
+    (gone,) = re.findall(r'data-gone="([\d ]*)"', answer.content.decode())
+    assert {int(key) for key in gone.split()} == {2 * r.pk for r in careless.responses.all()}
+
+
+def test_after_a_verdict_that_leads_to_an_exclusion_the_worker_is_not_shown_again(client):
+    campaign = CampaignFactory(slug="pilot", config={"review": {"first": 20}})
+    careless = WorkerFactory()
+    lists = [submitted(campaign, worker=careless, text="cat, dog, tree, car") for _ in range(9)]
+    others = [submitted(campaign) for _ in range(9)]
+
+    while not Exclusion.objects.exists():
+        key = held(client.get(QUEUE))[0]
+        verdict = "BAD" if key in {2 * response.pk for response in lists} else "GOOD"
+        address = reverse("qualcontrol:judge", args=["pilot", key])
+        client.post(address, {"verdict": verdict, "reason": "keyword-list"})
+
+    left = held(client.get(QUEUE))
+    assert left
+    assert set(left) <= {2 * response.pk for response in others}
+
+
+def test_two_reviewers_judge_without_knowing_of_each_other(client):
+    campaign = CampaignFactory(slug="pilot", config={"review": {"reviewers": 2}})
+    response = submitted(campaign)
+    client.post(judge_address(response), {"verdict": "BAD", "reason": "vague"})
+    assert held(client.get(QUEUE)) == []
+    assert "vague" not in client.get("/review/pilot/decisions/").content.decode()
+    client.force_login(UserFactory())
+
+    page = client.get(QUEUE)
+
+    assert held(page) == [2 * response.pk]
+    assert "A second opinion" in shown(page)
+    worker_page = client.get(f"/review/pilot/workers/{response.worker}/")
+    for text in (shown(page), worker_page.content.decode()):
+        assert "too vague: would fit many images" not in text.replace("</label>", "\n").replace(
+            "too vague: would fit many images <kbd>", ""
+        )
+
+
+def test_a_made_up_caption_looks_like_a_workers_first(client):
+    campaign = CampaignFactory(slug="pilot", config={"review": {"gold_every": 1}})
+    task = TaskFactory(campaign=campaign)
+    services.seed_gold(
+        task=task, text="A made-up caption.", reason="wrong", actor=UserFactory(), at=NOON
+    )
+    submitted(campaign, text="A man in a blue coat walks along a wide beach.")
+
+    made_up, real = client.get(QUEUE).content.decode().split("<template", 1)
+
+    if "A man in a blue coat walks along a wide beach." in made_up:
+        made_up, real = real, made_up
+    skeletons = [
+        re.sub(r"\s+", " ", re.sub(r">[^<]*<|\"[^\"]*\"", "", html[html.index("data-review ") :]))
+        for html in (made_up.split("</template")[0], real.split("</template")[0])
+    ]
+    assert "A made-up caption." in made_up
+    assert "This is their first caption" not in made_up
+    assert skeletons[0][:1500] == skeletons[1][:1500]
+
+
+def test_the_page_takes_the_same_queries_for_a_worker_of_many_captions(
+    client, campaign, django_assert_max_num_queries
+):
+    worker = WorkerFactory()
+    for _ in range(25):
+        submitted(campaign, worker=worker)
+    client.get(QUEUE)
+
+    with django_assert_max_num_queries(50):
+        page = client.get(QUEUE)
+
+    assert len(held(page)) == 1 + AHEAD
+
+
+def test_a_verdict_takes_the_same_queries_whatever_was_judged_before(
+    client, campaign, django_assert_max_num_queries
+):
+    for _ in range(12):
+        submitted(campaign)
+    first, *ahead = held(client.get(QUEUE))
+    fields = {"verdict": "GOOD", "ahead": " ".join(map(str, ahead))}
+
+    with django_assert_max_num_queries(60):
+        client.post(reverse("qualcontrol:judge", args=["pilot", first]), fields)

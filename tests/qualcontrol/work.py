@@ -1,0 +1,49 @@
+"""Workers' work for tests: responses that came in by the road that ingest takes, and verdicts."""
+
+import random
+
+from annotate.models import Campaign, Response, Worker
+from qualcontrol import services
+from tests.factories import NOON, ResponseFactory, TaskFactory
+
+NO_FLOOR = {"first": 0, "share": 0}
+NOUNS = """dog ball field boat river horse bridge child kitchen train window tree street market
+hat guitar plate snow beach tower lamp garden bicycle sheep mirror cake piano kite ladder clock"""
+
+
+def sentence(number: int) -> str:
+    """A sentence that is like no other number's."""
+    words = random.Random(number).sample(NOUNS.split(), 5)
+    return "A {} and a {} are near the {} with a {} and a {}.".format(*words)
+
+
+def write(campaign: Campaign, worker: Worker, count: int = 1, **values) -> list[Response]:
+    """So many submitted responses of a worker, each to a task of its own; the same sentences in
+    each campaign."""
+    first = campaign.tasks.count()
+    responses = [
+        ResponseFactory(
+            task=TaskFactory(campaign=campaign),
+            worker=worker,
+            **{"text": sentence(first + number), **values},
+        )
+        for number in range(count)
+    ]
+    services.review_submitted(campaign=campaign, responses=responses, at=NOON)
+    return responses
+
+
+def judge(response: Response, verdict: str, reviewer=None) -> None:
+    services.judge(
+        response=response,
+        verdict=verdict,
+        reason="vague" if verdict == "BAD" else "",
+        reviewer=reviewer,
+        at=NOON,
+    )
+
+
+def standing_of(campaign: Campaign, worker: Worker):
+    """The worker's standing as it is after all that happened."""
+    services.refresh_standings(campaign=campaign)
+    return campaign.standings.get(worker=worker)
