@@ -8,15 +8,26 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 from PIL import Image as Picture
 
-from annotate.models import Box, Campaign, Caption, ObjectClass, Response
+from annotate.models import (
+    Box,
+    Campaign,
+    Caption,
+    Correspondence,
+    ObjectClass,
+    Response,
+    Task,
+)
 from annotate.services.campaigns import progress
 from hits.management.commands.simulate_workers import plan_of
 from hits.models import Sync, WorkerAccount
 from hits.reconciler import reconcile
-from hits.simulation.crowd import CARELESS_KINDS, Crowd, Member, Outcome, Plan, members
-from hits.simulation.marketplace_site import NotOffered, SiteError, WorkerBrowser
 from hits.simulation.reviewer import review
-from tests.factories import CampaignFactory
+from hits.simulation.workers.browser import NotOffered, WorkerBrowser
+from hits.simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
+from hits.simulation.workers.hands import CARELESS_WRITERS, Crew, Hand, hands_for
+from hits.simulation.workers.linking import Linker
+from hits.simulation.workers.pages import SiteError
+from tests.factories import CampaignFactory, LinkCampaignFactory, LinkTaskFactory
 from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -37,26 +48,33 @@ def pictured(campaign: Campaign, settings) -> Campaign:
     """Give each image of the campaign a file and two objects."""
     classes = [ObjectClass.objects.get_or_create(label=f"/m/{n}", name=n)[0] for n in NAMES]
     edges = {"x_min": 0.1, "x_max": 0.5, "y_min": 0.1, "y_max": 0.5}
-    for number, task in enumerate(campaign.tasks.select_related("image").order_by("number")):
-        path = settings.MEDIA_ROOT / f"images/{task.image.key}.jpg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        Picture.new("RGB", (64, 48), (90, 140, 200)).save(path)
-        task.image.file = f"images/{task.image.key}.jpg"
-        task.image.save()
+    for number, task in enumerate(with_files(campaign, settings)):
         for each in (classes[number % 6], classes[(number + 1) % 6]):
             Box.objects.get_or_create(image=task.image, object_class=each, **edges)
     return campaign
 
 
+def with_files(campaign: Campaign, settings) -> list[Task]:
+    """The campaign's tasks, each image with a file."""
+    tasks = list(campaign.tasks.select_related("image").order_by("number"))
+    for task in tasks:
+        path = settings.MEDIA_ROOT / f"images/{task.image.key}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Picture.new("RGB", (64, 48), (90, 140, 200)).save(path)
+        task.image.file = f"images/{task.image.key}.jpg"
+        task.image.save()
+    return tasks
+
+
 def crowd_of(
-    marketplace, names: list[str], plan: Plan, careless: int = 0
+    marketplace, names: list[str], campaign: Campaign, careless: int = 0, errors: float = 0.2
 ) -> tuple[list[Member], dict[str, str]]:
     """The crowd, and the kind of each by the marketplace's id of them."""
     workers = marketplace.workers(*names)
-    links = [worker.sign_in_url for worker in workers]
-    crowd = members(names=names, links=links, careless=careless, plan=plan)
-    ids = [worker.worker_id for worker in workers]
-    return crowd, {each: member.kind for each, member in zip(ids, crowd, strict=True)}
+    hands = hands_for(campaign, Crew(len(names), careless, errors, seed=1))
+    browsers = [WorkerBrowser(worker.sign_in_url) for worker in workers]
+    kinds = {each.worker_id: hand.kind for each, hand in zip(workers, hands, strict=True)}
+    return members(names=names, browsers=browsers, hands=hands, seed=1), kinds
 
 
 def rounds(campaign: Campaign, crowd: list[Member], plan: Plan) -> tuple[list[Outcome], list[Sync]]:
@@ -74,7 +92,7 @@ def test_a_crowd_completes_a_campaign_and_does_what_others_returned(marketplace,
     campaign = pictured(make_campaign(tasks=3), settings)
     reconcile(campaign)
     plan = plan_of(campaign, {**OPTIONS, "returns": 0.3})
-    crowd, _ = crowd_of(marketplace, [f"c{number}" for number in range(7)], plan)
+    crowd, _ = crowd_of(marketplace, [f"c{number}" for number in range(7)], campaign)
 
     outcomes, syncs = rounds(campaign, crowd, plan)
 
@@ -85,13 +103,39 @@ def test_a_crowd_completes_a_campaign_and_does_what_others_returned(marketplace,
     assert len(set(Caption.objects.values_list("text", flat=True))) >= 8
 
 
+def test_a_crowd_links_the_words_of_captions(marketplace, site, settings):
+    review = {"share": 0, "first": 0, "approve_after_hours": 0}
+    campaign = LinkCampaignFactory(
+        status="RUNNING", config={"review": review, "responses": 2, "hit": {"images": 2}}
+    )
+    for _ in range(2):
+        LinkTaskFactory(campaign=campaign, boxes=["Man", "Dog", "Car"])
+    with_files(campaign, settings)
+    reconcile(campaign)
+    # One after the other: two at once may each find one image taken and get the other alone.
+    plan = plan_of(campaign, {**OPTIONS, "threads": 1})
+    crowd, _ = crowd_of(marketplace, ["l1", "l2"], campaign, errors=0)
+
+    outcomes, _ = rounds(campaign, crowd, plan)
+
+    assert not any(outcome.errors for outcome in outcomes)
+    assert sum(outcome.total for outcome in outcomes) == 2
+    answers = Correspondence.objects.select_related("response__task__image")
+    assert len(answers) == 4
+    for answer in answers:
+        boxes = answer.response.task.image.boxes
+        keys = dict(boxes.values_list("object_class__name", "pk"))
+        # A man feeds a dog in front of a red car.
+        assert answer.words == {"1": [keys["Man"]], "4": [keys["Dog"]], "10": [keys["Car"]]}
+
+
 def test_a_crowd_stops_after_the_assignments_asked_for(marketplace, site, settings):
     campaign = pictured(make_campaign(tasks=3), settings)
     reconcile(campaign)
     plan = plan_of(campaign, {**OPTIONS, "assignments": 4})
     told = []
 
-    crowd, _ = crowd_of(marketplace, ["s1", "s2"], plan)
+    crowd, _ = crowd_of(marketplace, ["s1", "s2"], campaign)
     outcome = Crowd(crowd, plan, lambda: told.append(1)).work()
 
     assert outcome.total == len(told) == 4
@@ -100,12 +144,12 @@ def test_a_crowd_stops_after_the_assignments_asked_for(marketplace, site, settin
 
 def test_careless_workers_are_found_by_what_they_wrote_and_excluded(marketplace, site, settings):
     campaign = make_campaign(
-        tasks=4, review={"share": 0.5, "first": 2, "approve_after_hours": 0}, seed=3
+        tasks=8, review={"share": 0.5, "first": 2, "approve_after_hours": 0}, seed=3
     )
     pictured(campaign, settings)
     reconcile(campaign)
     plan = plan_of(campaign, {**OPTIONS, "threads": 1})
-    crowd, kinds = crowd_of(marketplace, [f"x{n}" for n in range(6)], plan, careless=3)
+    crowd, kinds = crowd_of(marketplace, [f"x{n}" for n in range(4)], campaign, careless=2)
     reviewer = get_user_model().objects.create_user("reviewer")
 
     for _ in range(2):
@@ -115,7 +159,7 @@ def test_careless_workers_are_found_by_what_they_wrote_and_excluded(marketplace,
 
     excluded = set(campaign.exclusions.values_list("worker__account__marketplace_id", flat=True))
     assert excluded
-    assert {kinds[worker] for worker in excluded} <= set(CARELESS_KINDS)
+    assert {kinds[worker] for worker in excluded} <= set(CARELESS_WRITERS)
     counting = Response.objects.of(campaign).counting()
     assert not counting.filter(worker__account__marketplace_id__in=excluded).exists()
 
@@ -172,29 +216,19 @@ def test_an_absent_site_is_an_error_and_not_an_end(marketplace, requester, setti
     reconcile(campaign)
     plan = plan_of(campaign, OPTIONS)
 
-    outcome = Crowd(crowd_of(marketplace, ["e1"], plan)[0], plan).work()
+    outcome = Crowd(crowd_of(marketplace, ["e1"], campaign)[0], plan).work()
 
     assert outcome.total == 0
-    assert sum(outcome.errors.values()) == 2  # one for each HIT it could accept
+    # The preview, then each HIT that it could accept.
+    assert sum(outcome.errors.values()) == 3
     assert "ConnectionError" in next(iter(outcome.errors))
 
 
 def test_few_workers_do_most_of_the_work():
-    plan = Plan(
-        group="G",
-        seed=2,
-        limits=None,
-        sights={},  # type: ignore[arg-type]
-    )
+    browser, hand = WorkerBrowser("http://127.0.0.1/"), Hand("honest", Linker(frozenset(), 0.0))
     names = [f"w{number}" for number in range(60)]
-    weights = sorted(
-        (
-            member.weight
-            for member in members(
-                names=names, links=["http://127.0.0.1/"] * 60, careless=6, plan=plan
-            )
-        ),
-        reverse=True,
-    )
 
-    assert sum(weights[:15]) > 0.5 * sum(weights)
+    crowd = members(names=names, browsers=[browser] * 60, hands=[hand] * 60, seed=2)
+
+    weights = sorted((member.weight for member in crowd), reverse=True)
+    assert sum(weights[:15]) > 0.4 * sum(weights)

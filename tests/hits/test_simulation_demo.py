@@ -44,7 +44,7 @@ def demonstration(tmp_path_factory) -> tuple[Path, str]:
         env=clean_environment({}),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout
@@ -61,12 +61,24 @@ def test_a_demonstration_leaves_files_that_coco_tools_open(demonstration, capsys
     assert len(baseline.getAnnIds()) == IMAGES
 
 
+def test_a_demonstration_links_the_words_of_its_captions(demonstration):
+    folder, printed = demonstration
+
+    captions = json.loads((folder / "captions.json").read_text())
+    texts = {row["id"]: row["caption"] for row in captions["annotations"]}
+    linked = json.loads((folder / "correspondences.json").read_text())["captions"]
+    assert len(linked) == 20
+    assert {row["annotation_id"]: row["caption"] for row in linked}.items() <= texts.items()
+    assert {len(row["answers"]) for row in linked} == {9}
+    assert re.search(r"against the others P 0\.\d\d, R 0\.\d\d, F 0\.\d\d", printed)
+
+
 def test_a_demonstration_says_what_holds_and_how_to_go_on(demonstration):
     folder, printed = demonstration
 
     last = printed.strip().splitlines()[-1]
-    assert printed.count("  yes  ") == 5
-    assert "captions.json, baseline.json, workers.json" in last
+    assert printed.count("  yes  ") == 9
+    assert "captions.json, baseline.json, workers.json, correspondences.json" in last
     assert str(folder) in last
     assert f"manage.py serve --demo {folder}" in last
     assert json.loads((folder / "workers.json").read_text())["annotations"]

@@ -13,15 +13,17 @@ from PIL import ImageChops, ImageDraw
 
 from annotate.models import Box, Image
 from annotate.services.priming import hidden_classes, keywords
-from hits.simulation.classes import HIDDEN, LABELS
-from hits.simulation.dataset import Dataset, draw_dataset, lying
-from hits.simulation.drawings import DRAWINGS, FIR
-from hits.simulation.pen import Pen, Rect
-from hits.simulation.scenes import draw_scene
+from hits.simulation.scenes.classes import HIDDEN, LABELS
+from hits.simulation.scenes.dataset import Dataset, draw_dataset, lying
+from hits.simulation.scenes.drawings import DRAWINGS, FIR
+from hits.simulation.scenes.pen import Pen, Rect
+from hits.simulation.scenes.scene import draw_scene
 
 
 def drawn(folder: Path, *, count: int, seed: int = 1) -> Dataset:
-    return list(draw_dataset(folder, count=count, seed=seed, split="drawn"))[-1]
+    dataset = Dataset(folder)
+    assert len(list(draw_dataset(dataset, count=count, seed=seed, split="drawn"))) == count
+    return dataset
 
 
 def digest(folder: Path) -> dict[str, str]:

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from annotate.config import CaptionRules
 from annotate.text import problems
-from hits.simulation.classes import HIDDEN, LABELS
-from hits.simulation.crowd import CARELESS_KINDS, writer_of
-from hits.simulation.reviewer import fault
-from hits.simulation.words import called, mentions, plural, with_article
-from hits.simulation.writers import Honest, Limits, Mixer, Sight
+from hits.simulation.faults import fault
+from hits.simulation.scenes.classes import HIDDEN, LABELS
+from hits.simulation.workers.hands import CARELESS_WRITERS, writer_of
+from hits.simulation.workers.words import called, mentions, plural, with_article
+from hits.simulation.workers.writers import Honest, Limits, Mixer, Sight
 
 RULES = CaptionRules()
 LIMITS = Limits(RULES.least_words, RULES.most_words)
@@ -54,7 +54,7 @@ def test_a_reviewer_finds_no_fault_with_honest_captions(sight, seed):
     assert fault(text, sight=sight, known=SHOWN, others=[]) == ""
 
 
-@pytest.mark.parametrize("kind", CARELESS_KINDS)
+@pytest.mark.parametrize("kind", CARELESS_WRITERS)
 @given(sight=seen, seed=seeds)
 def test_careless_captions_keep_the_rules_all_the_same(kind, sight, seed):
     text = written(kind, sight, seed)

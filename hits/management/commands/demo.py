@@ -25,9 +25,10 @@ class Command(DomainCommand):
     # It goes on as another process, with a database of its own.
     uses_database = False
     help = (
-        "Run a whole campaign on this machine, in a folder of its own: draw scenes, import and "
-        "select them, publish to the local marketplace, let simulated workers write, review, "
-        "exclude the careless, replace what they wrote, release and export."
+        "Run two whole campaigns on this machine, in a folder of their own: draw scenes, import "
+        "and select them, publish to the local marketplace, let simulated workers write captions, "
+        "review, exclude the careless, replace what they wrote, release and export; then the same "
+        "with workers who link the captions' words to the scenes' boxes."
     )
 
     def add_arguments(self, parser: Any) -> None:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from annotate.image_files import display_url
 from annotate.models import Box, Campaign
 from annotate.services.priming import hidden_class_numbers
-from hits.simulation.writers import Sight
+from hits.simulation.workers.writers import Sight
 
 # A box around a group stands for several things.
 GROUP = 6

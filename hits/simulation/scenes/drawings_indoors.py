@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from hits.simulation.pen import Colour, Pen
+from hits.simulation.scenes.pen import Colour, Pen
 
 CLOTH: list[Colour] = [
     (196, 88, 74),

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hits.simulation.classes import LABELS, hierarchy
-from hits.simulation.scenes import Box, Scene, draw_scene
+from hits.simulation.scenes.classes import LABELS, hierarchy
+from hits.simulation.scenes.scene import Box, Scene, draw_scene
 
 # fmt: off
 IMAGE_COLUMNS = [
@@ -52,10 +52,9 @@ class Dataset:
         return self.folder / "images"
 
 
-def draw_dataset(folder: Path, *, count: int, seed: int, split: str) -> Iterator[Dataset]:
-    """Draw `count` scenes into the folder; yields the dataset once for each scene drawn. The same
-    seed draws the same files."""
-    dataset = Dataset(folder)
+def draw_dataset(dataset: Dataset, *, count: int, seed: int, split: str) -> Iterator[int]:
+    """Draw `count` scenes into the dataset's folder; yields the number of each one's boxes. The
+    same seed draws the same files."""
     dataset.files.mkdir(parents=True, exist_ok=True)
     dataset.hierarchy.write_text(json.dumps(hierarchy(), indent=2) + "\n", encoding="utf-8")
     _write(dataset.classes, ["LabelName", "DisplayName"], _class_rows())
@@ -71,7 +70,7 @@ def draw_dataset(folder: Path, *, count: int, seed: int, split: str) -> Iterator
         size = (dataset.files / f"{key}.jpg").stat().st_size
         images.append([key, split, "", "", LICENSE, "", "", title, size, "", "", rotation])
         boxes += [_box_row(key, box) for box in scene.boxes]
-        yield dataset
+        yield len(scene.boxes)
     _write(dataset.images, IMAGE_COLUMNS, images)
     _write(dataset.boxes, BOX_COLUMNS, boxes)
 

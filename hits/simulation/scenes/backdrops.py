@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PIL import Image, ImageDraw
 
-from hits.simulation.pen import Colour
+from hits.simulation.scenes.pen import Colour
 
 Painter = Callable[[Image.Image, random.Random], None]
 

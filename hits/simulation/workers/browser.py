@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin, urlsplit
 
 import requests
 from bs4 import BeautifulSoup, Tag
 
+from hits.simulation.workers.pages import SiteError, TaskForm, hidden_fields, read_form
+
 TIMEOUT = (5, 60)
 ATTEMPTS = 4
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-
-
-class SiteError(Exception):
-    """A page did not answer as a worker's browser would need it to."""
 
 
 class NotOffered(Exception):
@@ -29,17 +27,6 @@ class Accepted:
     frame: str
 
 
-@dataclass(frozen=True)
-class TaskPage:
-    """The task in the frame: where its form goes, the fields to be filled in, and their images."""
-
-    action: str
-    hidden: Mapping[str, str]
-    images: Mapping[str, str]
-    keywords: Mapping[str, list[str]]
-    problems: list[str]
-
-
 class NothingLeft(Exception):
     """The task page has no work for this worker and asks to return the HIT."""
 
@@ -51,6 +38,7 @@ class WorkerBrowser:
     sign_in_url: str
     http: requests.Session = field(default_factory=requests.Session)
     token: str = ""
+    is_signed_in: bool = False
     seen_images: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -62,9 +50,13 @@ class WorkerBrowser:
         return urljoin(self.sign_in_url, "/").rstrip("/")
 
     def sign_in(self) -> None:
+        """Follow the link that signs in, unless that was done before."""
+        if self.is_signed_in:
+            return
         page = self._get(self.sign_in_url)
         if not page.ok:
             raise SiteError(f"Signing in was answered with {page.status_code}.")
+        self.is_signed_in = True
 
     def offers(self, group: str) -> bool:
         """Whether the list of HITs has this group, with a button to accept."""
@@ -72,68 +64,68 @@ class WorkerBrowser:
         row = page.select_one(f'[data-group="{group}"]')
         return row is not None and self._keep_token(row)
 
+    def preview(self, group: str) -> None:
+        """Look at a HIT of the group before accepting one; raises NotOffered."""
+        answer = self._get(f"{self.site}/groups/{group}/preview")
+        # Others may have taken all of them since the list was looked at.
+        frame = self._frame(answer, or_else=NotOffered("There is nothing to preview."))
+        page = _soup(_checked(self._get(frame)))
+        if page.select_one("[data-preview] ~ form[data-task]") is None:
+            raise SiteError("The preview shows no task.")
+
     def accept(self, group: str) -> Accepted:
         """Accept a HIT of the group; raises NotOffered."""
-        address = f"{self.site}/groups/{group}"
-        if not self.token:
-            self._keep_token(_soup(self._get(f"{address}/preview")))
-        answer = self._post(f"{address}/accept", {"csrfmiddlewaretoken": self.token})
+        address = f"{self.site}/groups/{group}/accept"
+        answer = self._post(address, {"csrfmiddlewaretoken": self.token})
+        missing = SiteError("The page of an accepted HIT has no frame.")
+        return Accepted(answer.url, self._frame(answer, or_else=missing))
+
+    def _frame(self, answer: requests.Response, *, or_else: Exception) -> str:
+        """The address of a HIT's frame; raises NotOffered, or `or_else` on a page without one."""
         if answer.status_code in {403, 404, 409}:
             raise NotOffered(f"The marketplace answered {answer.status_code}.")
         page = _soup(_checked(answer))
         frame = page.select_one("iframe[src]")
         if frame is None:
-            raise SiteError("The page of an accepted HIT has no frame.")
+            raise or_else
         self._keep_token(page)
-        return Accepted(answer.url, str(frame["src"]))
+        return str(frame["src"])
 
     def give_back(self, accepted: Accepted) -> None:
         """Return the HIT."""
         address = f"{accepted.page}/return"
         _checked(self._post(address, {"csrfmiddlewaretoken": self.token}))
 
-    def open_task(self, accepted: Accepted) -> TaskPage:
+    def open_task(self, accepted: Accepted) -> TaskForm:
         """What the frame shows, images loaded; raises NothingLeft."""
-        return self._task_page(_checked(self._get(accepted.frame)))
+        return self._task_form(_checked(self._get(accepted.frame)))
 
-    def send(self, page: TaskPage, captions: Mapping[str, str]) -> TaskPage | None:
+    def send(self, task: TaskForm, answers: Mapping[str, str]) -> TaskForm | None:
         """Post the task's form. None: it was taken and handed on to the marketplace; otherwise
-        the page that says what to correct."""
-        answer = self._post(page.action, {**page.hidden, **captions})
+        the form that says what to correct."""
+        answer = self._post(task.action, {**task.hidden, **answers})
         if answer.status_code == 422:
-            return self._task_page(answer)
+            return self._task_form(answer)
         form = _soup(_checked(answer)).select_one("form[data-forward]")
         if form is None:
             raise SiteError("The answer was taken, but there is no form that hands it on.")
         target = urljoin(answer.url, str(form["action"]))
-        submitted = self._post(target, _fields(form))
+        submitted = self._post(target, hidden_fields(form))
         if not submitted.ok:
             # After a lost connection the second attempt is told that the first one arrived.
             raise SiteError(f"The submission was answered with {submitted.status_code}.")
         return None
 
-    def _task_page(self, answer: requests.Response) -> TaskPage:
+    def _task_form(self, answer: requests.Response) -> TaskForm:
         page = _soup(answer)
         if page.select_one("[data-nothing-left]"):
             raise NothingLeft
         form = page.select_one("form[data-task]")
         if form is None:
             raise SiteError("The task page has no form.")
-        images, keywords = {}, {}
-        for area in form.select("textarea[name^=caption-]"):
-            name, item = str(area["name"]), area.find_parent("fieldset") or form
-            image = item.select_one("img[data-task-image]")
-            if image is None:
-                raise SiteError("The task page has no image.")
-            images[name] = str(image["src"])
-            keywords[name] = [li.get_text(strip=True) for li in item.select("[data-keywords] li")]
-        if not images:
-            raise SiteError("The task page has no field for a caption.")
-        self._load_images(answer.url, images.values())
-        hidden = {name: value for name, value in _fields(form).items() if name not in images}
-        problems = [li.get_text(strip=True) for li in form.select("[data-problems] li")]
-        action = urljoin(answer.url, str(form.get("action", "")))
-        return TaskPage(action, hidden, images, keywords, problems)
+        task = read_form(form)
+        self._load_images(answer.url, (item.image for item in task.items))
+        return replace(task, action=urljoin(answer.url, task.action))
 
     def _load_images(self, page: str, sources: Iterable[str]) -> None:
         """Fetch what the browser would show; a worker cannot describe a broken image."""
@@ -179,12 +171,3 @@ def _checked(answer: requests.Response) -> requests.Response:
     alert = _soup(answer).select_one("[role=alert]")
     words = re.sub(r"\s+", " ", alert.get_text()).strip() if alert else "no reason given"
     raise SiteError(f"A page answered {answer.status_code}: {words}")
-
-
-def _fields(form: Tag) -> dict[str, str]:
-    """The form's named inputs with their values, as a browser sends them."""
-    return {
-        str(each["name"]): str(each.get("value", ""))
-        for each in form.select("input[name]")
-        if each.get("type") not in {"submit", "button"}
-    }

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from hits.simulation.words import (
+from hits.simulation.workers.words import (
     ANIMALS,
     FLIERS,
     NUMBERS,

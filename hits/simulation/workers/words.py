@@ -2,6 +2,8 @@
 
 import re
 
+from annotate.tokens import tokens
+
 IRREGULAR = {
     "man": "men",
     "woman": "women",
@@ -59,11 +61,28 @@ def with_article(phrase: str) -> str:
 
 
 def mentions(text: str, names: set[str]) -> set[str]:
-    """Which of the class names a text speaks of, in the singular or the plural. A palm tree is
-    not also a tree: of names inside one another the longest counts."""
+    """Which of the class names a text speaks of, in the singular or the plural."""
+    return {name for _, _, name in _places(text, names)}
+
+
+def references(text: str, names: set[str]) -> dict[int, str]:
+    """The class that a word of the text names, by the word's number from 0; every word of a
+    longer name (`picture frame`) names it."""
+    places = _places(text, names)
+    return {
+        number: name
+        for number, word in enumerate(tokens(text))
+        for start, end, name in places
+        if start <= word.start and word.end <= end
+    }
+
+
+def _places(text: str, names: set[str]) -> list[tuple[int, int, str]]:
+    """Where a text names a class. A palm tree is not also a tree: of names inside one another the
+    longest counts."""
     forms = {form: name for name in names for form in (called(name), plural(called(name)))}
     by_length = sorted(forms, key=len, reverse=True)
     if not by_length:
-        return set()
+        return []
     pattern = re.compile(rf"\b({'|'.join(re.escape(form) for form in by_length)})\b")
-    return {forms[found] for found in pattern.findall(text.lower())}
+    return [(*found.span(), forms[found[0]]) for found in pattern.finditer(text.lower())]

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hits.simulation.drawings_indoors import INDOORS
-from hits.simulation.pen import Colour, Pen
+from hits.simulation.scenes.drawings_indoors import INDOORS
+from hits.simulation.scenes.pen import Colour, Pen
 
 BRIGHT: list[Colour] = [
     (214, 73, 64),

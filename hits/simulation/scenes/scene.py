@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from PIL import Image, ImageDraw
 
-from hits.simulation import backdrops
-from hits.simulation.drawings import DRAWINGS, FIR, Drawing
-from hits.simulation.pen import Pen, Rect
+from hits.simulation.scenes import backdrops
+from hits.simulation.scenes.drawings import DRAWINGS, FIR, Drawing
+from hits.simulation.scenes.pen import Pen, Rect
 
 SIZES = [(640, 480), (640, 480), (640, 427), (600, 480)]
 # Drawn at twice the size and made smaller, so that edges are smooth.

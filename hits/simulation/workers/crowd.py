@@ -3,31 +3,16 @@
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from hits.simulation.marketplace_site import (
-    Accepted,
-    NothingLeft,
-    NotOffered,
-    SiteError,
-    TaskPage,
-    WorkerBrowser,
-)
-from hits.simulation.writers import (
-    Honest,
-    KeywordLister,
-    Limits,
-    Mixer,
-    Repeater,
-    Sight,
-    Writer,
-)
+from hits.simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
+from hits.simulation.workers.hands import Hand
+from hits.simulation.workers.pages import SiteError, TaskForm
 
 # A worker is given up after so many errors, and an answer after so many corrections.
 MOST_ERRORS, MOST_CORRECTIONS = 3, 4
-CARELESS_KINDS = ("keyword list", "same sentence", "another image")
 
 
 @dataclass(frozen=True)
@@ -36,8 +21,6 @@ class Plan:
 
     group: str
     seed: int
-    limits: Limits
-    sights: Mapping[str, Sight]
     most_assignments: int | None = None
     threads: int = 4
     return_share: float = 0.02
@@ -46,15 +29,15 @@ class Plan:
 
 @dataclass
 class Member:
-    """One simulated worker: how they write, and how often they are there."""
+    """One simulated worker: how they work, and how often they are there."""
 
     name: str
     browser: WorkerBrowser
-    writer: Writer
-    kind: str
+    hand: Hand
     weight: float
     errors: int = 0
-    signed_in: bool = False
+    has_come: bool = False
+    tasks_seen: int = 0
 
 
 @dataclass
@@ -74,34 +57,15 @@ class Outcome:
 
 
 def members(
-    *, names: Sequence[str], links: Sequence[str], careless: int, plan: Plan
+    *, names: Sequence[str], browsers: Sequence[WorkerBrowser], hands: Sequence[Hand], seed: int
 ) -> list[Member]:
-    """The crowd: the careless ones are spread over it. How much each works is heavy-tailed, as it
-    is at marketplaces: few workers do most."""
-    rng = random.Random(f"{plan.seed}/crowd")
-    bad = set(rng.sample(range(len(names)), min(careless, len(names))))
-    kinds = {index: CARELESS_KINDS[i % len(CARELESS_KINDS)] for i, index in enumerate(sorted(bad))}
-    elsewhere = [sight for _, sight in sorted(plan.sights.items()) if sight.things]
-    crowd = []
-    for index, (name, link) in enumerate(zip(names, links, strict=True)):
-        kind = kinds.get(index, "honest")
-        writer = writer_of(kind, rng, elsewhere)
-        weight = min(8.0, rng.paretovariate(1.2))
-        crowd.append(Member(name, WorkerBrowser(link), writer, kind, weight))
-    return crowd
-
-
-def writer_of(kind: str, rng: random.Random, elsewhere: Sequence[Sight]) -> Writer:
-    match kind:
-        case "honest":
-            return Honest()
-        case "keyword list":
-            return KeywordLister()
-        case "same sentence":
-            return Repeater(rng)
-        case "another image":
-            return Mixer(elsewhere)
-    raise ValueError(kind)
+    """The crowd. How much each works is heavy-tailed, as it is at marketplaces: few workers do
+    most."""
+    rng = random.Random(f"{seed}/crowd")
+    return [
+        Member(name, browser, hand, weight=min(8.0, rng.paretovariate(1.2)))
+        for name, browser, hand in zip(names, browsers, hands, strict=True)
+    ]
 
 
 class Crowd:
@@ -193,31 +157,37 @@ class Crowd:
                 self._left += 1
 
     def _do_hit(self, member: Member) -> bool:
-        if not member.signed_in:
-            member.browser.sign_in()
-            member.signed_in = True
-            if not member.browser.offers(self.plan.group):
-                raise NotOffered
+        if not member.has_come:
+            self._come(member)
         accepted = member.browser.accept(self.plan.group)
         try:
-            page = member.browser.open_task(accepted)
+            task = member.browser.open_task(accepted)
         except NothingLeft:
             member.browser.give_back(accepted)
             self._count("found_nothing")
             raise NotOffered from None
-        rng = random.Random(f"{self.plan.seed}/{member.name}/{sorted(page.images.values())}")
-        if self._leaves(member, accepted, rng):
+        if self._leaves(member, accepted):
             return False
-        self._answer(member, page, rng)
+        rng = random.Random(f"{self.plan.seed}/{member.name}/{task.items}")
+        self._answer(member, task, rng)
         with self._changed:
             self.outcome.submitted[member.name] += 1
             self._on_submission()
         return True
 
-    def _leaves(self, member: Member, accepted: Accepted, rng: random.Random) -> bool:
+    def _come(self, member: Member) -> None:
+        """Sign in, look for the HITs, and look at one before taking any; raises NotOffered."""
+        member.browser.sign_in()
+        member.has_come = True
+        if not member.browser.offers(self.plan.group):
+            raise NotOffered
+        member.browser.preview(self.plan.group)
+
+    def _leaves(self, member: Member, accepted: Accepted) -> bool:
         """Some HITs are returned, and some are left without a word."""
-        # Drawn anew each time, or the worker would leave the same image for ever.
-        share = random.Random(f"{rng.random()}/{accepted.page}").random()
+        # Drawn anew for each page, or the worker would leave the same image for ever.
+        share = random.Random(f"{self.plan.seed}/{member.name}/{member.tasks_seen}").random()
+        member.tasks_seen += 1
         if share < self.plan.return_share:
             member.browser.give_back(accepted)
             self._count("returned")
@@ -227,27 +197,15 @@ class Crowd:
             return True
         return False
 
-    def _answer(self, member: Member, page: TaskPage, rng: random.Random) -> None:
+    def _answer(self, member: Member, task: TaskForm, rng: random.Random) -> None:
         for attempt in range(MOST_CORRECTIONS):
-            captions = {
-                name: member.writer.write(
-                    self._sight(page, name), self.plan.limits, rng, refused=attempt > 0
-                )
-                for name in page.images
-            }
-            answer = member.browser.send(page, captions)
-            if answer is None:
+            answers = member.hand.work.fill(task, rng, refused=attempt > 0)
+            corrected = member.browser.send(task, answers)
+            if corrected is None:
                 return
-            page = answer
+            task = corrected
             self._count("corrected")
-        raise SiteError(f"A caption was refused {MOST_CORRECTIONS} times: {page.problems}")
-
-    def _sight(self, page: TaskPage, name: str) -> Sight:
-        """What a member sees: the image, or, where the dataset is silent, the keywords."""
-        seen = self.plan.sights.get(page.images[name])
-        if seen is not None and seen.things:
-            return seen
-        return Sight(dict.fromkeys(page.keywords[name], 1))
+        raise SiteError(f"An answer was refused {MOST_CORRECTIONS} times: {task.problems}")
 
     def _count(self, what: str) -> None:
         with self._changed:

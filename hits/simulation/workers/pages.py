@@ -1,0 +1,108 @@
+"""What a task page shows, read from its HTML as a person reads it on the screen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bs4 import Tag
+
+
+class SiteError(Exception):
+    """A page is not what a worker's browser would need it to be."""
+
+
+@dataclass(frozen=True)
+class CaptionItem:
+    """An image to describe: the field for the caption, and the keywords beside the image."""
+
+    name: str
+    image: str
+    keywords: list[str]
+
+
+@dataclass(frozen=True)
+class WordField:
+    """The field that says what a word of a caption refers to."""
+
+    name: str
+    is_required: bool
+
+
+@dataclass(frozen=True)
+class LinkItem:
+    """A caption to link: its words in their order, and each box's value with its class."""
+
+    image: str
+    caption: str
+    words: list[WordField]
+    boxes: dict[str, str]
+
+
+Item = CaptionItem | LinkItem
+
+
+@dataclass(frozen=True)
+class TaskForm:
+    """The task's form: what is to be answered, the fields that are filled in already, and what
+    was wrong with an earlier answer."""
+
+    action: str
+    hidden: dict[str, str]
+    items: list[Item]
+    problems: list[str]
+
+
+def read_form(form: Tag) -> TaskForm:
+    """The form of a task page of whatever kind; raises SiteError."""
+    items = [_item(fieldset) for fieldset in form.select("fieldset.task")]
+    if not items:
+        raise SiteError("The task page has no field for an answer.")
+    return TaskForm(
+        action=str(form.get("action", "")),
+        hidden=hidden_fields(form),
+        items=items,
+        problems=[li.get_text(strip=True) for li in form.select("[data-problems] li")],
+    )
+
+
+def hidden_fields(form: Tag) -> dict[str, str]:
+    """The form's named inputs with their values, as a browser sends them."""
+    return {
+        str(each["name"]): str(each.get("value", ""))
+        for each in form.select("input[name]")
+        if each.get("type") not in {"submit", "button"}
+    }
+
+
+def _item(fieldset: Tag) -> Item:
+    image = fieldset.select_one("img[data-task-image]")
+    if image is None:
+        raise SiteError("The task page has no image.")
+    for sign, read in READERS.items():
+        if found := fieldset.select_one(sign):
+            return read(found, fieldset, str(image["src"]))
+    raise SiteError("The task page has no field for an answer.")
+
+
+def _caption_item(area: Tag, fieldset: Tag, image: str) -> CaptionItem:
+    keywords = [li.get_text(strip=True) for li in fieldset.select("[data-keywords] li")]
+    return CaptionItem(str(area["name"]), image, keywords)
+
+
+def _link_item(sentence: Tag, fieldset: Tag, image: str) -> LinkItem:
+    selects = {each["id"]: each for each in fieldset.select("select[id]")}
+    chosen = [selects[word["data-select"]] for word in sentence.select("[data-word]")]
+    return LinkItem(
+        image=image,
+        caption=sentence.get_text(),
+        words=[WordField(str(each["name"]), each.has_attr("required")) for each in chosen],
+        boxes={
+            str(box["data-box"]): str(box["data-label"])
+            for box in fieldset.select("[data-boxes] [data-box]")
+        },
+    )
+
+
+READERS: dict[str, Callable[[Tag, Tag, str], Item]] = {
+    "textarea[name^=caption-]": _caption_item,
+    "[data-sentence]": _link_item,
+}
