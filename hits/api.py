@@ -71,7 +71,8 @@ class CampaignListSerializer(serializers.ListSerializer[Any]):
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     """A campaign in a list, with its progress and its money."""
 
-    selection = serializers.CharField(source="selection.name", read_only=True)
+    selection = serializers.CharField(source="selection.name", read_only=True, default=None)
+    caption_set = serializers.CharField(source="caption_set.name", read_only=True, default=None)
     progress = serializers.SerializerMethodField()
     spend = serializers.SerializerMethodField()
 
@@ -84,6 +85,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "status",
             "endpoint",
             "selection",
+            "caption_set",
             "created_at",
             "progress",
             "spend",
@@ -101,7 +103,8 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
     """One campaign in full, with the campaign file as it was checked."""
 
-    selection = serializers.CharField(source="selection.name", read_only=True)
+    selection = serializers.CharField(source="selection.name", read_only=True, default=None)
+    caption_set = serializers.CharField(source="caption_set.name", read_only=True, default=None)
     config = serializers.JSONField(source="config_json", read_only=True)
     progress = serializers.SerializerMethodField()
     spend = serializers.SerializerMethodField()
@@ -130,10 +133,16 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
 
     image = serializers.CharField(source="task.image.key", read_only=True)
     number = serializers.IntegerField(
-        source="task.number", read_only=True, help_text="the image's place in the selection"
+        source="task.number", read_only=True, help_text="place in the campaign's selection or set"
     )
     worker = serializers.CharField(source="worker.pseudonym", read_only=True)
     caption = serializers.CharField(source="caption.text", read_only=True, default=None)
+    words = serializers.JSONField(
+        source="correspondence.words",
+        read_only=True,
+        default=None,
+        help_text="by the word's number from 0: the keys of its boxes, or its kind",
+    )
     verdict = serializers.CharField(source="spot_check.verdict", read_only=True, default="")
     reason = serializers.CharField(source="spot_check.reason", read_only=True, default="")
 
@@ -146,6 +155,7 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
             "worker",
             "status",
             "caption",
+            "words",
             "stored_at",
             "submitted_at",
             "seconds",
@@ -166,7 +176,9 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
 
     lookup_field = "slug"
     lookup_value_regex = "[-\\w]+"
-    queryset = Campaign.objects.select_related("selection").order_by("-created_at", "-pk")
+    queryset = Campaign.objects.select_related("selection", "caption_set").order_by(
+        "-created_at", "-pk"
+    )
 
     def get_serializer_class(self) -> Any:
         return CampaignSerializer if self.action == "list" else CampaignDetailSerializer
@@ -188,7 +200,7 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
         # In this form the database reads responses by their key and stops at the page's end.
         task = Task.objects.filter(pk=OuterRef("task"), campaign=self.get_object())
         rows = Answer.objects.filter(Exists(task)).select_related(
-            "task__image", "worker", "caption", "spot_check"
+            "task__image", "worker", "caption", "correspondence", "spot_check"
         )
         wanted = request.query_params.get("status")
         if wanted is not None:

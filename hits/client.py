@@ -48,6 +48,11 @@ class MarketplaceError(DomainError):
         """What we asked for was done before, or cannot be done any more."""
         return "InvalidAssignmentState" in self.code or "InvalidHITState" in self.code
 
+    @property
+    def says_no_worker(self) -> bool:
+        """There is no such worker, as may be where their work was collected elsewhere."""
+        return "parameter WorkerId" in str(self) or "'workerId'" in str(self)
+
 
 @lru_cache(maxsize=8)
 def _boto3_client(
@@ -258,14 +263,19 @@ class Marketplace:
         )
 
     def grant(self, *, qualification_type_id: str, worker_id: str) -> None:
-        """Give the worker the qualification, without a message to them."""
-        self._call(
-            "associate_qualification_with_worker",
-            QualificationTypeId=qualification_type_id,
-            WorkerId=worker_id,
-            IntegerValue=1,
-            SendNotification=False,
-        )
+        """Give the worker the qualification, without a message to them; somebody whom the
+        marketplace does not know is left out."""
+        try:
+            self._call(
+                "associate_qualification_with_worker",
+                QualificationTypeId=qualification_type_id,
+                WorkerId=worker_id,
+                IntegerValue=1,
+                SendNotification=False,
+            )
+        except MarketplaceError as error:
+            if not error.says_no_worker:
+                raise
 
     def revoke(self, *, qualification_type_id: str, worker_id: str) -> None:
         """Take the qualification from the worker; who does not have it is left as they are."""
@@ -276,7 +286,7 @@ class Marketplace:
                 WorkerId=worker_id,
             )
         except MarketplaceError as error:
-            if "QualificationDoesNotExist" not in error.code:
+            if "QualificationDoesNotExist" not in error.code and not error.says_no_worker:
                 raise
 
     def notify(self, *, worker_ids: Sequence[str], subject: str, text: str) -> list[str]:

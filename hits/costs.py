@@ -10,9 +10,9 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, F, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 
-from annotate.models import Campaign
+from annotate.models import Campaign, ResponseStatus
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
 CENT = Decimal("0.01")
@@ -101,7 +101,7 @@ def _by_campaign(rows: QuerySet, campaign: str, **sums: Any) -> dict[int, dict[s
 class Estimate:
     """What a whole campaign will cost, before any of it is spent. Money in dollars."""
 
-    images: int
+    tasks: int
     responses: int
     assignments: int
     hits: int
@@ -122,16 +122,19 @@ SECONDS_PER_RESPONSE = 40
 
 
 def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estimate:
-    """The cost of all the campaign's responses, none of them discarded; `seconds` is the time
-    that one response takes a worker."""
+    """The cost of all the responses that the campaign has to collect, none of them discarded;
+    `seconds` is the time that one response takes a worker."""
     config = campaign.config
-    images = campaign.tasks.count()
-    responses = campaign.tasks.aggregate(total=Sum("wanted"))["total"] or 0
+    # What was collected elsewhere, and so without a claim, need not be collected again.
+    is_collected = Q(responses__claim=None, responses__status=ResponseStatus.SUBMITTED)
+    missing = F("wanted") - Count("responses", filter=is_collected)
+    unfinished = campaign.tasks.annotate(missing=missing).filter(missing__gt=0)
+    responses = unfinished.aggregate(total=Sum("missing", default=0))["total"]
     assignments = -(-responses // config.hit.images)
     reward, fee = config.hit.reward, fee_for(config.hit.reward, config.hit.assignments)
     hourly = reward * 3600 / Decimal(seconds * config.hit.images)
     return Estimate(
-        images=images,
+        tasks=campaign.tasks.count(),
         responses=responses,
         assignments=assignments,
         hits=-(-assignments // config.hit.assignments),

@@ -1,6 +1,5 @@
 """What we asked of the marketplace and what it told us: HIT types, HITs, assignments, payments."""
 
-from decimal import Decimal
 from typing import Self
 
 from django.db import models
@@ -118,10 +117,6 @@ class Hit(models.Model):
 
     def __str__(self) -> str:
         return self.hit_id or f"planned {self.pk}"
-
-    @property
-    def cost_of_seat(self) -> Decimal:
-        return self.reward + self.fee
 
 
 class AssignmentStatus(models.TextChoices):

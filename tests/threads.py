@@ -1,5 +1,6 @@
 """Many things at once, each in a thread with a database connection of its own."""
 
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -9,14 +10,16 @@ from django.db import connection, connections
 
 
 def threads_that_fit(most: int) -> int:
-    """One thread for each, as far as the server takes so many connections."""
+    """One thread for each, as far as the server takes so many connections; test processes that run
+    side by side share them."""
     if connection.vendor != "postgresql":
         return most
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT current_setting('max_connections')::int - count(*) FROM pg_stat_activity"
         )
-        return min(most, max(2, cursor.fetchone()[0] - 20))
+        free = cursor.fetchone()[0] - 20
+    return min(most, max(2, free // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))))
 
 
 def at_once(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:

@@ -12,13 +12,14 @@ from annotate.errors import DomainError
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.models import Campaign, Claim, Response, ResponseStatus, Worker
 from annotate.services.claims import NothingToDo, claim_tasks, release_claims
-from annotate.services.responses import store_answer
+from annotate.services.responses import keep_behaviour, store_answer
 from annotate.text import Problem
+from hits.behaviour import behaviour_field, read_counts
 from hits.client import marketplace_of
 from hits.models import Assignment, AssignmentStatus, Barring, Hit, WorkerAccount
 from hits.services.accounts import account_for
 from hits.tokens import Turn
-from qualcontrol.models import Exclusion
+from qualcontrol.models import kept_out
 
 # A lease outlives the assignment a little, so that an answer in the last second finds its place.
 GRACE = timedelta(minutes=5)
@@ -76,10 +77,10 @@ def _take_over(turn: Turn, account: WorkerAccount) -> None:
 def _claims(
     campaign: Campaign, assignment: Assignment, worker: Worker, at: datetime
 ) -> list[Claim]:
-    held = assignment.claims.held().select_related("task__campaign", "task__image").order_by("pk")
+    held = assignment.claims.held().with_task().order_by("pk")
     if claims := list(held):
         return claims
-    if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+    if kept_out(campaign).filter(pk=worker.pk).exists():
         raise NothingToDo("There is nothing left in this campaign for you.")
     hit = campaign.config.hit
     claims = claim_tasks(
@@ -124,9 +125,9 @@ class Stored:
 
 @transaction.atomic
 def store_answers(
-    *, campaign: Campaign, turn: Turn, fields: Mapping[str, str], at: datetime
+    *, campaign: Campaign, turn: Turn, fields: Mapping[str, str], at: datetime, device: str = ""
 ) -> Stored:
-    """Check and keep the answers of a turn, all or none.
+    """Check and keep the answers of a turn, all or none, and how they came about.
 
     Raises UnknownHit if the page was never opened, AlreadySubmitted, or AnswersRefused.
     """
@@ -152,13 +153,15 @@ def store_answers(
             claim=claim,
             seconds=max(0, int((at - claim.claimed_at).total_seconds())),
         )
+        counts = read_counts(fields.get(behaviour_field(claim.task.number), ""))
+        keep_behaviour(response=response, device=device, counts=counts)
         passed_on.update(kind.fields_of(response))
     return Stored(assignment, passed_on)
 
 
 def _latest_claims(assignment: Assignment) -> list[Claim]:
     """The claims that the open page shows; a lease that ended meanwhile does not matter."""
-    claims = assignment.claims.select_related("task__campaign", "task__image", "worker")
+    claims = assignment.claims.with_task().select_related("worker")
     latest: dict[int, Claim] = {claim.task_id: claim for claim in claims.order_by("pk")}
     held = [claim for claim in latest.values() if claim.status == "HELD"]
     return held or list(latest.values())
@@ -183,9 +186,10 @@ def _check(campaign: Campaign, claims: list[Claim], fields: Mapping[str, str]) -
 def stored_fields(claims: list[Claim]) -> dict[str, str]:
     """What the worker wrote before, for a page that is opened again."""
     fields: dict[str, str] = {}
+    kind = KINDS[claims[0].task.campaign.kind]
     stored = Response.objects.filter(claim__in=claims, status=ResponseStatus.STORED)
-    for response in stored.select_related("task__campaign", "caption"):
-        fields.update(KINDS[response.task.campaign.kind].fields_of(response))
+    for response in stored.select_related("task", *kind.content):
+        fields.update(kind.fields_of(response))
     return fields
 
 
@@ -198,7 +202,8 @@ def keep_away(*, campaign: Campaign, account: WorkerAccount) -> None:
     from hits.tasks import tell_barring
 
     hit_type = campaign.hit_types.first()
-    if hit_type is None or campaign.tasks.open_to(account.worker).exists():
+    may_work = not kept_out(campaign).filter(pk=account.worker_id).exists()
+    if hit_type is None or (may_work and campaign.tasks.open_to(account.worker).exists()):
         return
     barring, _ = Barring.objects.update_or_create(
         hit_type=hit_type, account=account, defaults={"is_wanted": True}

@@ -1,6 +1,6 @@
-"""Bar: keep from a campaign's HITs who is excluded, and who has done all that is open.
+"""Bar: keep from a campaign's HITs who is excluded or paused, and who has done all that is open.
 
-Both are told to the marketplace by one private qualification that the HIT type asks not to have.
+All are told to the marketplace by one private qualification that the HIT type asks not to have.
 It is silent, leaves no mark on the worker, and is taken back when there is work for them again.
 """
 
@@ -8,33 +8,34 @@ from django.db.models import F
 
 from annotate.models import Campaign, Worker
 from hits.client import Marketplace
-from hits.models import Barring, HitType
+from hits.models import Barring, HitType, WorkerAccount
 from hits.steps.run import Run
-from qualcontrol.models import Exclusion
+from qualcontrol.models import kept_out
+from qualcontrol.services import decide, learn
 
 
 def bar(run: Run) -> None:
     """Decide anew who is to be barred, then tell the marketplace what changed."""
+    learn(campaign=run.campaign)
+    decide(campaign=run.campaign, at=run.at)
     for hit_type in run.campaign.hit_types.all():
-        _bar_the_excluded(run, hit_type)
+        _bar_those_kept_out(run, hit_type)
         _let_back(run, hit_type)
         for barring in hit_type.barrings.exclude(is_in_force=F("is_wanted")):
             tell(run.marketplace, barring)
 
 
-def _bar_the_excluded(run: Run, hit_type: HitType) -> None:
-    for exclusion in Exclusion.objects.in_force().filter(campaign=run.campaign):
-        account = getattr(exclusion.worker, "account", None)
-        if account is not None:
-            Barring.objects.update_or_create(
-                hit_type=hit_type, account=account, defaults={"is_wanted": True}
-            )
+def _bar_those_kept_out(run: Run, hit_type: HitType) -> None:
+    for account in WorkerAccount.objects.filter(worker__in=kept_out(run.campaign)):
+        Barring.objects.update_or_create(
+            hit_type=hit_type, account=account, defaults={"is_wanted": True}
+        )
 
 
 def _let_back(run: Run, hit_type: HitType) -> None:
-    """Lift the barrings of workers who are not excluded and have something to do again."""
-    excluded = Exclusion.objects.in_force().filter(campaign=run.campaign).values("worker")
-    idle = hit_type.barrings.filter(is_wanted=True).exclude(account__worker__in=excluded)
+    """Lift the barrings of workers who are not kept out and have something to do again."""
+    barrings = hit_type.barrings.filter(is_wanted=True)
+    idle = barrings.exclude(account__worker__in=kept_out(run.campaign))
     for barring in idle.select_related("account__worker"):
         if has_work(run.campaign, barring.account.worker):
             Barring.objects.filter(pk=barring.pk).update(is_wanted=False)

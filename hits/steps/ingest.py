@@ -237,7 +237,7 @@ def _is_ours(stored: Response, claim: Claim | None) -> bool:
 def _tasks(run: Run, claimed: list[int], fields: Mapping[str, str]) -> list[Task]:
     """The tasks that were claimed for the assignment; failing those, the ones that the answer's
     fields name, for a page that was filled in without our knowing."""
-    tasks = run.campaign.tasks.select_related("campaign", "image")
+    tasks = run.campaign.tasks.with_subject()
     if claimed:
         return list(tasks.filter(pk__in=claimed).order_by("pk"))
     numbers = {int(end) for name in fields if (end := name.rsplit("-", 1)[-1]).isdecimal()}

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.errors import DomainError
+from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Response
 from annotate.paging import page_of
 from annotate.services.campaigns import create_campaign, progress
@@ -65,7 +66,9 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 @require_safe
 def campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """How one campaign is doing."""
-    found = get_object_or_404(Campaign.objects.select_related("selection"), slug=slug)
+    found = get_object_or_404(
+        Campaign.objects.select_related("selection", "caption_set"), slug=slug
+    )
     hours = responses_per_hour(found, at=timezone.now())
     context = {
         "campaign": found,
@@ -177,7 +180,8 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         except DomainError as error:
             messages.warning(request, str(error))
         else:
-            messages.success(request, f"{worker} is excluded; captions discarded: {discarded}.")
+            answers = KINDS[found.kind].answers_name
+            messages.success(request, f"{worker} is excluded; {answers} discarded: {discarded}.")
         return redirect("qualcontrol:worker", slug, pseudonym)
     context = {
         "campaign": found,
@@ -194,7 +198,9 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Ask for the rejection of a discarded response's assignment, with a reason."""
     found = get_object_or_404(Campaign, slug=slug)
-    responses = Response.objects.of(found).select_related("caption", "worker", "task__image")
+    responses = Response.objects.of(found).select_related(
+        "worker", "task__image", *KINDS[found.kind].content
+    )
     response = get_object_or_404(responses, pk=pk)
     form = RejectionForm(posted(request))
     if request.method == "POST" and form.is_valid():

@@ -24,6 +24,7 @@ from annotate.models import Campaign, Claim
 from annotate.services.claims import NothingToDo
 from annotate.text import Problem
 from hits import tokens
+from hits.behaviour import behaviour_field, device_of
 from hits.client import MarketplaceError
 from hits.endpoints import Endpoint, WrongEndpoint, endpoint_of, origin_of
 from hits.services import turns
@@ -82,7 +83,7 @@ def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
 
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """What the task looks like, on the campaign's first image; allocates nothing."""
-    example = campaign.tasks.select_related("campaign", "image").order_by("number").first()
+    example = campaign.tasks.with_subject().order_by("number").first()
     items = [_item(campaign, example, 1)] if example else []
     context = {
         **_common(campaign),
@@ -154,7 +155,11 @@ def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
         with transaction.atomic():
             stored = turns.store_answers(
-                campaign=campaign, turn=turn, fields=fields, at=timezone.now()
+                campaign=campaign,
+                turn=turn,
+                fields=fields,
+                at=timezone.now(),
+                device=device_of(request.headers),
             )
             turns.keep_away(campaign=campaign, account=stored.assignment.account)
     except turns.AnswersRefused as error:
@@ -172,9 +177,7 @@ def _refused(
     fields: dict[str, str],
     error: turns.AnswersRefused,
 ) -> HttpResponse:
-    claims = list(
-        Claim.objects.filter(pk__in=error.problems).select_related("task__campaign", "task__image")
-    )
+    claims = list(Claim.objects.filter(pk__in=error.problems).with_task())
     if _wants_json(request):
         kind = KINDS[campaign.kind]
         problems = {
@@ -199,24 +202,24 @@ def _item(
 ) -> dict[str, Any]:
     """One task as the page shows it: the kind's own context, the answer so far, its problems."""
     kind = KINDS[campaign.kind]
-    context = kind.context(task, campaign.config)
-    values = {name: (fields or {}).get(name, "") for name in kind.field_names(task)}
     return {
-        **context,
+        **kind.context(task, campaign.config, fields or {}),
         "number": number,
+        "behaviour_field": behaviour_field(task.number),
         "template": kind.template_name,
-        "values": values,
-        "value": next(iter(values.values()), ""),
         "problems": problems or [],
     }
 
 
 def _common(campaign: Campaign) -> dict[str, Any]:
+    kind = KINDS[campaign.kind]
     return {
         "campaign": campaign,
         "config": campaign.config,
         "endpoint": endpoint_of(campaign.endpoint),
-        "instructions_template": KINDS[campaign.kind].instructions_template_name,
+        "instructions_template": kind.instructions_template_name,
+        "scripts": kind.scripts,
+        "styles": kind.styles,
     }
 
 

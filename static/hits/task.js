@@ -31,9 +31,8 @@ function postOn(address, fields) {
   form.submit();
 }
 
-function mountCounter(field) {
-  const area = field.querySelector("textarea");
-  const output = field.querySelector("[data-count]");
+function mountCounter(output) {
+  const area = output.closest("[data-field]").querySelector("textarea");
   const { leastWords, mostWords } = area.dataset;
   const update = () => {
     const { text, enough } = describeCount(countWords(area.value), +leastWords, +mostWords);
@@ -44,24 +43,31 @@ function mountCounter(field) {
   if (area.value) update();
 }
 
+/** Show each field's problems, and lead the worker to the first. A block of several controls gets
+ *  the problems of them all. */
 function showProblems(form, problems) {
-  for (const area of form.querySelectorAll("textarea")) {
-    const found = problems[area.name] ?? [];
-    const items = found.map((message) => {
-      const item = document.createElement("li");
-      item.textContent = message;
-      return item;
-    });
-    area.closest("[data-field]").querySelector("[data-problems]").replaceChildren(...items);
-    area.toggleAttribute("aria-invalid", false);
-    if (found.length > 0) area.setAttribute("aria-invalid", "true");
+  for (const field of form.querySelectorAll("[data-field]")) {
+    const controls = [...field.querySelectorAll("[name]")];
+    const items = controls.flatMap(({ name }) => problems[name] ?? []).map(listItem);
+    field.querySelector("[data-problems]").replaceChildren(...items);
+    for (const control of controls) {
+      if (problems[control.name]) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
+    }
   }
   form.querySelector("[aria-invalid]")?.focus();
 }
 
-/** The answer's fields as they stand in the form, without our own token. */
+function listItem(text) {
+  const item = document.createElement("li");
+  item.textContent = text;
+  return item;
+}
+
+/** The answer's fields as they stand in the form, without what is for our server alone. */
 function answerOf(form) {
-  return Object.fromEntries([...new FormData(form)].filter(([name]) => name !== "token"));
+  const isOurs = (name) => name === "token" || name.startsWith("behaviour-");
+  return Object.fromEntries([...new FormData(form)].filter(([name]) => !isOurs(name)));
 }
 
 async function send(form) {
@@ -77,9 +83,9 @@ async function send(form) {
 }
 
 function mountTask(form) {
-  form.querySelectorAll("[data-field]").forEach(mountCounter);
+  form.querySelectorAll("[data-count]").forEach(mountCounter);
   if (!form.dataset.forwardTo) return;
-  const button = form.querySelector("button");
+  const button = form.querySelector(".actions button");
   const status = form.querySelector("[data-status]");
   const forward = (fields) =>
     postOn(form.dataset.forwardTo, { assignmentId: form.dataset.assignment, ...fields });
@@ -92,7 +98,7 @@ function mountTask(form) {
     try {
       answer = await send(form);
     } catch {
-      // Our server does not answer. The marketplace keeps the sentence, and we fetch it there.
+      // Our server does not answer. The marketplace keeps the answer, and we fetch it there.
       forward(answerOf(form));
       return;
     }

@@ -1,66 +1,228 @@
-"""A reviewer's day: sign in, judge by keys and by mouse, exclude a careless worker, release."""
+"""A reviewer's day: sign in, judge by keys and by mouse, decide about a careless worker."""
+
+from statistics import median
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
 
 from annotate.models import Response, ResponseStatus
-from qualcontrol.models import Act, Decision, Exclusion, SpotCheck, Verdict
-from tests.factories import (
-    ResponseFactory,
-    SpotCheckFactory,
-    UserFactory,
-    WorkerAccountFactory,
-    WorkerFactory,
-)
+from qualcontrol.models import Act, Decision, Exclusion, Judgement, SpotCheck, Verdict
+from qualcontrol.services import learn, review_submitted
+from tests.browser.conftest import PHONE
+from tests.factories import ResponseFactory, UserFactory, WorkerAccountFactory, WorkerFactory
 from tests.hits.conftest import make_campaign
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+LIST = "cat, dog, tree, car, house"
+CAPTION = "[data-review-focus]"
+
 
 @pytest.fixture
 def campaign(site):
-    """Three images with two good captions and a careless one each; six of them are drawn."""
-    campaign = make_campaign(tasks=3)
-    good, better, careless = (WorkerFactory(), WorkerFactory(), WorkerFactory())
-    for worker in (good, better, careless):
-        WorkerAccountFactory(worker=worker)
+    """Three images with a good caption by each of two workers and a list by a third one."""
+    campaign = make_campaign(tasks=3, review={"first": 3, "share": 0, "policy": "propose"})
+    workers = [WorkerAccountFactory().worker for _ in range(3)]
     for task in campaign.tasks.all():
-        for worker in (good, better):
-            ResponseFactory(task=task, worker=worker)
-        checked = ResponseFactory(task=task, worker=careless, text="cat, dog, tree, car, house")
-        SpotCheckFactory(response=checked)
+        good = f"Child {task.number} runs along a wide beach with a red kite in the wind."
+        better = f"On a sunny day, child number {task.number} flies a kite beside the sea."
+        responses = [
+            ResponseFactory(task=task, worker=worker, text=text)
+            for worker, text in zip(workers, (good, better, LIST), strict=True)
+        ]
+        review_submitted(campaign=campaign, responses=responses, at=timezone.now())
+    learn(campaign=campaign)
     return campaign
+
+
+@pytest.fixture
+def many(site, settings, shared_data):
+    """A campaign of 104 images with a caption each, every image a photograph of its own."""
+    campaign = make_campaign(tasks=104, review={"first": 0, "share": 1, "policy": "propose"})
+    (settings.MEDIA_ROOT / "images").mkdir(parents=True)
+    photograph = (shared_data / "images" / "rocket.jpg").read_bytes()
+    workers = WorkerFactory.create_batch(10)
+    for index, task in enumerate(campaign.tasks.select_related("image")):
+        task.image.file = f"images/{task.image.key}.jpg"
+        (settings.MEDIA_ROOT / task.image.file).write_bytes(photograph)
+        task.image.save()
+        text = f"Rocket number {index} stands on its launch pad before a cloudy evening sky."
+        response = ResponseFactory(task=task, worker=workers[index % 10], text=text)
+        review_submitted(campaign=campaign, responses=[response], at=timezone.now())
+    learn(campaign=campaign)
+    return campaign
+
+
+def open_queue(page: Page, site: str, campaign) -> None:
+    page.goto(f"{site}/review/{campaign.slug}/")
+    page.locator(CAPTION).wait_for()
+
+
+def key_of_item(page: Page) -> str:
+    return page.locator("[data-review]").get_attribute("data-key") or ""
+
+
+def judge_by_keys(page: Page, *keys: str) -> None:
+    """Give a verdict, and wait for the next caption."""
+    before = key_of_item(page)
+    for key in keys:
+        page.keyboard.press(key)
+    expect(page.locator(f'[data-review]:not([data-key="{before}"])')).to_be_visible()
 
 
 def test_a_reviewers_day(page, site, sign_in, campaign):
     sign_in(UserFactory(username="reviewer"))
-    page.goto(f"{site}/review/{campaign.slug}/")
-    expect(page.get_by_text("3 to go")).to_be_visible()
+    open_queue(page, site, campaign)
+    expect(page.get_by_text("9 drawn checks to go")).to_be_visible()
 
-    page.keyboard.press("g")
-    expect(page.get_by_text("2 to go")).to_be_visible()
-    page.keyboard.press("b")
-    page.keyboard.press("1")
-    expect(page.get_by_text("1 to go")).to_be_visible()
-    page.get_by_role("link", name="Exclude this worker").click()
-    expect(page.get_by_text("2").first).to_be_visible()
-    page.get_by_label("Reason").fill("Lists of keywords, three times.")
+    for left in range(8, 1, -1):
+        is_bad = page.locator(CAPTION).inner_text() == LIST
+        judge_by_keys(page, *(("b", "1") if is_bad else ("g",)))
+        expect(page.get_by_text(f"{left} drawn check")).to_be_visible()
+    page.get_by_role("link", name="Quality").click()
+    page.locator(".plain-list .pseudonym").first.click()
+    page.get_by_role("link", name="Exclude …").click()
+    page.get_by_label("Reason").fill("Lists of keywords, again and again.")
     page.get_by_role("button", name="Exclude").click()
 
     page.wait_for_url(lambda url: "/exclude/" not in url)
-    assert Exclusion.objects.get().reason == "Lists of keywords, three times."
-    assert Response.objects.filter(status=ResponseStatus.DISCARDED).count() == 3
-    assert SpotCheck.objects.filter(verdict=Verdict.BAD).count() == 1
+    assert Exclusion.objects.get().reason == "Lists of keywords, again and again."
+    assert set(Response.objects.filter(caption__text=LIST).values_list("status", flat=True)) == {
+        ResponseStatus.DISCARDED
+    }
+    assert SpotCheck.objects.exclude(verdict="").count() == 7
     assert Decision.objects.filter(act=Act.EXCLUDE).count() == 1
     page.goto(f"{site}/review/{campaign.slug}/decisions/")
-    expect(page.get_by_text("Lists of keywords, three times.").first).to_be_visible()
+    expect(page.get_by_text("Lists of keywords, again and again.").first).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["", "campaigns/{}/", "review/{}/", "review/{}/workers/"])
+def test_a_hundred_verdicts_by_keyboard_alone_never_wait(page, site, sign_in, many):
+    """At four verdicts a second, which is faster than anybody reads."""
+    sign_in(UserFactory(username="reviewer"))
+    open_queue(page, site, many)
+    page.locator("[data-review] img").evaluate("(image) => image.decode()")
+
+    for number in range(100):
+        judge_by_keys(page, *(("b", "3") if number % 10 == 9 else ("g",)))
+        image = page.locator("[data-review] img")
+        assert image.evaluate("(image) => image.complete && image.naturalWidth > 0")
+        page.wait_for_timeout(250)
+
+    expect(page.get_by_text("4 drawn checks to go")).to_be_visible()
+    waits = page.evaluate(
+        "performance.getEntriesByName('review-next').map((entry) => entry.duration)"
+    )
+    print(f"to the next caption: median {median(waits):.0f} ms, worst {max(waits):.0f} ms")
+    assert len(waits) == 100
+    assert median(waits) < 100
+    assert Judgement.objects.filter(verdict=Verdict.BAD).count() == 10
+    assert Judgement.objects.count() == 100
+
+
+def test_a_verdict_waits_until_the_server_answers_again(page, site, sign_in, campaign):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+    page.route("**/checks/**", lambda route: route.abort())
+
+    judge_by_keys(page, "g")
+    expect(page.get_by_text("The server does not answer.")).to_be_visible()
+    assert not Judgement.objects.exists()
+    page.unroute("**/checks/**")
+
+    expect(page.get_by_text("8 drawn checks to go")).to_be_visible()
+    assert Judgement.objects.count() == 1
+
+
+def test_a_skipped_caption_comes_again_at_the_end(page, site, sign_in, campaign):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+    first = key_of_item(page)
+
+    judge_by_keys(page, "s")
+    for _ in range(8):
+        judge_by_keys(page, "g")
+
+    assert key_of_item(page) == first
+    assert Judgement.objects.count() == 8
+
+
+def test_the_last_verdict_ends_with_a_page_that_says_so(page, site, sign_in, campaign):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+    for _ in range(8):
+        judge_by_keys(page, "g")
+
+    page.keyboard.press("g")
+
+    expect(page.get_by_text("Nothing waits for review")).to_be_visible()
+    assert Judgement.objects.count() == 9
+
+
+def test_a_reason_in_words_is_written_and_sent_by_keyboard(page, site, sign_in, campaign):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+
+    page.keyboard.press("b")
+    page.keyboard.press("6")
+    page.keyboard.press("Enter")
+    assert not Judgement.objects.exists()
+    page.keyboard.type("goes on about the weather")
+    judge_by_keys(page, "Enter")
+
+    expect(page.get_by_text("8 drawn checks to go")).to_be_visible()
+    assert Judgement.objects.get().reason == "goes on about the weather"
+
+
+def test_after_signing_out_elsewhere_a_verdict_leads_to_the_sign_in_page(
+    page, site, sign_in, campaign
+):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+    page.context.clear_cookies(name="sessionid")
+
+    page.keyboard.press("g")
+
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    assert not Judgement.objects.exists()
+
+
+def test_the_queue_is_worked_through_without_javascript(browser: Browser, site, campaign, client):
+    reviewer = UserFactory()
+    client.force_login(reviewer)
+    context = browser.new_context(java_script_enabled=False, viewport=PHONE)
+    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}
+    context.add_cookies([cookie])
+    page = context.new_page()
+    open_queue(page, site, campaign)
+    skipped = key_of_item(page)
+
+    page.get_by_role("link", name="Skip S").click()
+    page.get_by_role("button", name="Good").click()
+    page.get_by_label("too vague").check()
+    page.get_by_role("button", name="Bad").click()
+
+    assert key_of_item(page) != skipped
+    assert list(Judgement.objects.values_list("verdict", "reviewer").order_by("pk")) == [
+        (Verdict.GOOD, reviewer.pk),
+        (Verdict.BAD, reviewer.pk),
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    context.close()
+
+
+PAGES = ["", "campaigns/{}/"]
+PAGES += [
+    f"review/{{}}/{name}" for name in ("", "quality/", "gold/", "workers/", "workers/WORKER/")
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_axe_finds_nothing_wrong_with_the_signed_in_pages(page, site, sign_in, campaign, path):
     sign_in(UserFactory())
-    page.goto(f"{site}/{path.format(campaign.slug)}")
+    worker = Response.objects.filter(caption__text=LIST).first().worker
+    page.goto(f"{site}/{path.format(campaign.slug).replace('WORKER', worker.pseudonym)}")
 
     found = Axe().run(page)
 

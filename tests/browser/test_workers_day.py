@@ -132,6 +132,32 @@ def test_an_answer_goes_to_the_marketplace_when_our_server_fails(page, worker, c
     assert Response.objects.get(status=ResponseStatus.SUBMITTED).caption.text == SENTENCE
 
 
+def test_the_page_counts_how_the_answer_is_made_and_tells_our_server_alone(page, worker, campaign):
+    frame = accept(page, worker, campaign)
+    field = frame.get_by_label("Describe the image in one sentence")
+    posts = []
+    page.on("request", lambda request: posts.append(request.post_data or ""))
+
+    field.press_sequentially("A cat looks up.")
+    field.press("Control+A")
+    field.press("Control+X")
+    field.press("Control+V")
+    field.press("Control+V")
+    page.locator("h1").first.click()  # outside of the frame, which so loses the focus
+    field.fill(SENTENCE)
+    frame.get_by_role("button", name="Submit").click()
+    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
+
+    behaviour = Response.objects.get().behaviour
+    # Fifteen letters, the cutting out, and the filling in, which a browser calls one edit.
+    assert behaviour.keystrokes == 17
+    assert (behaviour.pastes, behaviour.pasted_characters) == (2, 30)
+    assert behaviour.times_left == 1
+    assert 0 < behaviour.seconds_writing < 60
+    assert behaviour.device == "COMPUTER"
+    assert not any("behaviour" in post for post in posts if "assignmentId" in post)
+
+
 def test_axe_finds_nothing_wrong_with_the_task_page(page, worker, campaign):
     accept(page, worker, campaign).get_by_role("button", name="Submit").wait_for()
     address = page.frames[1].url

@@ -19,6 +19,7 @@ from tests.factories import (
     ClaimFactory,
     HitFactory,
     ImageFactory,
+    LinkResponseFactory,
     ResponseFactory,
     SelectionFactory,
     TaskFactory,
@@ -36,6 +37,8 @@ EXAMPLES = {
     "name": "v1",
     "file": "captions.json",
     "pk": 1,
+    "key": 2,
+    "act": "pause",
     "id": 1,
     "app_label": "auth",
     "url": "nothing",
@@ -174,7 +177,7 @@ def test_the_campaign_page_takes_the_same_queries_for_many_rows(
     for _ in range(12):
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(23):
         signed_in.get("/campaigns/pilot/")
 
 
@@ -293,6 +296,15 @@ def test_the_exclusion_page_shows_what_it_discards_and_costs(signed_in):
     assert not campaign.exclusions.exists()
 
 
+def test_the_exclusion_page_of_links_speaks_of_answers_to_captions(signed_in):
+    response = LinkResponseFactory(task__campaign__slug="pilot")
+
+    page = signed_in.get(f"/campaigns/pilot/workers/{response.worker.pseudonym}/exclude/")
+
+    assert "<dt>Answers discarded</dt><dd>1</dd>" in page.content.decode()
+    assert "<dt>Captions that reopen</dt><dd>1</dd>" in page.content.decode()
+
+
 def test_excluding_needs_a_reason_and_is_logged(signed_in):
     campaign = CampaignFactory(slug="pilot")
     response = ResponseFactory(task__campaign=campaign)
@@ -324,7 +336,8 @@ def test_a_draft_is_made_from_a_pasted_file(signed_in):
     [
         ("", "Choose a campaign file, or paste one."),
         ("name = ", "This is not TOML"),
-        ('name = "mine"', "selection: "),
+        ('name = "mine"', "budget: "),
+        ('name = "mine"\nbudget = "1"', "one of selection"),
         ('name = "mine"\nselection = "few"\nbudget = "1"', "there is no selection"),
     ],
 )

@@ -224,6 +224,52 @@ def test_a_worker_for_whom_nothing_is_left_is_offered_no_more_until_there_is(
     other.accept(hit_type_id)
 
 
+def test_a_paused_worker_is_offered_nothing_until_they_may_go_on(client, marketplace, requester):
+    campaign = make_campaign(tasks=3)
+    reconcile(campaign)
+    [worker] = marketplace.fresh_workers(1)
+    work(client, worker, campaign)
+    reconcile(campaign)
+    about = {
+        "campaign": campaign,
+        "worker": Response.objects.get().worker,
+        "reason": "asks",
+        "actor": UserFactory(),
+        "at": timezone.now(),
+    }
+    hit_type_id = campaign.hit_types.get().hit_type_id
+
+    quality.pause_worker(**about)
+    reconcile(campaign)
+    with pytest.raises(NotOffered):
+        worker.accept(hit_type_id)
+    assert Response.objects.counting().exists()
+
+    quality.let_go_on(**about)
+    reconcile(campaign)
+    worker.accept(hit_type_id)
+
+
+def test_the_reconciler_excludes_whom_the_verdicts_say_to(client, marketplace, requester):
+    campaign = make_campaign(tasks=4)
+    reconcile(campaign)
+    [worker] = marketplace.fresh_workers(1)
+    for number in range(4):
+        work(client, worker, campaign, number)
+    reconcile(campaign)
+    for response in Response.objects.all():
+        quality.keep_judgement(
+            response=response, verdict="BAD", reason="vague", reviewer=None, at=timezone.now()
+        )
+    assert not campaign.exclusions.exists()
+
+    reconcile(campaign)
+
+    assert campaign.exclusions.in_force().exists()
+    with pytest.raises(NotOffered):
+        worker.accept(campaign.hit_types.get().hit_type_id)
+
+
 def test_seats_stop_where_the_budget_stops(marketplace, requester):
     campaign = make_campaign(tasks=4)
     type(campaign).objects.filter(pk=campaign.pk).update(budget="0.60")

@@ -1,6 +1,7 @@
 """The task page by itself: what it shows, and what it makes of parameters and answers that are
 forged, late, long or strange."""
 
+import json
 from datetime import timedelta
 from urllib.parse import urlencode
 
@@ -12,7 +13,15 @@ from annotate.models import Claim, Response, ResponseStatus, Worker
 from hits import tokens
 from hits.models import Assignment, AssignmentStatus, Barring
 from hits.tokens import Turn
-from tests.factories import BoxFactory, ClassFactory, ExclusionFactory, HitFactory, HitTypeFactory
+from qualcontrol.services import pause_worker
+from tests.factories import (
+    NOON,
+    BoxFactory,
+    ClassFactory,
+    ExclusionFactory,
+    HitFactory,
+    HitTypeFactory,
+)
 from tests.hits.conftest import make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -259,6 +268,18 @@ def test_an_excluded_worker_is_shown_nothing(client, hit):
 
     assert b"data-nothing-left" in page.content
     assert not Claim.objects.held().exists()
+    assert Barring.objects.get().is_wanted
+
+
+def test_a_paused_worker_finishes_what_they_hold_and_gets_nothing_new(client, hit):
+    client.get(address(hit))
+    pause_worker(
+        campaign=hit.campaign, worker=Worker.objects.get(), reason="asks", actor=None, at=NOON
+    )
+
+    assert b"data-nothing-left" not in client.get(address(hit)).content
+    Claim.objects.update(status="RELEASED")
+    assert b"data-nothing-left" in client.get(address(hit)).content
 
 
 def test_the_page_may_be_framed_by_its_marketplace_and_sets_no_cookie(client, hit):
@@ -287,3 +308,49 @@ def test_a_lease_outlives_the_assignment_a_little(client, hit):
 
     claim = Claim.objects.get()
     assert claim.expires_at - claim.claimed_at == timedelta(minutes=25)
+
+
+COUNTS = {
+    "keystrokes": 61,
+    "pastes": 1,
+    "pasted_characters": 12,
+    "seconds_writing": 33.5,
+    "times_left": 2,
+}
+
+
+def counted(hit):
+    """The field in which the page's script counts how the answer to the first task was made."""
+    first = hit.campaign.tasks.order_by("number").first()
+    return {f"behaviour-{first.number}": json.dumps(COUNTS)}
+
+
+def test_how_the_answer_was_made_is_kept_with_it(client, hit):
+    client.defaults["HTTP_USER_AGENT"] = "Mozilla/5.0 (Linux; Android 14) Chrome/120 Mobile"
+
+    answer(client, hit, **counted(hit))
+
+    behaviour = Response.objects.get().behaviour
+    assert {name: getattr(behaviour, name) for name in COUNTS} == COUNTS
+    assert behaviour.device == "PHONE"
+
+
+def test_how_the_answer_was_made_is_not_handed_on_to_the_marketplace(client, hit):
+    page = answer(client, hit, **counted(hit))
+
+    assert b"externalSubmit" in page.content
+    assert b"behaviour" not in page.content
+
+
+def test_without_the_pages_script_nothing_was_counted(client, hit):
+    answer(client, hit)
+
+    behaviour = Response.objects.get().behaviour
+    assert [getattr(behaviour, name) for name in COUNTS] == [None] * len(COUNTS)
+
+
+def test_the_worker_is_told_what_is_counted(client, hit):
+    page = client.get(address(hit)).content.decode()
+
+    assert "how many keystrokes and pastes" in page
+    assert "What you type is not recorded before you submit" in page

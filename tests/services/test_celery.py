@@ -9,7 +9,7 @@ import pytest
 import requests
 from bs4 import BeautifulSoup
 
-from hits.simulation.dataset import draw_dataset
+from hits.simulation.scenes.dataset import Dataset, draw_dataset
 from tests.hits.marketplace_process import WorkerSession, running_marketplace
 from tests.services.installation import Installation, ServiceAbsent, running_installation
 
@@ -46,7 +46,7 @@ def installation(tmp_path_factory):
 def prepare_campaign(installation: Installation) -> None:
     """Drawn scenes, imported and selected, as a draft campaign; all by the product's commands."""
     folder: Path = installation.folder
-    for _ in draw_dataset(folder / "scenes", count=IMAGES + 10, seed=1, split="services"):
+    for _ in draw_dataset(Dataset(folder / "scenes"), count=IMAGES + 10, seed=1, split="services"):
         pass
     scenes = folder / "scenes"
     installation.manage(

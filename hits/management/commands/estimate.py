@@ -1,3 +1,4 @@
+from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from hits.costs import SECONDS_PER_RESPONSE, estimate
 
@@ -18,7 +19,7 @@ class Command(DomainCommand):
         found = campaign_named(campaign)
         cost = estimate(found, seconds)
         rows = [
-            ("images", f"{cost.images:,}"),
+            (f"{KINDS[found.kind].subject_name}s", f"{cost.tasks:,}"),
             ("responses", f"{cost.responses:,}"),
             ("assignments (seats)", f"{cost.assignments:,}"),
             ("HITs", f"{cost.hits:,}"),

@@ -9,14 +9,15 @@ from tqdm import tqdm
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
 from hits.endpoints import KNOWN
-from hits.simulation.crowd import Crowd, Member, Outcome, Plan, members
 from hits.simulation.processes import ProcessFailed, make_workers
-from hits.simulation.sights import sights_by_address
-from hits.simulation.writers import Limits
+from hits.simulation.workers.browser import WorkerBrowser
+from hits.simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
+from hits.simulation.workers.hands import Crew, hands_for
 
 
 def share(text: str) -> float:
-    """A number from 0 to below 1: a crowd that leaves every HIT would never come to an end."""
+    """A number from 0 to below 1: a crowd that leaves every HIT would never come to an end, and
+    one that gets every word wrong is a careless one."""
     value = float(text)
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a share from 0 to below 1")
@@ -25,9 +26,9 @@ def share(text: str) -> float:
 
 class Command(DomainCommand):
     help = (
-        "Let simulated workers do a campaign's HITs: they sign in at the marketplace, accept, "
-        "write in the task's frame and submit, over HTTP as a browser does, until nothing is "
-        "offered any more. Never at Amazon's marketplaces."
+        "Let simulated workers do a campaign's HITs: they sign in at the marketplace, accept, fill "
+        "in the task's form and submit, over HTTP as a browser does, until nothing is offered any "
+        "more. They write captions, or link words to boxes. Never at Amazon's marketplaces."
     )
 
     def add_arguments(self, parser: Any) -> None:
@@ -35,6 +36,12 @@ class Command(DomainCommand):
         parser.add_argument("--workers", type=int, default=24, help="how many (default: 24)")
         parser.add_argument(
             "--careless", type=int, default=3, help="how many of them are careless (default: 3)"
+        )
+        parser.add_argument(
+            "--errors",
+            type=share,
+            default=0.2,
+            help="share of words that the others link to something wrong (default: 0.2)",
         )
         parser.add_argument(
             "--seed", type=int, default=1, help="of who they are and what they write (default: 1)"
@@ -63,8 +70,13 @@ class Command(DomainCommand):
         found = campaign_named(campaign)
         plan = plan_of(found, options)
         links = self._links(found, options)
-        names = [f"simulated-{number:03}" for number in range(1, len(links) + 1)]
-        crowd = members(names=names, links=links, careless=options["careless"], plan=plan)
+        crew = Crew(len(links), options["careless"], options["errors"], plan.seed)
+        crowd = members(
+            names=[f"simulated-{number:03}" for number in range(1, len(links) + 1)],
+            browsers=[WorkerBrowser(link) for link in links],
+            hands=hands_for(found, crew),
+            seed=plan.seed,
+        )
         with tqdm(total=options["assignments"], unit=" HITs", disable=None) as bar:
             outcome = Crowd(crowd, plan, bar.update).work()
         self._show(crowd, outcome)
@@ -91,8 +103,8 @@ class Command(DomainCommand):
     def _show(self, crowd: list[Member], outcome: Outcome) -> None:
         kinds: Counter[str] = Counter()
         for member in crowd:
-            kinds[member.kind] += outcome.submitted[member.name]
-        heads = Counter(member.kind for member in crowd)
+            kinds[member.hand.kind] += outcome.submitted[member.name]
+        heads = Counter(member.hand.kind for member in crowd)
         for kind, count in sorted(heads.items()):
             self.stdout.write(f"{kind:<16} {count:>4} workers {kinds[kind]:>7} submitted")
         busiest = max(outcome.submitted.values(), default=0)
@@ -112,12 +124,9 @@ def plan_of(campaign: Campaign, options: dict[str, Any]) -> Plan:
     hit_type = campaign.hit_types.last()
     if hit_type is None:
         raise CommandError(f"{campaign} has no HITs yet: `manage.py publish {campaign}` opens it.")
-    rules = campaign.config.captions
     return Plan(
         group=hit_type.hit_type_id,
         seed=options["seed"],
-        limits=Limits(rules.least_words, rules.most_words),
-        sights=sights_by_address(campaign),
         most_assignments=options["assignments"],
         threads=options["threads"],
         return_share=options["returns"],

@@ -1,0 +1,50 @@
+// What keys mean while something of the task has the focus.
+
+const COMMANDS = {
+  escape: "let go",
+  t: "next",
+  z: "undo",
+  y: "redo",
+  "+": "closer",
+  "=": "closer",
+  "-": "farther",
+};
+
+/** The key that stands for each kind of word without a box. */
+export const KIND_KEYS = { "not-boxed": "v", scene: "s", "not-visual": "n" };
+
+/** `{ command }`, `{ kind }` or `{ digit }`, or null for a key without a meaning here. */
+export function meaning({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  const lower = key.toLowerCase();
+  if (altKey) return null;
+  if (ctrlKey || metaKey) {
+    if (lower === "z") return { command: shiftKey ? "redo" : "undo" };
+    return lower === "y" ? { command: "redo" } : null;
+  }
+  if (/^[0-9]$/.test(key)) return { digit: key };
+  const kind = Object.keys(KIND_KEYS).find((name) => KIND_KEYS[name] === lower);
+  if (kind) return { kind };
+  return Object.hasOwn(COMMANDS, lower) ? { command: COMMANDS[lower] } : null;
+}
+
+/** What a digit makes of those typed before it: a box's number if none can be longer, or else
+ *  what is typed so far. */
+export function typeDigit(typed, digit, count) {
+  const number = Number(typed + digit);
+  if (number < 1 || number > count) return { typed: "", number: null };
+  return number * 10 <= count ? { typed: `${number}`, number: null } : { typed: "", number };
+}
+
+/** Where an arrow key leads in a row of `count`; null for other keys. */
+export function moved(place, key, count) {
+  const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+  if (key === "Home") return 0;
+  if (key === "End") return count - 1;
+  if (!Object.hasOwn(steps, key)) return null;
+  return Math.min(count - 1, Math.max(0, place + steps[key]));
+}
+
+/** Make one button of a row the one that Tab reaches. */
+export function letFocus(buttons, place) {
+  buttons.forEach((button, at) => (button.tabIndex = at === place ? 0 : -1));
+}

@@ -1,0 +1,351 @@
+"""Linking the words of a caption to the boxes of its image: by mouse, by keyboard, by touch and
+without JavaScript, in the marketplace's frame."""
+
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
+
+from annotate.models import Campaign, Correspondence, Image, Response
+from annotate.tokens import tokens
+from hits.reconciler import reconcile
+from qualcontrol.services import review_submitted
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.test_workers_day import accept, open_group
+from tests.factories import (
+    BoxFactory,
+    ClassFactory,
+    GivenCaptionFactory,
+    ImageFactory,
+    LinkCampaignFactory,
+    LinkResponseFactory,
+    LinkTaskFactory,
+    UserFactory,
+)
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+CAPTION = "A woman in a space suit stands before flags and a rocket."
+# In the order of their numbers: class, x_min, x_max, y_min, y_max.
+BOXES = [
+    ("Flag", 0.0, 0.3, 0.0, 1.0),
+    ("Flag", 0.26, 0.4, 0.68, 0.82),
+    ("Rocket", 0.66, 0.86, 0.02, 0.64),
+    ("Suit", 0.1, 0.8, 0.4, 1.0),
+    ("Woman", 0.0, 1.0, 0.0, 1.0),
+]
+# The words that the caption's boxes suggest, with the numbers of their boxes or their kind.
+ANSWER = {"woman": [5], "suit": [4], "flags": [1, 2], "rocket": "not-boxed"}
+SMALLEST_PHONE = {"width": 320, "height": 640}
+LYING_PHONE = {"width": 844, "height": 390}
+
+
+@pytest.fixture
+def image(shared_data, settings) -> Image:
+    """A real photograph, in which a box covers all of it and others lie on top of each other."""
+    folder = settings.MEDIA_ROOT / "images"
+    folder.mkdir(parents=True)
+    (folder / "astronaut.png").write_bytes((shared_data / "images/astronaut.png").read_bytes())
+    image = ImageFactory(file="images/astronaut.png", width=512, height=512, author="NASA")
+    classes = {name: ClassFactory(name=name) for name in ["Flag", "Rocket", "Suit", "Woman"]}
+    for name, x_min, x_max, y_min, y_max in BOXES:
+        edges = {"x_min": x_min, "x_max": x_max, "y_min": y_min, "y_max": y_max}
+        BoxFactory(image=image, object_class=classes[name], **edges)
+    return image
+
+
+def publish(image: Image, captions: list[str], **hit: object) -> Campaign:
+    """A running campaign on captions of one image, with seats at the marketplace."""
+    campaign = LinkCampaignFactory(config={"hit": hit})
+    for text in captions:
+        caption = GivenCaptionFactory(caption_set=campaign.caption_set, image=image, text=text)
+        LinkTaskFactory(campaign=campaign, subject=caption)
+    reconcile(campaign)
+    return campaign
+
+
+@pytest.fixture
+def campaign(site, image, request) -> Campaign:
+    """A campaign on one caption, published under the test's own title."""
+    return publish(image, [CAPTION], title=request.node.name)
+
+
+@pytest.fixture
+def worker(marketplace, request):
+    return marketplace.workers(request.node.name[:60])[0]
+
+
+def word(frame: FrameLocator | Locator | Page, text: str) -> Locator:
+    sentence = frame.get_by_role("toolbar", name="words of the caption")
+    return sentence.get_by_role("button", name=re.compile(rf"^{text}\b"))
+
+
+def box(frame: FrameLocator | Locator | Page, number: int) -> Locator:
+    return frame.get_by_role("list", name="Boxes").get_by_role("button").nth(number - 1)
+
+
+def at(frame: FrameLocator, x: float, y: float) -> dict[str, float]:
+    """A place on the image, given in fractions of its width and height."""
+    shown = frame.locator("[data-frame] > svg").bounding_box()
+    return {"x": x * shown["width"], "y": y * shown["height"]}
+
+
+def expect_submitted(page: Page) -> None:
+    expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
+
+
+def box_keys(image: Image) -> list[int]:
+    """The keys of the image's boxes in the order of their numbers."""
+    return list(image.boxes.order_by("pk").values_list("pk", flat=True))
+
+
+def stored_answer(image: Image) -> dict[str, list[int] | str]:
+    """What the one response says of the words, boxes by their numbers."""
+    numbers = {key: number for number, key in enumerate(box_keys(image), start=1)}
+    found = {}
+    for place, said in Correspondence.objects.get().words.items():
+        text = tokens(CAPTION)[int(place)].text
+        found[text] = said if isinstance(said, str) else sorted(numbers[key] for key in said)
+    return found
+
+
+def test_the_task_is_done_by_mouse(page, worker, campaign, image):
+    frame = accept(page, worker, campaign)
+    picture = frame.locator("[data-frame] > svg")
+
+    word(frame, "woman").click()
+    expect(frame.get_by_text("Which boxes show “woman”?")).to_be_visible()
+    picture.click(position=at(frame, 0.9, 0.9))
+    word(frame, "suit").click()
+    box(frame, 4).click()
+    word(frame, "suit").click()
+    expect(frame.get_by_text("Choose a word, or a box.")).to_be_visible()
+    picture.click(position=at(frame, 0.2, 0.2))
+    expect(frame.get_by_text("Which words name box 1, Flag?")).to_be_visible()
+    word(frame, "flags").click()
+    frame.get_by_role("button", name="Undo").click()
+    frame.get_by_role("button", name="Redo").click()
+    box(frame, 1).click()
+    word(frame, "flags").click()
+    box(frame, 2).click()
+    expect(frame.get_by_text("3 of 4 words", exact=True)).to_be_visible()
+    frame.get_by_role("button", name="Submit").click()
+    expect(
+        frame.get_by_text("Please choose boxes, or why there is none, for “rocket”.")
+    ).to_be_visible()
+    frame.get_by_role("button", name="Visible, but not in a box").click()
+    frame.get_by_role("button", name="Submit").click()
+
+    expect_submitted(page)
+    assert stored_answer(image) == ANSWER
+
+
+def test_the_task_is_done_by_keyboard(page, worker, campaign, image):
+    frame = accept(page, worker, campaign)
+    word(frame, "woman").focus()
+
+    page.keyboard.press("t")  # the first marked word
+    page.keyboard.press("5")
+    expect(frame.locator("[data-said]")).to_have_text("“woman”: box 5, Woman. 1 of 4 words.")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(word(frame, "suit")).to_be_focused()
+    page.keyboard.press("4")
+    page.keyboard.press("t")
+    page.keyboard.press("1")
+    for _ in range(7):  # past three kinds and three commands to the list of boxes
+        page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    expect(box(frame, 2)).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.press("3")
+    page.keyboard.press("z")
+    expect(word(frame, "flags")).to_have_accessible_name("flags (box 1, Flag and box 2, Flag)")
+    page.keyboard.press("t")
+    page.keyboard.press("v")
+    frame.get_by_role("button", name="Submit").focus()
+    page.keyboard.press("Enter")
+
+    expect_submitted(page)
+    assert stored_answer(image) == ANSWER
+
+
+def test_the_task_is_done_by_touch_on_the_smallest_phone(browser: Browser, worker, campaign, image):
+    context = browser.new_context(viewport=SMALLEST_PHONE, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    frame = accept(page, worker, campaign)
+    picture = frame.locator("[data-frame] > svg")
+
+    word(frame, "rocket").tap()
+    frame.get_by_role("button", name="Visible, but not in a box").tap()
+    word(frame, "flags").tap()
+    picture.tap(position=at(frame, 0.05, 0.5))
+    box(frame, 2).tap()
+    word(frame, "suit").tap()
+    picture.tap(position=at(frame, 0.6, 0.7))
+    word(frame, "woman").tap()
+    picture.tap(position=at(frame, 0.75, 0.3))  # the rocket lies above her box
+    picture.tap(position=at(frame, 0.75, 0.3))
+    expect(word(frame, "woman")).to_have_accessible_name("woman (box 5, Woman)")
+    width = frame.locator("html").evaluate("html => html.scrollWidth")
+    frame.get_by_role("button", name="Submit").tap()
+
+    expect_submitted(page)
+    assert stored_answer(image) == ANSWER
+    assert width <= SMALLEST_PHONE["width"]
+    context.close()
+
+
+def test_the_task_is_done_without_javascript(browser: Browser, worker, campaign, image):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    frame = accept(page, worker, campaign)
+
+    frame.get_by_label("woman", exact=True).select_option("5 Woman")
+    frame.get_by_label("suit", exact=True).select_option("4 Suit")
+    frame.get_by_label("rocket", exact=True).select_option("visible, but not in a box")
+    frame.get_by_label("flags", exact=True).select_option("1 Flag")
+    frame.get_by_label("and flags also").select_option("2 Flag")
+    frame.get_by_role("button", name="Submit").click()
+    frame.get_by_role("button", name="Finish this HIT").click()
+
+    expect(frame.get_by_text("Your answers were submitted")).to_be_visible()
+    assert stored_answer(image) == ANSWER
+    context.close()
+
+
+def test_an_answer_goes_to_the_marketplace_when_our_server_fails(page, worker, campaign, image):
+    frame = accept(page, worker, campaign)
+    for text, said in ANSWER.items():
+        word(frame, text).click()
+        for key in ["v"] if isinstance(said, str) else map(str, said):
+            page.keyboard.press(key)
+    page.route("**/task/**", lambda route: route.abort())
+
+    frame.get_by_role("button", name="Submit").click()
+
+    expect_submitted(page)
+    assert not Response.objects.exists()
+    reconcile(campaign)
+    assert stored_answer(image) == ANSWER
+
+
+def test_the_page_opened_again_shows_what_was_linked(page, worker, campaign, image):
+    frame = accept(page, worker, campaign)
+    page.route("**/mturk/externalSubmit", lambda route: route.abort())
+    for text in ANSWER:
+        word(frame, text).click()
+        box(frame, 1).click()
+        box(frame, 3).click()
+    with page.expect_request("**/mturk/externalSubmit"):
+        frame.get_by_role("button", name="Submit").click()
+
+    page.reload()
+
+    expect(word(frame, "suit")).to_have_accessible_name("suit (box 1, Flag and box 3, Rocket)")
+    assert stored_answer(image) == dict.fromkeys(ANSWER, [1, 3])
+
+
+def test_two_captions_of_one_image_in_one_assignment_are_answered_apart(
+    page, worker, site, image, request
+):
+    captions = ["A woman smiles.", "A rocket stands behind her."]
+    campaign = publish(image, captions, title=request.node.name, images=2)
+    frame = accept(page, worker, campaign)
+    first, second = (frame.get_by_role("group", name=f"Image {n} of 2") for n in (1, 2))
+
+    word(first, "woman").click()
+    box(first, 5).click()
+    expect(word(second, "rocket")).to_have_accessible_name("rocket (still to do)")
+    frame.get_by_role("button", name="Submit").click()
+    expect(second.get_by_text("Please choose boxes")).to_be_visible()
+    page.keyboard.press("3")
+    frame.get_by_role("button", name="Submit").click()
+
+    expect_submitted(page)
+    answers = Correspondence.objects.order_by("response__task__number")
+    said = [list(answer.words.values()) for answer in answers]
+    assert said == [[[box_keys(image)[4]]], [[box_keys(image)[2]]]]
+
+
+def test_a_box_pointed_at_comes_forward_and_the_image_grows(page, worker, campaign):
+    frame = accept(page, worker, campaign)
+    picture = frame.locator("[data-frame] > svg")
+    before = picture.bounding_box()["width"]
+
+    picture.hover(position=at(frame, 0.33, 0.75))
+    expect(frame.locator("[data-in-front]")).to_have_text("Box 2, Flag")
+    box(frame, 5).focus()
+    expect(frame.locator("[data-in-front]")).to_have_text("Box 5, Woman")
+    frame.get_by_role("button", name="Larger").click()
+
+    assert picture.bounding_box()["width"] == pytest.approx(1.5 * before, rel=0.01)
+
+
+def test_two_fingers_enlarge_the_image_and_not_the_page(browser: Browser, worker, campaign):
+    context = browser.new_context(viewport=SMALLEST_PHONE, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    accept(page, worker, campaign).get_by_role("button", name="Submit").wait_for()
+    page.goto(page.frames[1].url)
+    picture = page.locator("[data-frame] > svg")
+    picture.scroll_into_view_if_needed()
+    shown = picture.bounding_box()
+
+    spread_fingers(page, shown["x"] + shown["width"] / 2, shown["y"] + shown["height"] / 2)
+
+    assert picture.bounding_box()["width"] == pytest.approx(2 * shown["width"], rel=0.05)
+    assert page.evaluate("visualViewport.scale") == 1
+    context.close()
+
+
+def spread_fingers(page: Page, x: float, y: float) -> None:
+    """Put two fingers at 40 pixels from a place, and move them to 80."""
+    touch = page.context.new_cdp_session(page)
+    for apart in range(40, 81, 4):
+        points = [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]
+        kind = "touchStart" if apart == 40 else "touchMove"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+def test_the_preview_takes_no_answer(page, worker, campaign):
+    frame = open_group(page, worker, campaign)
+
+    expect(frame.get_by_text("This is a preview")).to_be_visible()
+    expect(word(frame, "woman")).to_be_disabled()
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1280, "height": 900}, SMALLEST_PHONE])
+def test_axe_finds_nothing_wrong(page, worker, campaign, viewport):
+    accept(page, worker, campaign).get_by_role("button", name="Submit").wait_for()
+    page.set_viewport_size(viewport)
+    page.goto(page.frames[1].url)
+    word(page, "flags").click()
+    box(page, 1).click()
+    page.get_by_role("button", name="Larger").click()
+
+    found = Axe().run(page)
+
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("viewport", [PHONE, LYING_PHONE, DESKTOP], ids=lambda size: size["width"])
+def test_a_reviewer_sees_the_image_once_with_the_boxes_on_it(page, site, sign_in, image, viewport):
+    campaign = LinkCampaignFactory(config={"review": {"first": 1}})
+    caption = GivenCaptionFactory(caption_set=campaign.caption_set, image=image, text=CAPTION)
+    task = LinkTaskFactory(campaign=campaign, subject=caption)
+    response = LinkResponseFactory(task=task, words={"1": [image.boxes.last().pk]})
+    review_submitted(campaign=campaign, responses=[response], at=response.submitted_at)
+    page.set_viewport_size(viewport)
+    sign_in(UserFactory())
+
+    page.goto(f"{site}/review/{campaign.slug}/")
+
+    shown = page.locator("[data-review] img")
+    expect(shown).to_have_count(1)
+    shown.evaluate("(image) => image.decode()")
+    for drawing in page.locator("[data-review] .linked svg").all():
+        assert drawing.bounding_box() == pytest.approx(shown.bounding_box(), abs=1)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()

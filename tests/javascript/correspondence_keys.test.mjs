@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { meaning, moved, typeDigit } from "../../static/hits/correspondence/keys.js";
+
+test("letters, signs and digits mean commands, kinds and numbers, in either case", () => {
+  assert.deepEqual(meaning({ key: "t" }), { command: "next" });
+  assert.deepEqual(meaning({ key: "Z", shiftKey: true }), { command: "undo" });
+  assert.deepEqual(meaning({ key: "Escape" }), { command: "let go" });
+  assert.deepEqual(meaning({ key: "+", shiftKey: true }), { command: "closer" });
+  assert.deepEqual(meaning({ key: "S" }), { kind: "scene" });
+  assert.deepEqual(meaning({ key: "7" }), { digit: "7" });
+});
+
+test("with Ctrl or Command only undo and redo mean something", () => {
+  assert.deepEqual(meaning({ key: "z", ctrlKey: true }), { command: "undo" });
+  assert.deepEqual(meaning({ key: "Z", metaKey: true, shiftKey: true }), { command: "redo" });
+  assert.deepEqual(meaning({ key: "y", ctrlKey: true }), { command: "redo" });
+  for (const key of ["s", "v", "t", "1", "+", "-", "n"]) {
+    assert.equal(meaning({ key, ctrlKey: true }), null);
+  }
+});
+
+test("other keys mean nothing", () => {
+  for (const key of ["x", "Enter", " ", "Tab", "F5", "constructor", "toString"]) {
+    assert.equal(meaning({ key }), null);
+  }
+  assert.equal(meaning({ key: "1", altKey: true }), null);
+});
+
+test("a digit is a box's number at once where no longer number begins with it", () => {
+  assert.deepEqual(typeDigit("", "3", 9), { typed: "", number: 3 });
+  assert.deepEqual(typeDigit("", "5", 40), { typed: "", number: 5 });
+  assert.deepEqual(typeDigit("1", "2", 40), { typed: "", number: 12 });
+});
+
+test("a digit waits for another where a longer number may follow", () => {
+  assert.deepEqual(typeDigit("", "4", 40), { typed: "4", number: null });
+  assert.deepEqual(typeDigit("", "1", 10), { typed: "1", number: null });
+});
+
+test("a number that no box has is forgotten", () => {
+  assert.deepEqual(typeDigit("4", "1", 40), { typed: "", number: null });
+  assert.deepEqual(typeDigit("", "0", 40), { typed: "", number: null });
+  assert.deepEqual(typeDigit("", "1", 0), { typed: "", number: null });
+});
+
+test("arrows move by one and stay in the row", () => {
+  assert.equal(moved(2, "ArrowRight", 5), 3);
+  assert.equal(moved(4, "ArrowDown", 5), 4);
+  assert.equal(moved(0, "ArrowLeft", 5), 0);
+  assert.equal(moved(3, "Home", 5), 0);
+  assert.equal(moved(3, "End", 5), 4);
+  assert.equal(moved(3, "Enter", 5), null);
+  assert.equal(moved(3, "constructor", 5), null);
+});
