@@ -1,0 +1,210 @@
+"""What a response costs as a correspondence and as a caption: its claim, its page, its ingest, its
+export.
+
+Both kinds have a campaign on the same images in one database, and take turns, response by response:
+thirty captions of an image beside three answers about each of ten captions of it. Captions are of
+eleven words; in a correspondence four of them are linked to the image's boxes.
+Ingest is the reconciler's own step on what a marketplace lists; the marketplace's calls are not
+in it.
+"""
+
+import argparse
+import tempfile
+from collections import defaultdict
+from itertools import count
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+from annotate.config import parse_config
+from annotate.correspondence_exports import write_correspondences
+from annotate.exports import write_captions
+from annotate.kinds import KINDS
+from annotate.models import Box, Campaign, CaptionSet, GivenCaption, Release, Task
+from annotate.releases import freeze
+from annotate.services.campaigns import create_campaign
+from benchmarks.campaigns import AT, SENTENCE, make_campaign, settle_down
+from benchmarks.harness import Line, Report, main, milliseconds, ratio, scratch_database, seconds
+from hits.client import marketplace_of
+from hits.models import Hit, HitStatus, HitType, Sync
+from hits.services.turns import open_turn
+from hits.steps.ingest import ingest_assignment
+from hits.steps.run import Run
+from hits.tokens import Turn
+
+AIM = 1.2
+CAPTIONS, ANSWERS = 10, 3  # of an image, and about each of them as in the preset imageclef
+WORKERS = 90
+SIZES = {"short": 30, "full": 300}  # images
+WARM_UP = 20  # responses that are not counted
+REPEATS = 5  # of the export, the quickest of which counts
+LINKED = (1, 4, 8, 9)  # children, umbrellas, stone, bridge
+WRITERS = {"caption": write_captions, "correspondence": write_correspondences}
+SCHEMA = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/"
+    "QuestionFormAnswers.xsd"
+)
+
+
+def measure(options: argparse.Namespace) -> Report:
+    size = SIZES["full" if options.full else "short"]
+    responses = size * CAPTIONS * ANSWERS
+    report = Report(figures={"images": size, "responses_of_each_kind": responses})
+    with scratch_database(), tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+        captions = make_campaign(name="captions", images=size, wanted=CAPTIONS * ANSWERS)
+        campaigns = {"caption": captions, "correspondence": _correspondences(captions)}
+        roads = {kind: Road(campaign) for kind, campaign in campaigns.items()}
+        for number in range(responses):
+            for road in roads.values():
+                road.walk(worker=number % WORKERS)
+        for part in ("claim", "page", "ingest"):
+            times = {kind: milliseconds(road.times[part]) for kind, road in roads.items()}
+            _compare(report, part, times)
+        _compare(report, "export", _export(campaigns, Path(folder)))
+    return report
+
+
+def _correspondences(captions: Campaign) -> Campaign:
+    """A campaign on one caption of each of the images."""
+    caption_set = CaptionSet.objects.create(name="sentences", created_at=AT)
+    GivenCaption.objects.bulk_create(
+        GivenCaption(
+            caption_set=caption_set,
+            image_id=image,
+            number=number,
+            annotation_id=number,
+            text=f"{SENTENCE}number {number}.",
+        )
+        for number, image in enumerate(
+            [*captions.tasks.values_list("image", flat=True)] * CAPTIONS, start=1
+        )
+    )
+    values = {
+        "name": "correspondences",
+        "preset": "imageclef",
+        "caption_set": caption_set.name,
+        "responses": ANSWERS,
+        "budget": "99999.00",
+    }
+    return create_campaign(config=parse_config(values), endpoint="local", at=AT)
+
+
+class Road:
+    """One campaign's way from a claim to a submitted response; `times` in seconds by part."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign, self.kind = campaign, KINDS[campaign.kind]
+        self.hit = _make_hit(campaign)
+        sync = Sync.objects.create(campaign=campaign, started_at=AT)
+        self.run = Run(campaign, marketplace_of(campaign), AT, sync)
+        self.times: dict[str, list[float]] = defaultdict(list)
+        self.numbers = count()
+
+    def walk(self, worker: int) -> None:
+        """One response of the worker's: open, show, ingest."""
+        number = next(self.numbers)
+        turn = Turn(f"{self.hit.hit_id}N{number}", self.hit.hit_id or "", f"AWORKER{worker}", "")
+        claims: list[Any] = []
+        took = {
+            "claim": seconds(
+                lambda: claims.extend(open_turn(campaign=self.campaign, turn=turn, at=AT)[1])
+            )
+        }
+        task = claims[0].task
+        took["page"] = seconds(lambda: self.kind.context(task, self.campaign.config, {}))
+        listed = _listed(turn, _answer_xml(_fields(task)))
+        took["ingest"] = seconds(lambda: ingest_assignment(self.run, self.hit, listed))
+        if number >= WARM_UP:
+            for part, time in took.items():
+                self.times[part].append(time)
+
+
+def _make_hit(campaign: Campaign) -> Hit:
+    hit_type = HitType.objects.create(
+        campaign=campaign, hit_type_id=f"TYPE{campaign.pk}", created_at=AT
+    )
+    return Hit.objects.create(
+        campaign=campaign,
+        hit_type=hit_type,
+        hit_id=f"HIT{campaign.pk}",
+        token=f"token-{campaign.pk}",
+        status=HitStatus.OPEN,
+        seats=9,
+        available=9,
+        reward="0.10",
+        fee="0.02",
+        planned_at=AT,
+    )
+
+
+def _listed(turn: Turn, answer: str) -> dict[str, Any]:
+    """An assignment as a marketplace lists it once it was submitted."""
+    return {
+        "WorkerId": turn.worker_id,
+        "AssignmentId": turn.assignment_id,
+        "AcceptTime": AT,
+        "SubmitTime": AT,
+        "AssignmentStatus": "Submitted",
+        "Answer": answer,
+    }
+
+
+def _fields(task: Task) -> dict[str, str]:
+    """What a worker would have filled in."""
+    if task.subject is None:
+        return {f"caption-{task.number}": f"{SENTENCE}seen from side {task.number}."}
+    boxes = Box.objects.filter(image=task.image_id).values_list("pk", flat=True)
+    return {
+        f"word-{word}-{task.number}": f"box:{box}" for word, box in zip(LINKED, boxes, strict=True)
+    }
+
+
+def _answer_xml(fields: dict[str, str]) -> str:
+    answers = "".join(
+        f"<Answer><QuestionIdentifier>{name}</QuestionIdentifier>"
+        f"<FreeText>{escape(value)}</FreeText></Answer>"
+        for name, value in fields.items()
+    )
+    return f'<QuestionFormAnswers xmlns="{SCHEMA}">{answers}</QuestionFormAnswers>'
+
+
+def _export(campaigns: dict[str, Campaign], folder: Path) -> dict[str, float]:
+    """Milliseconds of each kind's whole export for one of its responses."""
+    releases = {
+        kind: freeze(campaign=campaign, name=kind, seed=1, at=AT)
+        for kind, campaign in campaigns.items()
+    }
+    settle_down()
+    best = dict.fromkeys(releases, float("inf"))
+    for _ in range(REPEATS):
+        for kind, release in releases.items():
+            best[kind] = min(best[kind], seconds(lambda: _write(release, folder / kind)))  # noqa: B023
+    responses = campaigns["correspondence"].tasks.count() * ANSWERS
+    return {kind: 1000 * took / responses for kind, took in best.items()}
+
+
+def _write(release: Release, folder: Path) -> None:
+    WRITERS[release.campaign.kind](release, folder)
+
+
+def _compare(report: Report, part: str, times: dict[str, float]) -> None:
+    caption, correspondence = times["caption"], times["correspondence"]
+    growth = ratio(correspondence, caption)
+    report.lines.append(
+        Line(
+            f"{part}, per response",
+            f"{correspondence:.3f} ms a correspondence",
+            f"{caption:.3f} ms a caption",
+            growth,
+            None if part == "page" else AIM,
+        )
+    )
+    report.figures[part] = {
+        "correspondence_ms": round(correspondence, 4),
+        "caption_ms": round(caption, 4),
+        "ratio": growth,
+    }
+
+
+if __name__ == "__main__":
+    main(measure, name="kinds", description=__doc__)
