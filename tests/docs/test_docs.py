@@ -13,8 +13,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from pydantic import BaseModel
 
 from annotate.config import PRESETS, CampaignConfig, parse_config
-from annotate.exports import FILES
-from qualcontrol.forms import OTHER, REASONS
+from annotate.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -239,9 +238,11 @@ def test_every_campaign_file_in_the_pages_is_one():
 
 def test_presets_reasons_and_exported_files_are_named():
     assert unquoted_in(page("researcher.md"), PRESETS) == []
-    assert unquoted_in(page("researcher.md"), FILES) == []
-    for key, reason in REASONS.items():
-        assert key == OTHER or reason in page("reviewer.md")
+    files = {name for kind in KINDS.values() for name in kind.files}
+
+    assert unquoted_in(page("researcher.md"), files) == []
+    faults = [fault for kind in KINDS.values() for fault in kind.faults.values()]
+    assert [fault for fault in faults if fault not in page("reviewer.md")] == []
 
 
 def test_every_target_of_make_is_explained():
