@@ -8,8 +8,8 @@ demo: .venv/installed
 	$(BIN)/python manage.py demo
 
 test: .venv/installed-dev
-	$(BIN)/pytest
-	$(BIN)/pytest tests/marketplace --ds=marketplace.settings
+	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto tests/marketplace --ds=marketplace.settings
 
 serve: .venv/installed
 	$(BIN)/python manage.py serve
