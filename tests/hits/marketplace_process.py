@@ -4,10 +4,8 @@ over HTTP. And a worker who uses its pages as a browser does."""
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,13 +15,9 @@ from typing import Any
 import requests
 from bs4 import BeautifulSoup
 
+from tests.servers import PATIENCE, free_port, stop, wait_until_ready
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 # Starting Python and Django takes longer than most tests, so accounts are made by the dozen.
@@ -114,23 +108,10 @@ def running_marketplace(
         stdout=subprocess.DEVNULL,
     )
     try:
-        _wait_for(f"{url}/healthz", process)
+        wait_until_ready(f"{url}/healthz", process)
         yield MarketplaceProcess(url, environment)
     finally:
-        process.terminate()
-        process.wait(10)
-
-
-def _wait_for(url: str, process: subprocess.Popen) -> None:
-    for _ in range(200):
-        if process.poll() is not None:
-            raise RuntimeError(f"the marketplace ended with status {process.returncode}")
-        try:
-            if requests.get(url, timeout=2).ok:
-                return
-        except requests.ConnectionError:
-            time.sleep(0.1)
-    raise RuntimeError("the marketplace did not start in time")
+        stop(process)
 
 
 @dataclass
@@ -152,7 +133,7 @@ class WorkerSession:
     http: requests.Session = field(default_factory=requests.Session)
 
     def sign_in(self) -> "WorkerSession":
-        answer = self.http.get(self.sign_in_url, timeout=20)
+        answer = self.http.get(self.sign_in_url, timeout=PATIENCE)
         assert answer.ok, answer.text
         return self
 
@@ -177,17 +158,17 @@ class WorkerSession:
         return self.http.post(
             f"{self.url}/mturk/externalSubmit",
             data={"assignmentId": assignment_id, **fields},
-            timeout=20,
+            timeout=PATIENCE,
         )
 
     def _post(self, form_page: str, action: str) -> requests.Response:
-        page = self.http.get(self.url + form_page, timeout=20)
+        page = self.http.get(self.url + form_page, timeout=PATIENCE)
         token = BeautifulSoup(page.text, "html.parser").find(
             "input", {"name": "csrfmiddlewaretoken"}
         )
         data = {"csrfmiddlewaretoken": token["value"]} if token else {}
         headers = {"Referer": self.url + form_page}
-        return self.http.post(self.url + action, data=data, headers=headers, timeout=20)
+        return self.http.post(self.url + action, data=data, headers=headers, timeout=PATIENCE)
 
 
 class NotOffered(Exception):

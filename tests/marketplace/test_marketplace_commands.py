@@ -3,10 +3,8 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from io import StringIO
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from marketplace.models import Worker
 from marketplace.services.qualifications import held_by
+from tests.servers import PATIENCE, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -90,12 +89,6 @@ def test_a_master_holds_the_qualification_under_both_of_its_ids(settings):
     assert not set(settings.MTURK_MASTERS_IDS) & set(held_by(worker))
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def test_the_server_starts_from_nothing_and_stops_when_told(tmp_path):
     port = free_port()
     process = subprocess.Popen(
@@ -111,11 +104,10 @@ def test_the_server_starts_from_nothing_and_stops_when_told(tmp_path):
     )
     try:
         line = process.stdout.readline()
-        health = requests.get(f"http://127.0.0.1:{port}/healthz", timeout=10)
+        health = requests.get(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE)
         style = requests.get(f"http://127.0.0.1:{port}/static/marketplace/marketplace.css")
-        started = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        status = process.wait(timeout=20)
+        status = process.wait(timeout=PATIENCE)
     finally:
         process.kill()
         process.stdout.close()
@@ -124,4 +116,4 @@ def test_the_server_starts_from_nothing_and_stops_when_told(tmp_path):
     assert f"http://127.0.0.1:{port}" in line
     assert (health.status_code, health.text) == (200, "ok")
     assert style.status_code == 200
-    assert (status, time.monotonic() - started < 10) == (0, True)
+    assert status == 0

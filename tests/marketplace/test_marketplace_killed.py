@@ -21,9 +21,9 @@ from tests.hits.marketplace_process import (
     MarketplaceProcess,
     NotOffered,
     WorkerSession,
-    free_port,
 )
 from tests.marketplace.driver import HIT_TYPE, QUESTION
+from tests.servers import PATIENCE, free_port, wait_until_ready
 
 WORKERS, HITS, KILLS = 6, 40, 3
 UNTIL_KILLED = (1.0, 2.5)
@@ -60,18 +60,11 @@ class Server:
             env=self.environment,
             stdout=subprocess.DEVNULL,
         )
-        for _ in range(300):
-            assert self.process.poll() is None
-            try:
-                requests.get(f"{self.url}/healthz", timeout=5)
-                return
-            except requests.ConnectionError:
-                time.sleep(0.1)
-        raise AssertionError("the marketplace did not start in time")
+        wait_until_ready(f"{self.url}/healthz", self.process)
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(20)
+        self.process.wait(PATIENCE)
 
 
 def work(session: WorkerSession, hit_type_id: str, records: Records, over: threading.Event) -> None:
@@ -135,7 +128,7 @@ def kill_under_load(server: Server, client) -> Records:
 
 def _wait_for(records: Records) -> None:
     """Wait until everything that is done has been done once."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not (records.accepted and records.submitted and records.approved):
         assert time.monotonic() < deadline, "nothing was approved"
         time.sleep(0.05)

@@ -12,7 +12,8 @@ import pytest
 
 from marketplace import tls
 from marketplace.redirect import AMAZON_HOSTS
-from tests.hits.marketplace_process import ROOT, free_port, running_marketplace
+from tests.hits.marketplace_process import ROOT, running_marketplace
+from tests.servers import PATIENCE, free_port
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -60,7 +61,7 @@ def run_program(tmp_path: Path, keys: dict[str, str], **environment: str):
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
 
 

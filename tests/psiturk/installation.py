@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +14,8 @@ from typing import Any
 
 import requests
 
-from tests.hits.marketplace_process import ROOT, Frame, WorkerSession, free_port
+from tests.hits.marketplace_process import ROOT, Frame, WorkerSession
+from tests.servers import PATIENCE, free_port, stop, wait_until_ready
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 BUILD = ROOT / "build" / "psiturk"
@@ -77,7 +77,7 @@ class PsiTurk:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=PATIENCE,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -93,34 +93,23 @@ class PsiTurk:
             stderr=subprocess.DEVNULL,
         ) as process:
             try:
-                self._wait(process)
+                wait_until_ready(f"http://127.0.0.1:{self.port}/", process)
                 yield
             finally:
-                process.terminate()
-                process.wait(30)
-
-    def _wait(self, process: subprocess.Popen[Any]) -> None:
-        for _ in range(300):
-            assert process.poll() is None, f"psiTurk's server ended: {process.returncode}"
-            try:
-                if requests.get(f"http://127.0.0.1:{self.port}/", timeout=5).ok:
-                    return
-            except requests.ConnectionError:
-                time.sleep(0.1)
-        raise AssertionError("psiTurk's server did not start in time")
+                stop(process)
 
     def take_part(self, worker: WorkerSession, frame: Frame) -> None:
         """Go through the experiment as its pages do, up to the form at the end."""
         site = f"http://127.0.0.1:{self.port}"
-        advertisement = requests.get(frame.src, timeout=20)
+        advertisement = requests.get(frame.src, timeout=PATIENCE)
         assert advertisement.ok, advertisement.text
         query = frame.src.partition("?")[2]
         for page in ("consent", "exp"):
-            answer = requests.get(f"{site}/{page}?{query}&mode={self.mode}", timeout=20)
+            answer = requests.get(f"{site}/{page}?{query}&mode={self.mode}", timeout=PATIENCE)
             assert answer.ok, answer.text
         unique_id = f"{worker.worker_id}:{frame.assignment_id}"
         for note in ("worker_complete", "worker_submitted"):
-            done = requests.get(f"{site}/{note}", {"uniqueId": unique_id}, timeout=20)
+            done = requests.get(f"{site}/{note}", {"uniqueId": unique_id}, timeout=PATIENCE)
             assert done.json() == {"status": "success"}
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.hits.marketplace_process import ROOT, MarketplaceProcess, free_port, running_marketplace
+from tests.hits.marketplace_process import ROOT, MarketplaceProcess, running_marketplace
 from tests.psiturk.installation import PsiTurk, make_experiment
+from tests.servers import PATIENCE, free_port
 
 pytestmark = pytest.mark.services
 
@@ -89,7 +90,7 @@ def _post(psiturk: PsiTurk) -> str:
 
 def _work(marketplace: MarketplaceProcess, psiturk: PsiTurk, hit_id: str) -> None:
     (worker,) = marketplace.fresh_workers(1)
-    groups = worker.http.get(marketplace.url + "/", timeout=20).text
+    groups = worker.http.get(marketplace.url + "/", timeout=PATIENCE).text
     hit_type_id = re.search(r"/groups/([A-Z0-9]+)/", groups)
     assert hit_type_id, groups
     with psiturk.server():

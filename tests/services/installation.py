@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg2
-import requests
 
-from tests.hits.marketplace_process import ROOT, MarketplaceProcess, free_port
+from tests.hits.marketplace_process import ROOT, MarketplaceProcess
+from tests.servers import PATIENCE, answers, free_port, stop
 
 SERVER = os.environ.get("POSTGRESQL", "postgres://postgres@127.0.0.1:5432/postgres")
 
@@ -66,7 +66,7 @@ class Installation:
     def number(self, query: str) -> int:
         return int(self.rows(query)[0][0])
 
-    def wait_until(self, is_so: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    def wait_until(self, is_so: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Wait for what the processes do by themselves; fails with their last log lines."""
         deadline = time.monotonic() + seconds
         while not is_so():
@@ -110,15 +110,10 @@ def running_installation(folder: Path, marketplace: MarketplaceProcess) -> Itera
         }.items():
             command = [sys.executable, "-m", *arguments]
             stack.enter_context(_process(command, folder / f"{name}.log", environment))
-        installation.wait_until(lambda: _answers(environment["SITE_URL"]), "the site starts")
+        installation.wait_until(
+            lambda: answers(f"{environment['SITE_URL']}/sign-in/"), "the site starts"
+        )
         yield installation
-
-
-def _answers(url: str) -> bool:
-    try:
-        return requests.get(f"{url}/sign-in/", timeout=5).ok
-    except requests.ConnectionError:
-        return False
 
 
 @contextmanager
@@ -132,12 +127,7 @@ def _process(
     try:
         yield process
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        stop(process)
 
 
 @contextmanager

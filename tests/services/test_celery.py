@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 
 from hits.simulation.scenes.dataset import Dataset, draw_dataset
 from tests.hits.marketplace_process import WorkerSession, running_marketplace
+from tests.servers import PATIENCE
 from tests.services.installation import Installation, ServiceAbsent, running_installation
 
 pytestmark = pytest.mark.services
@@ -67,12 +68,12 @@ def prepare_campaign(installation: Installation) -> None:
 def caption_one(worker: WorkerSession, hit_type_id: str, text: str) -> None:
     """One assignment over HTTP: accept, open the frame, write, hand on."""
     frame = worker.accept(hit_type_id)
-    page = requests.get(frame.src, timeout=20)
+    page = requests.get(frame.src, timeout=PATIENCE)
     answers = {
         name: text if name.startswith("caption-") else value
         for name, value in fields(page, "form[data-task]").items()
     }
-    kept = requests.post(frame.src.split("?")[0], data=answers, timeout=20)
+    kept = requests.post(frame.src.split("?")[0], data=answers, timeout=PATIENCE)
     passed_on = fields(kept, "form[data-forward]")
     answer = worker.submit(passed_on.pop("assignmentId"), **passed_on)
     assert answer.ok, answer.text
