@@ -23,6 +23,12 @@ def form_rows(
             "id": f"question-{number}",
             "value": entered[-1] if entered else "",
             "chosen": set(entered) if given is not None else set(),
-            "other": given.get(part.other_name, "") if given is not None else "",
+            "other": _entered_other(part, given),
             "problem": filled.problems.get(part.identifier, "") if filled else "",
         }
+
+
+def _entered_other(part: Field, given: QueryDict | None) -> str:
+    if part.other is None:
+        return ""
+    return part.other.default if given is None else given.get(part.other.identifier, "")

@@ -22,7 +22,7 @@ from marketplace.services import assignments
 from .amazon_pages import led_here
 from .form_rows import form_rows
 from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
-from .policy import content_policy
+from .policy import MEDIA_POLICY, content_policy
 
 
 @require_GET
@@ -105,7 +105,7 @@ def _form(
     response.headers["Content-Security-Policy"] = (
         "sandbox allow-forms allow-popups allow-top-navigation-by-user-activation; "
         "default-src 'none'; style-src 'self' " + settings.MARKETPLACE_URL + "; "
-        f"img-src https:; frame-ancestors {_own_frames()}"
+        f"{MEDIA_POLICY}; frame-ancestors {_own_frames()}"
     )
     return response
 

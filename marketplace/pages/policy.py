@@ -2,6 +2,10 @@
 
 from django.conf import settings
 
+# A form's pictures and recordings are on servers of the requester's. Old forms name them by http,
+# which a browser that shows a page by https changes to https, or leaves out.
+MEDIA_POLICY = "img-src 'self' https: http:; media-src https: http:"
+
 
 def content_policy(*, frame_ancestors: str = "'none'") -> str:
     """A policy under which a page runs nothing but the site's own files."""

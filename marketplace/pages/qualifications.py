@@ -18,6 +18,7 @@ from marketplace.services import qualifications
 
 from .decorators import WorkerRequest, worker_required
 from .form_rows import form_rows
+from .policy import MEDIA_POLICY
 
 
 def _find(public_id: str) -> QualificationType:
@@ -73,7 +74,7 @@ def _page(
         context["rows"] = form_rows(_test(qualification_type), given, filled)
     response = render(request, "marketplace/qualification.html", context, status=status)
     response.headers["Content-Security-Policy"] = (
-        "default-src 'self'; img-src 'self' https:; object-src 'none'; base-uri 'none'; "
+        f"default-src 'self'; {MEDIA_POLICY}; object-src 'none'; base-uri 'none'; "
         "form-action 'self'; frame-ancestors 'none'"
     )
     return response

@@ -1,5 +1,6 @@
 """Scores a qualification test by its AnswerKey."""
 
+import math
 from decimal import ROUND_HALF_UP, Decimal
 
 from lxml import etree
@@ -10,6 +11,8 @@ from . import answers, xml
 
 ROOT = f"{{{xml.NAMESPACE}2005-10-01/AnswerKey.xsd}}AnswerKey"
 MOST_BYTES = 65_535
+# A qualification's value is a whole number of 32 bits.
+LEAST_VALUE, MOST_VALUE = -(2**31), 2**31 - 1
 
 
 def parse(text: str) -> etree._Element:
@@ -23,17 +26,25 @@ def parse(text: str) -> etree._Element:
             code="XMLParseError",
         )
     xml.validate(root, "answer_key.xsd", what="AnswerKey")
+    for factor in root.iter("{*}SummedScoreMultiplier"):
+        if not math.isfinite(float(factor.text or "")):
+            raise QuestionRefused("A SummedScoreMultiplier must be a finite number.")
     return root
 
 
 def score(key: str, document: str) -> int:
-    """The value that the answers earn."""
+    """The value that the answers earn, within what a qualification can have."""
     root = parse(key)
     given = answers.read(document)
     questions = xml.children(root, "Question")
     total = sum(_score_question(question, given) for question in questions)
     mapping = xml.child(root, "QualificationValueMapping")
-    return total if mapping is None else _mapped(mapping, total)
+    return _whole(Decimal(total if mapping is None else _mapped(mapping, total)))
+
+
+def _whole(value: Decimal) -> int:
+    within = max(Decimal(LEAST_VALUE), min(value, Decimal(MOST_VALUE)))
+    return int(within.quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def _score_question(question: etree._Element, given: dict[str, list[str]]) -> int:
@@ -49,11 +60,11 @@ def _mapped(mapping: etree._Element, total: int) -> int:
     percentage = xml.child(mapping, "PercentageMapping")
     if percentage is not None:
         most = Decimal(xml.text_of(percentage, "MaximumSummedScore"))
-        return int((Decimal(total) * 100 / most).quantize(Decimal(1), ROUND_HALF_UP))
+        return _whole(Decimal(total) * 100 / most)
     scale = xml.child(mapping, "ScaleMapping")
     if scale is not None:
-        factor = Decimal(xml.text_of(scale, "SummedScoreMultiplier"))
-        return int((Decimal(total) * factor).quantize(Decimal(1), ROUND_HALF_UP))
+        factor = float(xml.text_of(scale, "SummedScoreMultiplier"))
+        return _whole(total * Decimal(str(factor)))
     ranges = xml.child(mapping, "RangeMapping")
     assert ranges is not None, "the schema demands one of the three mappings"
     for each in xml.children(ranges, "SummedScoreRange"):

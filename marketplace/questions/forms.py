@@ -1,39 +1,24 @@
 """QuestionForm documents as what a page draws and a worker fills in."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from html import escape
+from decimal import Decimal
 
 from lxml import etree
 
 from marketplace.errors import QuestionRefused
 
 from . import xml
+from .content import Block, block, blocks
 from .patterns import pattern_check
 
-# What a requester's formatted text may hold; everything else is shown as plain text.
-TAGS = {
-    "a", "b", "big", "blockquote", "br", "caption", "cite", "code", "dd", "del", "dfn", "div",
-    "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li",
-    "ol", "p", "pre", "q", "samp", "small", "span", "strong", "sub", "sup", "table", "tbody",
-    "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul", "var",
-}  # fmt: skip
-LINKS = {"a": "href", "img": "src"}
-EMPTY = {"br", "hr", "img"}
 # Each check of an answer takes a bounded time; so do all checks of a form.
 MOST_PATTERNS = 50
+_NUMBER = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE
+)
 Values = Callable[[str], list[str]]
-
-
-@dataclass(frozen=True)
-class Block:
-    """A piece of content; `html` is safe to show, and only set where there is formatted text."""
-
-    kind: str
-    text: str = ""
-    items: tuple[str, ...] = ()
-    url: str = ""
-    html: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,17 +37,13 @@ class Field:
     content: tuple[Block, ...]
     kind: str
     options: tuple[Option, ...] = ()
-    has_other: bool = False
+    # The free text that can be given in place of an option, or beside some.
+    other: "Field | None" = None
     least: int = 0
     most: int = 1
     lines: int = 1
     default: str = ""
     checks: tuple[tuple[Callable[[str], bool], str], ...] = field(default=(), compare=False)
-
-    @property
-    def other_name(self) -> str:
-        """The name of the field for an answer that is none of the options."""
-        return f"{self.identifier}.other"
 
     def answer(self, values: Values) -> tuple[list[tuple[str, str]], str]:
         """What was answered, as (element, text) pairs, and what is wrong with it."""
@@ -70,10 +51,13 @@ class Field:
             return self._text_answer((values(self.identifier) or [""])[-1])
         known = {option.identifier for option in self.options}
         chosen = [each for each in dict.fromkeys(values(self.identifier)) if each in known]
-        other = (values(self.other_name) or [""])[-1].strip() if self.has_other else ""
         answer = [("SelectionIdentifier", each) for each in chosen]
-        if other:
-            answer.append(("OtherSelectionText", other))
+        if self.other is not None:
+            [(_element, text)], problem = self.other.answer(values)
+            if text.strip():
+                answer.append(("OtherSelectionText", text.strip()))
+            if problem:
+                return answer, problem
         least = max(self.least, int(self.is_required))
         if len(answer) < least:
             return answer, f"Choose at least {least}."
@@ -96,63 +80,15 @@ def parse_form(root: etree._Element) -> list[Block | Field]:
     parts: list[Block | Field] = []
     for element in xml.children(root):
         if xml.local_name(element) == "Overview":
-            parts.extend(_blocks(element))
+            parts.extend(blocks(element))
         else:
             parts.append(_field(element))
     identifiers = [part.identifier for part in parts if isinstance(part, Field)]
+    if not identifiers:
+        raise QuestionRefused("A form needs a Question.")
     if len(set(identifiers)) != len(identifiers):
         raise QuestionRefused("Every QuestionIdentifier of a form must be different.")
     return parts
-
-
-def _blocks(element: etree._Element) -> tuple[Block, ...]:
-    return tuple(_block(each) for each in xml.children(element))
-
-
-def _block(element: etree._Element) -> Block:
-    name = xml.local_name(element)
-    text = (element.text or "").strip()
-    if name == "List":
-        return Block("list", items=tuple(each.text or "" for each in xml.children(element)))
-    if name == "FormattedContent":
-        return Block("html", html=formatted(text))
-    if name in ("Binary", "EmbeddedBinary"):
-        url = xml.text_of(element, "DataURL")
-        if not url.startswith("https://"):
-            raise QuestionRefused(f'The DataURL "{url}" must be an https address.')
-        mime = xml.child(element, "MimeType")
-        is_image = mime is None or xml.text_of(mime, "Type") in ("image", "")
-        return Block("image" if is_image else "link", xml.text_of(element, "AltText"), url=url)
-    return Block("title" if name == "Title" else "text", text)
-
-
-def formatted(text: str) -> str:
-    """Formatted text with what is allowed in it; raises QuestionRefused if it is no XHTML."""
-    root = xml.read(f"<div>{text}</div>", what="FormattedContent")
-    return "".join((escape(root.text or ""), *(_safe(child) for child in root)))
-
-
-def _safe(element: etree._Element) -> str:
-    tail = escape(element.tail or "")
-    if not isinstance(element.tag, str):
-        return tail
-    inner = escape(element.text or "") + "".join(_safe(child) for child in element)
-    tag = element.tag.lower()
-    if tag not in TAGS:
-        return inner + tail
-    attributes = ""
-    link = LINKS.get(tag)
-    if link and element.get(link, "").startswith("https://"):
-        attributes = f' {link}="{escape(element.get(link, ""))}"'
-    if tag == "a":
-        attributes += ' target="_blank" rel="noopener noreferrer"'
-    if tag == "img":
-        attributes += f' alt="{escape(element.get("alt", ""))}"'
-    return (
-        f"<{tag}{attributes}>{tail}"
-        if tag in EMPTY
-        else f"<{tag}{attributes}>{inner}</{tag}>{tail}"
-    )
 
 
 def _field(element: etree._Element) -> Field:
@@ -165,7 +101,7 @@ def _field(element: etree._Element) -> Field:
         "identifier": xml.text_of(element, "QuestionIdentifier"),
         "display_name": xml.text_of(element, "DisplayName"),
         "is_required": xml.text_of(element, "IsRequired") in ("true", "1"),
-        "content": _blocks(content),
+        "content": blocks(content),
     }
     name = xml.local_name(answer)
     if name == "FileUploadAnswer":
@@ -194,11 +130,9 @@ def _check(constraint: etree._Element) -> tuple[Callable[[str], bool], str]:
     return pattern_check(constraint.get("regex") or "", constraint.get("flags") or ""), told
 
 
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def _number(text: str) -> Decimal | None:
+    # Python reads more as numbers than people do: underscores, infinity, and what is none.
+    return Decimal(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
 
 
 def _range_check(
@@ -222,23 +156,31 @@ def _choice(answer: etree._Element, common: dict) -> Field:
     selections = xml.child(answer, "Selections")
     assert selections is not None, "the schema demands it"
     options = tuple(
-        Option(xml.text_of(each, "SelectionIdentifier"), _block(xml.children(each)[1]))
+        Option(xml.text_of(each, "SelectionIdentifier"), block(xml.children(each)[1]))
         for each in xml.children(selections, "Selection")
     )
-    has_other = xml.child(selections, "OtherSelection") is not None
     most = int(xml.text_of(answer, "MaxSelectionCount", "1"))
     style = xml.text_of(answer, "StyleSuggestion")
+    other = _other(selections, common["identifier"])
     kind = "checkbox" if most > 1 or style in ("checkbox", "multichooser") else "radio"
-    if kind == "radio" and style in ("dropdown", "combobox") and not has_other:
+    if kind == "radio" and style in ("dropdown", "combobox") and other is None:
         kind = "select"
     return Field(
         **common,
         kind=kind,
         options=options,
-        has_other=has_other,
+        other=other,
         least=int(xml.text_of(answer, "MinSelectionCount", "0")),
         most=most,
     )
+
+
+def _other(selections: etree._Element, identifier: str) -> Field | None:
+    other = xml.child(selections, "OtherSelection")
+    if other is None:
+        return None
+    own = {"identifier": f"{identifier}.other", "display_name": "Other"}
+    return _text_field(other, {**own, "is_required": False, "content": ()})
 
 
 @dataclass(frozen=True)

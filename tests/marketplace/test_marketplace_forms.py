@@ -5,8 +5,8 @@ import requests
 from bs4 import BeautifulSoup
 
 from marketplace.errors import QuestionRefused
-from marketplace.questions import answer_keys, answers, check_question
-from marketplace.questions.forms import formatted
+from marketplace.questions import answer_keys, answers, check_question, parse_question
+from marketplace.questions.content import formatted
 from tests.marketplace.driver import create_hit, create_hit_type
 
 NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
@@ -26,6 +26,11 @@ def question(identifier: str, specification: str, required: str = "true") -> str
         "<QuestionContent><Text>What is it?</Text></QuestionContent>"
         f"<AnswerSpecification>{specification}</AnswerSpecification></Question>"
     )
+
+
+def showing(content: str) -> str:
+    """A question with that content."""
+    return question("shown", "<FreeTextAnswer/>").replace("<Text>What is it?</Text>", content)
 
 
 TEXT = question(
@@ -79,6 +84,21 @@ def test_both_versions_are_known(version):
             "</FreeTextAnswer>",
         ),
         TEXT + TEXT,
+        "<Overview><Text>Nothing to answer</Text></Overview>",
+        question(
+            "x",
+            f"<FreeTextAnswer><NumberOfLinesSuggestion>{'9' * 5000}</NumberOfLinesSuggestion>"
+            "</FreeTextAnswer>",
+        ),
+        question(
+            "x",
+            f'<FreeTextAnswer><Constraints><IsNumeric minValue="{"9" * 5000}"/></Constraints>'
+            "</FreeTextAnswer>",
+        ),
+        showing(
+            "<Binary><MimeType><Type>image</Type></MimeType><DataURL>javascript:x()</DataURL>"
+            "<AltText>x</AltText></Binary>"
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(broken):
@@ -137,10 +157,94 @@ def test_a_form_in_preview_has_no_button(marketplace):
         ("<!-- no -->a &lt;b&gt;", "a &lt;b&gt;"),
         ('<img src="https://a.example/&quot;.png" alt="&quot;"/>',
          '<img src="https://a.example/&quot;.png" alt="&quot;">'),
+        ('<img src="http://a.example/b.png"/>', '<img src="http://a.example/b.png" alt="">'),
+        ('<td colspan="2" style="x" align="center">&nbsp;&copy;&amp;</td>',
+         '<td colspan="2" align="center">\xa0©&amp;</td>'),
     ],
 )  # fmt: skip
 def test_formatted_text_keeps_what_is_harmless(given, shown):
     assert formatted(given) == shown
+
+
+@pytest.mark.parametrize("text", ["<b>open", "&unheardof;", "a < b"])
+def test_formatted_text_that_is_no_xhtml_has_an_error_code_of_its_own(text):
+    with pytest.raises(QuestionRefused) as error:
+        formatted(text)
+
+    assert error.value.code == "XHTMLParseError"
+
+
+def test_media_are_shown_by_their_kind():
+    """As in Amazon's schema: http addresses, sizes of any form, parameters of a player."""
+    media = "".join(
+        f"<EmbeddedBinary><EmbeddedMimeType><Type>{kind}</Type><SubType>x</SubType>"
+        "</EmbeddedMimeType><DataURL>http://example.org/a</DataURL><AltText>A</AltText>"
+        "<Width>100%</Width><Height>50</Height><ApplicationParameter><Name>loop</Name>"
+        "<Value>1</Value></ApplicationParameter></EmbeddedBinary>"
+        for kind in ("image", "audio", "video", "application")
+    )
+
+    [_title, field] = parse_question(form(showing(media))).parts
+
+    assert [block.kind for block in field.content] == ["image", "audio", "video", "link"]
+    assert {block.url for block in field.content} == {"http://example.org/a"}
+
+
+OTHER = CHOICE.replace(
+    "<OtherSelection/>",
+    '<OtherSelection><Constraints><Length minLength="3"/></Constraints>'
+    "<DefaultText>bird</DefaultText><NumberOfLinesSuggestion>2</NumberOfLinesSuggestion>"
+    "</OtherSelection>",
+)
+
+
+@pytest.mark.parametrize(
+    ("entered", "problem"),
+    [
+        ({"animal.other": ["fox"]}, ""),
+        ({"animal.other": ["ox"]}, "length is at least 3"),
+        ({"animal": ["cat"], "animal.other": ["fox"]}, ""),
+        ({"animal": ["cat", "dog"], "animal.other": ["fox"]}, "at most 2"),
+        ({"animal": [""]}, "at least 1"),
+    ],
+)
+def test_another_answer_is_checked_as_a_text_is(entered, problem):
+    field = parse_question(form(OTHER)).parts[1]
+
+    _answer, told = field.answer(lambda name: entered.get(name, []))
+
+    assert (problem in told) if problem else not told
+
+
+@pytest.mark.parametrize(
+    ("text", "is_number"),
+    [("5", True), (" -3.5 ", True), ("1e2", True), (".5", True), ("1_0", False), ("nan", False),
+     ("inf", False), ("٣", False), ("9" * 6000, True), ("five", False)],
+)  # fmt: skip
+def test_what_counts_as_a_number(text, is_number):
+    numeric = "<FreeTextAnswer><Constraints><IsNumeric/></Constraints></FreeTextAnswer>"
+    field = parse_question(form(question("n", numeric))).parts[1]
+
+    _answer, told = field.answer(lambda name: [text])
+
+    assert (not told) is is_number
+
+
+def test_a_question_is_headed_by_its_display_name_and_takes_another_answer(marketplace):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    named = OTHER.replace("<IsRequired>", "<DisplayName>The animal</DisplayName><IsRequired>")
+    one = named.replace("<MaxSelectionCount>2", "<MaxSelectionCount>1")
+    create_hit(client, hit_type_id, Question=form(one))
+    worker = marketplace.worker()
+    assignment_id = worker.accept(hit_type_id)
+    src = worker.frame(f"/assignments/{assignment_id}")["src"]
+    soup = BeautifulSoup(requests.get(marketplace.url + src).text, "lxml")
+
+    assert "The animal" in soup.find("legend").text
+    assert soup.find("textarea", {"name": "animal.other"}).text == "bird"
+    # With a way back from an option to the text, which radio buttons alone have not.
+    assert [each["value"] for each in soup.find_all("input", {"type": "radio"})][-1] == ""
 
 
 KEY = (
@@ -173,3 +277,25 @@ def test_answer_keys_score_selections(chosen, mapping, score):
     )
 
     assert answer_keys.score(KEY.replace("{mapping}", mapping), document) == score
+
+
+SCALE = (
+    "<QualificationValueMapping><ScaleMapping><SummedScoreMultiplier>{factor}"
+    "</SummedScoreMultiplier></ScaleMapping></QualificationValueMapping>"
+)
+
+
+@pytest.mark.parametrize(
+    ("factor", "score"), [("0.5", 3), ("1e2", 500), ("1e300", 2**31 - 1), ("-1e300", -(2**31))]
+)
+def test_a_scaled_score_stays_within_what_a_qualification_can_have(factor, score):
+    document = answers.build_for_form([("animal", [("SelectionIdentifier", "dog")])])
+    key = KEY.replace("{mapping}", SCALE.format(factor=factor))
+
+    assert answer_keys.score(key, document) == score
+
+
+@pytest.mark.parametrize("factor", ["INF", "NaN", "many"])
+def test_a_score_cannot_be_scaled_without_bounds(factor):
+    with pytest.raises(QuestionRefused):
+        answer_keys.parse(KEY.replace("{mapping}", SCALE.format(factor=factor)))

@@ -100,9 +100,11 @@ def test_a_wrong_namespace_is_refused(marketplace):
     assert "namespace" in _refused(marketplace, QUESTION.replace("2006-07-14", "2006-07-15"))
 
 
-def test_a_question_against_its_schema_is_refused(marketplace):
+@pytest.mark.parametrize("height", ["", "tall", "-1", "9" * 30, "9" * 5000])
+def test_a_question_against_its_schema_is_refused(marketplace, height):
     """Check 10."""
-    broken = QUESTION.replace("<FrameHeight>600</FrameHeight>", "")
+    element = f"<FrameHeight>{height}</FrameHeight>" if height else ""
+    broken = QUESTION.replace("<FrameHeight>600</FrameHeight>", element)
 
     assert "schema" in _refused(marketplace, broken)
 

@@ -1,12 +1,19 @@
 """Section "Frame flow": what a task page is told, and what it sends."""
 
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
+from lxml import etree
 
 from marketplace.questions import answers
 from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_type
+
+# What client programs parse answers by.
+ANSWERS_SCHEMA = etree.XMLSchema(
+    etree.parse(Path(__file__).parents[1] / "question_form_answers.xsd")
+)
 
 
 @pytest.fixture
@@ -81,7 +88,9 @@ def test_answers_survive_as_they_were_typed(marketplace, client, hit_type_id, te
 
     worker.submit(assignment_id, caption=text, hitId="x", workerId="y", other="")
 
-    assert answers.read(answer_of(client, assignment_id)) == {"caption": [text], "other": [""]}
+    document = answer_of(client, assignment_id)
+    assert answers.read(document) == {"caption": [text], "other": [""]}
+    ANSWERS_SCHEMA.assertValid(etree.fromstring(document.encode()))
 
 
 def test_control_characters_are_left_out(marketplace, client, hit_type_id):

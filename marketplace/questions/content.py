@@ -1,0 +1,117 @@
+"""What a QuestionForm shows: titles, texts, lists, media, and formatted text made harmless."""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from html.entities import name2codepoint
+
+from lxml import etree
+
+from marketplace.errors import QuestionRefused
+
+from . import xml
+
+# What a requester's formatted text may hold; everything else is shown as plain text.
+TAGS = {
+    "a", "b", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup",
+    "dd", "del", "dfn", "div", "dl", "dt", "em", "font", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
+    "i", "img", "ins", "kbd", "li", "ol", "p", "pre", "q", "s", "samp", "small", "span", "strike",
+    "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul",
+    "var",
+}  # fmt: skip
+# Neither a script nor an address can be in these.
+ATTRIBUTES = {
+    "align", "alt", "border", "cellpadding", "cellspacing", "color", "colspan", "dir", "height",
+    "lang", "rowspan", "size", "span", "start", "title", "type", "valign", "width",
+}  # fmt: skip
+LINKS = {"a": "href", "img": "src"}
+EMPTY = {"br", "col", "hr", "img"}
+MEDIA = {"image", "audio", "video"}
+_OF_XML = {"amp", "lt", "gt", "quot", "apos"}
+_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of content; `html` is safe to show, and only set where there is formatted text."""
+
+    kind: str
+    text: str = ""
+    items: tuple[str, ...] = ()
+    url: str = ""
+    html: str = ""
+
+
+def blocks(element: etree._Element) -> tuple[Block, ...]:
+    """The pieces in an Overview or QuestionContent; raises QuestionRefused for impossible ones."""
+    return tuple(block(each) for each in xml.children(element))
+
+
+def block(element: etree._Element) -> Block:
+    """One piece of content; raises QuestionRefused for what cannot be shown."""
+    name = xml.local_name(element)
+    text = (element.text or "").strip()
+    if name == "List":
+        return Block("list", items=tuple(each.text or "" for each in xml.children(element)))
+    if name == "FormattedContent":
+        return Block("html", html=formatted(text))
+    if name in ("Binary", "EmbeddedBinary"):
+        return _media(element)
+    return Block("title" if name == "Title" else "text", text)
+
+
+def _media(element: etree._Element) -> Block:
+    url = xml.text_of(element, "DataURL")
+    if not _is_web_address(url):
+        raise QuestionRefused(f'The DataURL "{url}" must be an http or https address.')
+    mime = xml.child(element, "MimeType")
+    if mime is None:
+        mime = xml.child(element, "EmbeddedMimeType")
+    kind = "image" if mime is None else xml.text_of(mime, "Type").lower()
+    return Block(kind if kind in MEDIA else "link", xml.text_of(element, "AltText"), url=url)
+
+
+def _is_web_address(url: str) -> bool:
+    return url.startswith(("https://", "http://"))
+
+
+def formatted(text: str) -> str:
+    """Formatted text with what is allowed in it; raises QuestionRefused if it is no XHTML."""
+    # XHTML names characters that XML alone does not know.
+    text = _ENTITY.sub(_character, text)
+    try:
+        root = xml.read(f"<div>{text}</div>", what="FormattedContent")
+    except QuestionRefused as error:
+        raise QuestionRefused(str(error), code="XHTMLParseError") from error
+    return "".join((escape(root.text or ""), *(_safe(child) for child in root)))
+
+
+def _character(entity: re.Match[str]) -> str:
+    name = entity[1]
+    known = name in name2codepoint and name not in _OF_XML
+    return chr(name2codepoint[name]) if known else entity[0]
+
+
+def _safe(element: etree._Element) -> str:
+    tail = escape(element.tail or "")
+    if not isinstance(element.tag, str):
+        return tail
+    inner = escape(element.text or "") + "".join(_safe(child) for child in element)
+    tag = element.tag.lower()
+    if tag not in TAGS:
+        return inner + tail
+    start = f"<{tag}{_safe_attributes(tag, element)}>"
+    return start + tail if tag in EMPTY else f"{start}{inner}</{tag}>{tail}"
+
+
+def _safe_attributes(tag: str, element: etree._Element) -> str:
+    attributes = {
+        str(name): str(value)
+        for name, value in element.attrib.items()
+        if name in ATTRIBUTES or (name == LINKS.get(tag) and _is_web_address(str(value)))
+    }
+    if tag == "a":
+        attributes |= {"target": "_blank", "rel": "noopener noreferrer"}
+    if tag == "img":
+        attributes.setdefault("alt", "")
+    return "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
