@@ -10,7 +10,8 @@ from lxml import etree
 from marketplace.errors import QuestionRefused
 
 from . import xml
-from .forms import Block, Field, parse_form
+from .content import Block
+from .forms import Field, parse_form
 
 EXTERNAL = f"{{{xml.NAMESPACE}2006-07-14/ExternalQuestion.xsd}}ExternalQuestion"
 HTML = f"{{{xml.NAMESPACE}2011-11-11/HTMLQuestion.xsd}}HTMLQuestion"
