@@ -6,6 +6,8 @@ from typing import Any
 KNOWN_ANSWERS = "ScoreMyKnownAnswers/2011-09-01"
 PLURALITY = "SimplePlurality/2011-09-01"
 
+# What a worker reads of a decision, and what names a question.
+LONGEST_REASON, LONGEST_QUESTION = 1024, 255
 _EXTENSION = {"ExtendMaximumAssignments", "ExtendMinimumTimeInSeconds"}
 NUMBERS = {
     KNOWN_ANSWERS: {
@@ -79,4 +81,18 @@ class Policy:
                 found.append(f"The value of {key} must be a whole number.")
         if any(key.startswith("ExtendIf") for key in keys) and not keys >= _EXTENSION:
             found.append(f"An extension needs {' and '.join(sorted(_EXTENSION))}.")
+        return found + self._text_problems()
+
+    def _text_problems(self) -> list[str]:
+        found = [
+            f"{key} must have at most {LONGEST_REASON} characters."
+            for key in ("ApproveReason", "RejectReason")
+            if len(self.text(key)) > LONGEST_REASON
+        ]
+        questions = [*self.values("QuestionIds"), *self.mapping("AnswerKey")]
+        if any(len(question) > LONGEST_QUESTION for question in questions):
+            found.append(f"A question's name must have at most {LONGEST_QUESTION} characters.")
+        # Without questions everybody's score is 0, and a policy may reject them all for it.
+        if not questions and REQUIRED[self.name] <= set(self._parameters):
+            found.append(f"{self.name} needs at least one question.")
         return found

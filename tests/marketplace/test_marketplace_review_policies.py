@@ -170,6 +170,18 @@ def test_disagreement_extends_until_the_maximum(marketplace, client):
         known_answers(Nonsense=1),
         known_answers(ApproveIfKnownAnswerScoreIsAtLeast="many"),
         known_answers(ExtendIfKnownAnswerScoreIsLessThan=5),
+        known_answers(RejectIfKnownAnswerScoreIsLessThan=1, RejectReason="x" * 1025),
+        known_answers(ApproveReason="x" * 1025),
+        {
+            "PolicyName": "ScoreMyKnownAnswers/2011-09-01",
+            "Parameters": [{"Key": "AnswerKey", "Values": ["cat"]}],
+        },
+        {
+            "PolicyName": "ScoreMyKnownAnswers/2011-09-01",
+            "Parameters": [
+                {"Key": "AnswerKey", "MapEntries": [{"Key": "q" * 256, "Values": ["cat"]}]}
+            ],
+        },
     ],
 )
 def test_impossible_policies_are_refused(client, policy):
@@ -177,3 +189,16 @@ def test_impossible_policies_are_refused(client, policy):
 
     with pytest.raises(client.exceptions.RequestError):
         create_hit(client, hit_type_id, AssignmentReviewPolicy=policy)
+
+
+def test_the_longest_texts_of_a_policy_can_be_carried_out(marketplace, client):
+    """Beyond what the database keeps, a policy would stop all that happens by time."""
+    hit_type_id = create_hit_type(client)
+    policy = known_answers(RejectIfKnownAnswerScoreIsLessThan=50, RejectReason="r" * 1024)
+    policy["Parameters"][0]["MapEntries"][0]["Key"] = "q" * 255
+    hit_id = create_hit(client, hit_type_id, AssignmentReviewPolicy=policy)["HITId"]
+
+    bad = answer(marketplace, hit_type_id, gold="dog")
+    marketplace.advance(seconds=1)
+
+    assert statuses(client, hit_id) == {bad: "Rejected"}
