@@ -12,7 +12,7 @@ from marketplace.models import (
     Requester,
     Worker,
 )
-from marketplace.services.qualifications import no_such_type
+from marketplace.services.qualification_types import no_such_type
 
 
 def find_hit(requester: Requester, public_id: str) -> Hit:

@@ -14,7 +14,7 @@ from marketplace.models import (
     QualificationType,
 )
 from marketplace.questions import FormQuestion, answers, forms, parse_question
-from marketplace.services import qualifications
+from marketplace.services import qualification_requests
 
 from .decorators import WorkerRequest, worker_required
 from .form_rows import form_rows
@@ -55,22 +55,26 @@ def _page(
     status: int = 200,
 ) -> HttpResponse:
     last = _last_request(request, qualification_type)
+    at = clock.now()
     is_taking_test = (
         last is not None
         and last.status == QualificationRequestStatus.STARTED
-        and not qualifications.is_test_over(last, clock.now())
+        and not qualification_requests.is_test_over(last, at)
     )
     context = {
         "type": qualification_type,
         "is_held": request.worker.qualifications.filter(
             qualification_type=qualification_type, status=QualificationStatus.GRANTED
         ).exists(),
+        "can_be_improved": qualification_requests.can_be_improved(qualification_type),
         "is_pending": last is not None and last.status == QualificationRequestStatus.PENDING,
         "is_taking_test": is_taking_test,
         "has_problems": bool(filled),
     }
-    if is_taking_test:
+    if last is not None and is_taking_test:
         given = request.POST if filled else None
+        left = qualification_requests.time_left(last, at)
+        context["seconds_left"] = int(left.total_seconds())
         context["rows"] = form_rows(_test(qualification_type), given, filled)
     response = render(request, "marketplace/qualification.html", context, status=status)
     response.headers["Content-Security-Policy"] = (
@@ -92,7 +96,7 @@ def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
     """Ask for the qualification, or begin its test."""
     qualification_type = _find(public_id)
     try:
-        made = qualifications.request_qualification(
+        made = qualification_requests.request_qualification(
             qualification_type=qualification_type, worker=request.worker, at=clock.now()
         )
     except DomainError as error:
@@ -119,7 +123,7 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     if filled.problems:
         return _page(request, qualification_type, filled=filled, status=400)
     try:
-        qualifications.submit_test(
+        qualification_requests.submit_test(
             request=last, answer=answers.build_for_form(filled.answers), at=clock.now()
         )
     except DomainError as error:

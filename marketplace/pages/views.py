@@ -17,6 +17,7 @@ from marketplace.models import (
 from marketplace.requirements import Action
 from marketplace.services import assignments, qualifications
 from marketplace.services.participations import participation_for, progress_of
+from marketplace.services.qualification_requests import requestable_for
 
 from .context import AUTO_ACCEPT_KEY, STUDY_KEY
 from .decorators import WorkerRequest, worker_required
@@ -73,7 +74,7 @@ def _preview(
         "can_accept": allowed[Action.ACCEPT],
         "problem": problem,
         "accepts_next": request.session.get(AUTO_ACCEPT_KEY, False),
-        "can_ask_for": qualifications.requestable_for(worker=request.worker, hit_type=hit_type),
+        "can_ask_for": requestable_for(worker=request.worker, hit_type=hit_type),
     }
     return render(request, "marketplace/preview.html", context, status=status)
 

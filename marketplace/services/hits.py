@@ -25,7 +25,7 @@ from marketplace.questions import check_question
 
 from . import money
 from .events import record_event
-from .qualifications import check_types_exist
+from .qualification_types import check_types_usable
 from .tokens import claim_token
 
 
@@ -94,9 +94,7 @@ def _check_type(properties: HitTypeProperties) -> None:
             raise DomainError(f"{name} must not be empty.")
     for problem in requirements.problems(properties.qualification_requirements):
         raise DomainError(problem)
-    check_types_exist(
-        [each["QualificationTypeId"] for each in properties.qualification_requirements]
-    )
+    check_types_usable(properties.qualification_requirements)
 
 
 def _check_range(name: str, value: float, limits: tuple[int, int]) -> None:
@@ -117,6 +115,8 @@ def create_hit(
         raise DomainError("RequesterAnnotation must have at most 255 characters.")
     check_question(request.question)
     _check_policies(request)
+    # The HIT type is older, perhaps, and a qualification type of its is gone by now.
+    check_types_usable(hit_type.qualification_requirements)
     public_id = ids.entity_id()
     claim_token(requester=hit_type.requester, operation="CreateHIT", token=token, at=at,
                 made=public_id)  # fmt: skip

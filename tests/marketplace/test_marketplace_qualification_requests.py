@@ -88,6 +88,62 @@ def test_a_test_handed_in_too_late_counts_for_nothing(marketplace, client):
         score(client, public_id, worker)
 
 
+def test_who_has_a_score_may_try_for_a_better_one_after_the_delay(marketplace, client):
+    public_id, worker = with_test(client, RetryDelayInSeconds=3600), marketplace.worker()
+    hit_type_id = create_hit_type(client, QualificationRequirements=[at_least(public_id, 100)])
+    create_hit(client, hit_type_id, LifetimeInSeconds=86_400)
+    here = f"/qualifications/{public_id}"
+    worker.post(f"{here}/request")
+    worker.post(f"{here}/test", animal="dog")
+    marketplace.advance(seconds=3600)
+    assert here in worker.get(f"/groups/{hit_type_id}/preview").text
+
+    worker.post(f"{here}/request")
+    assert "Time left: <time" in worker.get(here).text
+    worker.post(f"{here}/test", animal=["dog", "cat"])
+
+    assert score(client, public_id, worker) == 100
+    assert worker.accept(hit_type_id)
+
+
+def at_least(public_id: str, value: int) -> dict:
+    return {
+        "QualificationTypeId": public_id,
+        "Comparator": "GreaterThanOrEqualTo",
+        "IntegerValues": [value],
+    }
+
+
+def test_a_new_test_without_a_key_leaves_the_decision_to_the_requester(marketplace, client):
+    public_id, worker = with_test(client), marketplace.worker()
+
+    changed = client.update_qualification_type(
+        QualificationTypeId=public_id, Test=form(CHOICE), TestDurationInSeconds=60
+    )["QualificationType"]
+
+    assert "AnswerKey" not in changed
+    worker.post(f"/qualifications/{public_id}/request")
+    worker.post(f"/qualifications/{public_id}/test", animal="dog")
+    assert client.list_qualification_requests()["NumResults"] == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"Test": form(CHOICE)},
+        {"AnswerKey": KEY.replace("{mapping}", "")},
+        {"TestDurationInSeconds": 60},
+        {"AutoGranted": True},
+    ],
+    ids=["test alone", "key alone", "duration alone", "granted at once"],
+)
+def test_parts_of_a_test_are_changed_together(client, change):
+    public_id = with_test(client)
+
+    with pytest.raises(client.exceptions.RequestError):
+        client.update_qualification_type(QualificationTypeId=public_id, **change)
+
+
 @pytest.mark.parametrize(
     ("delay", "hours", "again"), [(3600, 2, True), (3600, 0.5, False), (None, 99, False)]
 )

@@ -14,7 +14,7 @@ from marketplace.models import (
     QualificationStatus,
     QualificationType,
 )
-from marketplace.services import qualifications
+from marketplace.services import qualification_requests, qualification_types, qualifications
 
 from .. import system_types
 from ..lookups import find_qualification_type, find_worker
@@ -26,7 +26,7 @@ from ..shapes import hit_shape, qualification_shape, qualification_type_shape
 @operation("CreateQualificationType")
 def create_qualification_type(call: Call) -> dict[str, Any]:
     properties = _properties(call.params)
-    created = qualifications.create_qualification_type(
+    created = qualification_types.create_qualification_type(
         requester=call.requester,
         name=call.params["Name"],
         keywords=call.params.get("Keywords", ""),
@@ -38,7 +38,7 @@ def create_qualification_type(call: Call) -> dict[str, Any]:
 
 @operation("UpdateQualificationType")
 def update_qualification_type(call: Call) -> dict[str, Any]:
-    updated = qualifications.update_qualification_type(
+    updated = qualification_types.update_qualification_type(
         qualification_type=find_qualification_type(
             call.requester, call.params["QualificationTypeId"]
         ),
@@ -85,7 +85,7 @@ def get_qualification_type(call: Call) -> dict[str, Any]:
         or QualificationType.objects.filter(public_id=public_id, is_deleted=False).first()
     )
     if found is None:
-        raise qualifications.no_such_type(public_id)
+        raise qualification_types.no_such_type(public_id)
     shape = qualification_type_shape(found)
     if found.requester_id != call.requester.pk:
         shape = {**shape, "Test": None, "AnswerKey": None}
@@ -94,7 +94,7 @@ def get_qualification_type(call: Call) -> dict[str, Any]:
 
 @operation("DeleteQualificationType")
 def delete_qualification_type(call: Call) -> dict[str, Any]:
-    qualifications.delete_qualification_type(
+    qualification_types.delete_qualification_type(
         qualification_type=find_qualification_type(
             call.requester, call.params["QualificationTypeId"]
         ),
@@ -257,7 +257,7 @@ def _request_shape(request: QualificationRequest) -> dict[str, Any]:
 
 @operation("AcceptQualificationRequest")
 def accept_qualification_request(call: Call) -> dict[str, Any]:
-    qualifications.accept_request(
+    qualification_requests.accept_request(
         request=_find_request(call), value=call.params.get("IntegerValue", 1), at=call.at
     )
     return {}
@@ -265,7 +265,7 @@ def accept_qualification_request(call: Call) -> dict[str, Any]:
 
 @operation("RejectQualificationRequest")
 def reject_qualification_request(call: Call) -> dict[str, Any]:
-    qualifications.reject_request(
+    qualification_requests.reject_request(
         request=_find_request(call), reason=call.params.get("Reason", ""), at=call.at
     )
     return {}

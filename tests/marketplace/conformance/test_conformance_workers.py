@@ -164,6 +164,43 @@ def test_a_qualification_types_name_is_taken_once(marketplace, client):
     assert new_qualification(client, name) != first
 
 
+def test_a_deleted_qualification_type_goes_on_keeping_workers_out(marketplace, client):
+    qualification, worker = new_qualification(client), marketplace.worker()
+    hit_type_id = guarded_hit(client, QualificationTypeId=qualification, Comparator="DoesNotExist")
+    client.associate_qualification_with_worker(
+        QualificationTypeId=qualification, WorkerId=worker.worker_id
+    )
+
+    client.delete_qualification_type(QualificationTypeId=qualification)
+
+    assert worker.try_accept(hit_type_id).status_code == 403
+    assert marketplace.worker().accept(hit_type_id)
+
+
+@pytest.mark.parametrize(
+    ("is_deleted", "code"),
+    [(True, "QualificationTypeDoesNotExist"), (False, "InvalidQualificationTypeState")],
+)
+def test_no_hit_is_made_with_a_qualification_type_out_of_use(client, is_deleted, code):
+    qualification = new_qualification(client)
+    requirement = {"QualificationTypeId": qualification, "Comparator": "Exists"}
+    hit_type_id = create_hit_type(client, QualificationRequirements=[requirement])
+
+    if is_deleted:
+        client.delete_qualification_type(QualificationTypeId=qualification)
+    else:
+        client.update_qualification_type(
+            QualificationTypeId=qualification, QualificationTypeStatus="Inactive"
+        )
+
+    with pytest.raises(client.exceptions.RequestError) as error:
+        create_hit(client, hit_type_id)
+    assert error_code(error) == code
+    with pytest.raises(client.exceptions.RequestError) as error:
+        create_hit_type(client, Title="Other", QualificationRequirements=[requirement])
+    assert error_code(error) == code
+
+
 def test_qualification_types_are_found_by_a_part_of_their_text(marketplace, client):
     wanted = new_qualification(client, f"Image captions {marketplace.run}: trusted")
     new_qualification(client)
