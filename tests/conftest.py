@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from hypothesis.internal.conjecture import providers
 
 pytest_plugins = ["tests.append_only"]
 
@@ -19,6 +22,17 @@ collect_ignore = REQUESTERS if IS_MARKETPLACE else ["marketplace"]
 
 # Without keys, boto3 would ask a cloud machine's metadata service for some.
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
+
+
+# No deadline and no health check of time: a slow machine is no fault.
+patient = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
+hypothesis_settings.register_profile("search", derandomize=False, **patient)
+# Each run has the same examples; `--hypothesis-profile=search` looks for others.
+hypothesis_settings.register_profile("same", derandomize=True, database=None, **patient)
+hypothesis_settings.load_profile("same")
+# Hypothesis takes some examples from constants in the modules that are loaded. Which these are
+# depends on the tests that ran before in the same process, and so would the examples.
+providers._get_local_constants = providers.Constants
 
 
 def pytest_report_header() -> str:

@@ -161,7 +161,9 @@ def test_no_signed_request_over_http_makes_the_service_fail(send, known, name, d
 
 
 @settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(body=st.binary(max_size=200))
 def test_a_body_that_is_no_json_is_refused_in_json(send, body):

@@ -94,7 +94,9 @@ judgements = st.lists(st.sampled_from(["GOOD", "BAD", ""]), min_size=5, max_size
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=15,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(judgements=judgements, discard=st.sampled_from(["all", "since_first_bad"]))
 def test_undoing_an_exclusion_restores_exactly(judgements, discard):

@@ -15,7 +15,9 @@ pytestmark = pytest.mark.django_db
 COUNTS = ["worker__pseudonym", "responses", "good", "bad", "tally"]
 FIGURES = [*COUNTS, "risk", "share", "low", "high", "worth"]
 few_examples = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
