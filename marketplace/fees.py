@@ -12,11 +12,18 @@ class FeeSchedule:
     large_hit_share: Decimal
     large_hit_assignments: int
     least: Decimal
+    masters_share: Decimal = Decimal(0)
 
-    def for_assignment(self, reward: Decimal, *, max_assignments: int) -> Decimal:
+    def for_assignment(
+        self, reward: Decimal, *, max_assignments: int, wants_masters: bool = False
+    ) -> Decimal:
         """The fee on one assignment of a HIT of that many; a free assignment has no fee."""
-        large = max_assignments >= self.large_hit_assignments
-        return self._fee(reward, self.share + self.large_hit_share if large else self.share)
+        share = self.share
+        if max_assignments >= self.large_hit_assignments:
+            share += self.large_hit_share
+        if wants_masters:
+            share += self.masters_share
+        return self._fee(reward, share)
 
     def for_bonus(self, amount: Decimal) -> Decimal:
         """The fee on one bonus."""

@@ -4,7 +4,7 @@ A requirement is a mapping in the API's own form. What a worker has is a mapping
 qualification type to an integer, to a `Locale`, or to None for one that was granted without value.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -58,8 +58,11 @@ _INTEGER_TESTS: dict[str, Callable[[int, Sequence[int]], bool]] = {
 }
 
 
-def meets(requirement: Requirement, held: Mapping[str, Value]) -> bool:
-    """Whether what the worker holds meets it; what they lack meets DoesNotExist only."""
+def meets(
+    requirement: Requirement, held: Mapping[str, Value], *, lacked_meets: Collection[str] = ()
+) -> bool:
+    """Whether what the worker holds meets it; what they lack meets DoesNotExist, and the further
+    comparators that are named."""
     comparator = requirement["Comparator"]
     has_it = requirement["QualificationTypeId"] in held
     if comparator == "Exists":
@@ -67,7 +70,7 @@ def meets(requirement: Requirement, held: Mapping[str, Value]) -> bool:
     if comparator == "DoesNotExist":
         return not has_it
     if not has_it:
-        return False
+        return comparator in lacked_meets
     value = held[requirement["QualificationTypeId"]]
     if isinstance(value, Locale):
         places = [
@@ -91,10 +94,18 @@ def guards(requirement: Requirement, action: Action) -> bool:
 
 
 def unmet(
-    requirements: Iterable[Requirement], held: Mapping[str, Value], action: Action
+    requirements: Iterable[Requirement],
+    held: Mapping[str, Value],
+    action: Action,
+    *,
+    lacked_meets: Collection[str] = (),
 ) -> list[Requirement]:
     """The requirements that keep the worker from the action."""
-    return [each for each in requirements if guards(each, action) and not meets(each, held)]
+    return [
+        each
+        for each in requirements
+        if guards(each, action) and not meets(each, held, lacked_meets=lacked_meets)
+    ]
 
 
 def problems(requirements: Sequence[Requirement]) -> list[str]:

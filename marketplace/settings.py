@@ -208,6 +208,10 @@ MTURK_FEE_SHARE = Decimal("0.20")
 MTURK_LARGE_HIT_FEE_SHARE = Decimal("0.20")
 MTURK_LARGE_HIT_ASSIGNMENTS = 10
 MTURK_LEAST_FEE = Decimal("0.01")
+# A further share of the reward where Masters are asked for, by reports of 2015 and 2016, and sums
+# for an assignment by the id of a premium qualification type: no figures are known.
+MTURK_MASTERS_FEE_SHARE = Decimal("0.05")
+MTURK_PREMIUM_FEES: dict[str, Decimal] = {}
 # The most for one assignment or bonus.
 MTURK_MOST_REWARD = Decimal("1000000.00")
 MTURK_STARTING_BALANCE = Decimal("10000.00")
@@ -217,11 +221,21 @@ MTURK_SERVICE_FAULT_STATUS = 500
 MTURK_TOKEN_LIFE = timedelta(hours=24)
 MTURK_DUPLICATE_TOKEN_CODE = "InvalidParameterValue"
 MTURK_OVERRIDE_REJECTION_WITHIN = timedelta(days=30)
+# Whether an assignment goes on to tell when it was rejected, once that is overridden.
+MTURK_REJECTION_TIME_KEPT = True
+# A bonus may need work that was done for the requester so lately; 0 for any time.
+MTURK_BONUS_WITHIN = timedelta(0)
 MTURK_DISPOSE_AFTER = timedelta(days=120)
 # GetHIT on a disposed HIT: answered (True), or HITDoesNotExist (False).
 MTURK_DISPOSED_HITS_READABLE = True
 # After expiry a HIT either goes on to report the slots nobody took, or reports none.
 MTURK_AVAILABLE_AFTER_EXPIRY = "keep"
+# The least by which an expiration can be moved, and whether the same one a second time is refused
+# as a repeated request.
+MTURK_EXPIRATION_STEP = timedelta(0)
+MTURK_REPEATED_EXPIRATION_REFUSED = False
+# A HIT with both a Question and a layout: refused (True), or the Question counts.
+MTURK_ONE_QUESTION_ONLY = True
 # Whether an added slot alone reopens a HIT whose expiration is over.
 MTURK_SLOTS_REOPEN_EXPIRED = False
 MTURK_DELETABLE_HIT_STATUSES = ["Reviewable", "Reviewing"]
@@ -247,6 +261,13 @@ MTURK_REISSUE_ASSIGNMENT_IDS = False
 # Whether the system's own qualification types can be read and are listed.
 MTURK_SYSTEM_TYPES_READABLE = True
 MTURK_NEEDS_HISTORY_FOR_MESSAGES = True
+MTURK_MOST_BLOCKS = 100_000
+# What a worker who lacks a qualification meets beside DoesNotExist: NotEqualTo, for instance.
+MTURK_LACKED_MEETS: list[str] = []
+# Whose qualifications are listed where no Status is given.
+MTURK_HOLDERS_LISTED = ["Granted"]
+# Calls of a requester in a second before they are throttled; 0 for no limit.
+MTURK_CALLS_PER_SECOND = 0.0
 # Amazon's two ids of the Masters qualification, the sandbox's and production's: programs name one
 # or the other.
 MTURK_MASTERS_IDS = ["2ARFPLSP75KLA8M8DH1HTEQVJT3SY6", "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"]

@@ -36,6 +36,12 @@ class NotAuthorized(ApiError):
         super().__init__(message)
         self.type_name = type_name
 
+    def body(self, at: datetime) -> dict[str, Any]:
+        # The front door's type, and the code that the service itself gave in older versions.
+        is_unknown = self.type_name == "UnrecognizedClientException"
+        code = "AWS.BadCredentialSupplied" if is_unknown else "AWS.NotAuthorized"
+        return {**super().body(at), "TurkErrorCode": code}
+
 
 class ValidationError(ApiError):
     """The request breaks a constraint of the model."""

@@ -1,10 +1,18 @@
 """The marketplace's rows as the API's structures; what is unset is left out."""
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
-from marketplace.models import Assignment, BonusPayment, Hit, Qualification, QualificationType
+from marketplace.models import (
+    Assignment,
+    AssignmentStatus,
+    BonusPayment,
+    Hit,
+    Qualification,
+    QualificationType,
+)
 
 
 def hit_shape(hit: Hit) -> dict[str, Any]:
@@ -64,11 +72,18 @@ def assignment_shape(assignment: Assignment) -> dict[str, Any]:
         "AcceptTime": assignment.accepted_at,
         "SubmitTime": assignment.submitted_at,
         "ApprovalTime": assignment.approved_at,
-        "RejectionTime": assignment.rejected_at,
+        "RejectionTime": _rejection_time(assignment),
         "Deadline": assignment.deadline,
         "Answer": assignment.answer,
         "RequesterFeedback": assignment.requester_feedback or None,
     }
+
+
+def _rejection_time(assignment: Assignment) -> datetime | None:
+    was_overridden = assignment.status != AssignmentStatus.REJECTED
+    if was_overridden and not settings.MTURK_REJECTION_TIME_KEPT:
+        return None
+    return assignment.rejected_at
 
 
 def bonus_shape(bonus: BonusPayment) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from .model import operation as operation_model
 from .model import service
 from .registry import HANDLERS, Call
 from .signing import authenticate
+from .throttling import count_call
 from .validation import validate
 
 logger = logging.getLogger(__name__)
@@ -60,6 +61,7 @@ def _handle(request: HttpRequest) -> dict[str, Any]:
     body = _body(request)
     # The signature tells real time, whatever the marketplace's own clock says.
     requester = authenticate(request, at=timezone.now())
+    count_call(requester.access_key)
     model = operation_model(name)
     params = validate(model.input_shape, body)
     at = clock.now()

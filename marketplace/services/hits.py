@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from marketplace import ids, requirements
-from marketplace.errors import DomainError, InvalidHitState
+from marketplace.errors import AlreadyDone, DomainError, InvalidHitState
 from marketplace.models import (
     EventType,
     Hit,
@@ -27,6 +27,8 @@ from . import money
 from .events import record_event
 from .qualification_types import check_types_usable
 from .tokens import claim_token
+
+A_SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -131,9 +133,7 @@ def create_hit(
         hit_review_policy=request.hit_review_policy,
         max_assignments=request.max_assignments,
         available=request.max_assignments,
-        fee=money.fee_schedule().for_assignment(
-            hit_type.reward, max_assignments=request.max_assignments
-        ),
+        fee=money.assignment_fee(hit_type, max_assignments=request.max_assignments),
         expires_at=at + request.lifetime,
         created_at=at,
     )
@@ -183,6 +183,10 @@ def update_expiration(*, hit: Hit, expires_at: datetime, at: datetime) -> None:
     """Expire the HIT now, for a time that is over, or later than before; raises DomainError."""
     hit = lock(hit)
     _refuse_disposed(hit)
+    if timedelta() < hit.expires_at - expires_at < A_SECOND and expires_at > at:
+        # Clients send whole seconds: this is the expiration that they were told.
+        expires_at = hit.expires_at
+    _refuse_repeated(hit, expires_at, at)
     if expires_at <= at:
         expire(hit=hit, at=at)
         return
@@ -192,12 +196,27 @@ def update_expiration(*, hit: Hit, expires_at: datetime, at: datetime) -> None:
             "The expiration of a HIT can be moved to a later time or to now, not to an earlier "
             "time in the future."
         )
+    step = settings.MTURK_EXPIRATION_STEP
+    if expires_at - hit.expires_at < step:
+        raise DomainError(
+            f"The expiration of a HIT must be moved by {step.total_seconds():.0f} seconds or more."
+        )
     longest = timedelta(seconds=settings.MTURK_LIFETIME_SECONDS[1])
     if expires_at > at + longest:
         raise DomainError(f"A HIT can expire at most {longest.days} days from now.")
     Hit.objects.filter(pk=hit.pk).update(expires_at=expires_at, is_expired=False)
     Hit.objects.filter(pk=hit.pk).move(at=at)
     record_event(event_type=EventType.HIT_EXTENDED, hit=hit, at=at)
+
+
+def _refuse_repeated(hit: Hit, expires_at: datetime, at: datetime) -> None:
+    is_same = hit.is_expired if expires_at <= at else expires_at == hit.expires_at
+    if is_same and settings.MTURK_REPEATED_EXPIRATION_REFUSED:
+        raise AlreadyDone(
+            f'The idempotency token "{hit.public_id}{expires_at:%Y%m%d%H%M%S}" has already been '
+            "processed.",
+            code=settings.MTURK_DUPLICATE_TOKEN_CODE,
+        )
 
 
 @transaction.atomic
@@ -257,9 +276,7 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
     unpaid = hit.available + hit.pending + hit.unreviewed
     money.release(hit=hit, slots=unpaid, at=at)
     hit.hit_type = hit_type
-    hit.fee = money.fee_schedule().for_assignment(
-        hit_type.reward, max_assignments=hit.max_assignments
-    )
+    hit.fee = money.assignment_fee(hit_type, max_assignments=hit.max_assignments)
     Hit.objects.filter(pk=hit.pk).update(hit_type=hit_type, fee=hit.fee)
     money.hold(hit=hit, slots=unpaid, at=at)
 

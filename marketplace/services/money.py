@@ -9,7 +9,15 @@ from django.db.models import F, Sum, Value
 
 from marketplace.errors import InsufficientFunds
 from marketplace.fees import FeeSchedule
-from marketplace.models import Account, BonusPayment, Hit, Requester, Transfer, TransferKind
+from marketplace.models import (
+    Account,
+    BonusPayment,
+    Hit,
+    HitType,
+    Requester,
+    Transfer,
+    TransferKind,
+)
 from marketplace.models.fields import MOST, MoneyField
 from marketplace.models.ledger import ROUTES
 
@@ -23,7 +31,23 @@ def fee_schedule() -> FeeSchedule:
         large_hit_share=settings.MTURK_LARGE_HIT_FEE_SHARE,
         large_hit_assignments=settings.MTURK_LARGE_HIT_ASSIGNMENTS,
         least=settings.MTURK_LEAST_FEE,
+        masters_share=settings.MTURK_MASTERS_FEE_SHARE,
     )
+
+
+def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
+    """The fee on one assignment of a HIT of the type, with what its requirements cost."""
+    wanted = {
+        each["QualificationTypeId"]
+        for each in hit_type.qualification_requirements
+        if each["Comparator"] != "DoesNotExist"
+    }
+    fee = fee_schedule().for_assignment(
+        hit_type.reward,
+        max_assignments=max_assignments,
+        wants_masters=not wanted.isdisjoint(settings.MTURK_MASTERS_IDS),
+    )
+    return fee + sum(Decimal(settings.MTURK_PREMIUM_FEES.get(each, 0)) for each in wanted)
 
 
 @transaction.atomic

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace import requirements
 from marketplace.errors import DomainError, NotQualified
 from marketplace.models import (
     HitType,
@@ -18,14 +17,12 @@ from marketplace.models import (
 from marketplace.questions import answer_keys
 from marketplace.requirements import Action
 
-from .qualifications import grant, held_by
+from .qualifications import grant, held_by, unmet
 
 
 def requestable_for(*, worker: Worker, hit_type: HitType) -> list[QualificationType]:
     """The qualifications that the worker may ask for to meet what the HITs demand."""
-    missing = requirements.unmet(
-        hit_type.qualification_requirements, held_by(worker), Action.ACCEPT
-    )
+    missing = unmet(hit_type, held_by(worker), Action.ACCEPT)
     wanted = {each["QualificationTypeId"] for each in missing}
     held = set(
         worker.qualifications.filter(status=QualificationStatus.GRANTED).values_list(

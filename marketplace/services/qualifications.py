@@ -1,6 +1,6 @@
 """Who holds what, who may do what; giving qualifications and taking them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.conf import settings
@@ -67,16 +67,27 @@ def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> 
     return [
         hit_type
         for hit_type in hit_types
-        if hit_type.requester_id not in blocked_by
-        and not requirements.unmet(hit_type.qualification_requirements, held, action)
+        if hit_type.requester_id not in blocked_by and not unmet(hit_type, held, action)
     ]
+
+
+def unmet(
+    hit_type: HitType, held: Mapping[str, Value], action: Action
+) -> list[requirements.Requirement]:
+    """The HIT type's requirements that keep a worker who holds so much from the action."""
+    return requirements.unmet(
+        hit_type.qualification_requirements,
+        held,
+        action,
+        lacked_meets=settings.MTURK_LACKED_MEETS,
+    )
 
 
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:
     """Raise NotQualified, with what is missing, unless the worker may do the action."""
     if worker.blocks.filter(requester_id=hit_type.requester_id).exists():
         raise NotQualified("This requester does not take work from you.")
-    missing = requirements.unmet(hit_type.qualification_requirements, held_by(worker), action)
+    missing = unmet(hit_type, held_by(worker), action)
     if missing:
         raise NotQualified(
             f"You do not meet {len(missing)} of the qualification requirements of these HITs."

@@ -134,6 +134,7 @@ def send_bonus(
         raise DomainError(f"BonusAmount must be between 0.01 and {settings.MTURK_MOST_REWARD}.")
     if not reason.strip():
         raise DomainError("Reason must not be empty.")
+    _refuse_bonus_too_late(requester, worker, at)
     claim_token(requester=requester, operation="SendBonus", token=token, at=at)
     bonus = BonusPayment.objects.create(
         requester=requester,
@@ -146,3 +147,16 @@ def send_bonus(
     )
     money.pay_bonus(bonus=bonus, at=at)
     return bonus
+
+
+def _refuse_bonus_too_late(requester: Requester, worker: Worker, at: datetime) -> None:
+    within = settings.MTURK_BONUS_WITHIN
+    if (
+        within
+        and not worker.assignments.filter(
+            hit__requester=requester, submitted_at__gt=at - within
+        ).exists()
+    ):
+        raise DomainError(
+            f"Worker {worker.public_id} has done nothing for you for {within.days} days."
+        )

@@ -79,7 +79,13 @@ def get_or_create_worker(*, name: str, profile: WorkerProfile, at: datetime) -> 
 
 
 def block_worker(*, requester: Requester, worker: Worker, reason: str, at: datetime) -> None:
-    """Keep the worker from the requester's HITs; a second block replaces the reason."""
+    """Keep the worker from the requester's HITs; a second block replaces the reason.
+
+    Raises DomainError where the requester blocks as many as one can.
+    """
+    others = requester.worker_blocks.exclude(worker=worker)
+    if others.count() >= settings.MTURK_MOST_BLOCKS:
+        raise DomainError(f"At most {settings.MTURK_MOST_BLOCKS} workers can be blocked.")
     WorkerBlock.objects.update_or_create(
         requester=requester,
         worker=worker,

@@ -73,7 +73,8 @@ def _create_hit(call: Call, hit_type: HitType) -> Hit:
 
 def _question(call: Call) -> tuple[str, HitLayout | None]:
     question, layout_id = call.params.get("Question"), call.params.get("HITLayoutId")
-    if (question is None) == (layout_id is None):
+    both = question is not None and layout_id is not None
+    if (question is None and layout_id is None) or (both and settings.MTURK_ONE_QUESTION_ONLY):
         raise DomainError("Give either a Question or a HITLayoutId.")
     if question is not None:
         return question, None

@@ -4,6 +4,7 @@ import hashlib
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q
 
 from marketplace.errors import DoesNotExist, DomainError
@@ -215,14 +216,15 @@ def get_qualification_score(call: Call) -> dict[str, Any]:
 @operation("ListWorkersWithQualificationType")
 def list_workers_with_qualification_type(call: Call) -> dict[str, Any]:
     qualification_type = find_qualification_type(call.requester, call.params["QualificationTypeId"])
-    status = call.params.get("Status", QualificationStatus.GRANTED)
+    given = call.params.get("Status")
+    statuses = [given] if given else settings.MTURK_HOLDERS_LISTED
     return listing(
-        qualification_type.qualifications.filter(status=status).select_related(
+        qualification_type.qualifications.filter(status__in=statuses).select_related(
             "qualification_type", "worker"
         ),
         call.params,
         name="Qualifications",
-        about=call.about(qualification_type.pk, status),
+        about=call.about(qualification_type.pk, *statuses),
         shape=qualification_shape,
     )
 

@@ -132,6 +132,16 @@ def test_an_expiration_cannot_come_nearer(marketplace):
         )
 
 
+def test_the_expiration_that_a_hit_has_changes_nothing(marketplace):
+    """Clients send whole seconds, so what comes back is a little earlier."""
+    client = marketplace.requester()
+    hit = create_hit(client, create_hit_type(client))
+
+    client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=hit["Expiration"])
+
+    assert client.get_hit(HITId=hit["HITId"])["HIT"]["Expiration"] == hit["Expiration"]
+
+
 def test_a_later_expiration_reopens_an_expired_hit(marketplace):
     """Check 22."""
     client = marketplace.requester()

@@ -3,8 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from botocore.exceptions import ClientError
 
-from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code
+from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_type, error_code
 
 
 @pytest.fixture
@@ -137,3 +138,177 @@ def test_system_types_can_be_hidden(marketplace, client):
 
     with pytest.raises(client.exceptions.RequestError, match="does not exist"):
         client.get_qualification_type(QualificationTypeId="00000000000000000071")
+
+
+MASTERS = {
+    "QualificationTypeId": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH",
+    "Comparator": "Exists",
+}
+
+
+def held(client) -> str:
+    return client.get_account_balance()["OnHoldBalance"]
+
+
+@pytest.mark.parametrize(("slots", "cost"), [(9, "1.17"), (10, "1.50")])
+def test_masters_cost_five_per_cent_more(client, slots, cost):
+    """Section 6: 25 % of $0.10 are 2.5 cents, which are rounded up; 45 % are 4.5."""
+    hit_type_id = create_hit_type(client, QualificationRequirements=[MASTERS])
+
+    create_hit(client, hit_type_id, MaxAssignments=slots)
+
+    assert held(client) == cost
+
+
+def test_who_is_no_master_costs_no_more(client):
+    without = {**MASTERS, "Comparator": "DoesNotExist"}
+
+    create_hit(client, create_hit_type(client, QualificationRequirements=[without]))
+
+    assert held(client) == "0.12"
+
+
+def test_a_premium_qualification_costs_its_sum(marketplace, client):
+    marketplace.choose(MTURK_PREMIUM_FEES={"00000000000000000060": "0.30"})
+    adults = {
+        "QualificationTypeId": "00000000000000000060",
+        "Comparator": "EqualTo",
+        "IntegerValues": [1],
+    }
+
+    create_hit(client, create_hit_type(client, QualificationRequirements=[adults]))
+
+    assert held(client) == "0.42"
+
+
+def test_an_expiration_may_have_to_move_by_a_step(marketplace, client):
+    marketplace.choose(MTURK_EXPIRATION_STEP=3600)
+    hit = create_hit(client, create_hit_type(client))
+
+    with pytest.raises(client.exceptions.RequestError, match="3600 seconds or more"):
+        client.update_expiration_for_hit(
+            HITId=hit["HITId"], ExpireAt=hit["Expiration"] + timedelta(seconds=3599)
+        )
+    later = hit["Expiration"] + timedelta(seconds=3601)
+    client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=later)
+    client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+
+
+def test_the_same_expiration_again_may_be_a_repeated_request(marketplace, client):
+    hit = create_hit(client, create_hit_type(client))
+    same = {"HITId": hit["HITId"], "ExpireAt": hit["Expiration"]}
+    client.update_expiration_for_hit(**same)
+    marketplace.choose(MTURK_REPEATED_EXPIRATION_REFUSED=True)
+
+    with pytest.raises(client.exceptions.RequestError, match="has already been processed"):
+        client.update_expiration_for_hit(**same)
+    client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+    with pytest.raises(client.exceptions.RequestError, match="has already been processed"):
+        client.update_expiration_for_hit(HITId=hit["HITId"], ExpireAt=0)
+
+
+def test_a_question_may_count_before_a_layout(marketplace, client):
+    marketplace.choose(MTURK_ONE_QUESTION_ONLY=False)
+
+    hit = create_hit(client, create_hit_type(client), HITLayoutId="3LAYOUT")
+
+    assert hit["Question"] == QUESTION
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_an_overridden_rejection_may_keep_its_time(marketplace, client, is_kept):
+    marketplace.choose(MTURK_REJECTION_TIME_KEPT=is_kept)
+    hit_type_id = create_hit_type(client)
+    create_hit(client, hit_type_id)
+    assignment_id = marketplace.worker().work(hit_type_id)
+    client.reject_assignment(AssignmentId=assignment_id, RequesterFeedback="Empty")
+    rejected = client.get_assignment(AssignmentId=assignment_id)["Assignment"]
+    assert "RejectionTime" in rejected
+
+    client.approve_assignment(AssignmentId=assignment_id, OverrideRejection=True)
+
+    approved = client.get_assignment(AssignmentId=assignment_id)["Assignment"]
+    assert ("RejectionTime" in approved) is is_kept
+
+
+@pytest.mark.parametrize(("days", "works"), [(182, True), (184, False)])
+def test_a_bonus_may_need_recent_work(marketplace, client, days, works):
+    marketplace.choose(MTURK_BONUS_WITHIN=183 * 24 * 3600)
+    hit_type_id = create_hit_type(client)
+    create_hit(client, hit_type_id)
+    worker = marketplace.worker()
+    bonus = {
+        "WorkerId": worker.worker_id,
+        "AssignmentId": worker.work(hit_type_id),
+        "BonusAmount": "1",
+        "Reason": "Thank you",
+    }
+    marketplace.advance(days=days)
+
+    if works:
+        client.send_bonus(**bonus)
+    else:
+        with pytest.raises(client.exceptions.RequestError, match="nothing for you for 183 days"):
+            client.send_bonus(**bonus)
+
+
+@pytest.mark.parametrize(("lacked", "may_accept"), [([], False), (["NotEqualTo"], True)])
+def test_a_worker_without_the_qualification_may_meet_not_equal_to(
+    marketplace, client, lacked, may_accept
+):
+    marketplace.choose(MTURK_LACKED_MEETS=lacked)
+    elsewhere = {
+        "QualificationTypeId": "00000000000000000071",
+        "Comparator": "NotEqualTo",
+        "LocaleValues": [{"Country": "US"}],
+    }
+    hit_type_id = create_hit_type(client, QualificationRequirements=[elsewhere])
+    create_hit(client, hit_type_id)
+
+    response = marketplace.worker().try_accept(hit_type_id)
+
+    assert response.status_code == (303 if may_accept else 403)
+
+
+@pytest.mark.parametrize(("shown", "listed"), [(["Granted"], 1), (["Granted", "Revoked"], 2)])
+def test_whose_qualifications_are_listed(marketplace, client, shown, listed):
+    marketplace.choose(MTURK_HOLDERS_LISTED=shown)
+    public_id = client.create_qualification_type(
+        Name="Expert", Description="d", QualificationTypeStatus="Active"
+    )["QualificationType"]["QualificationTypeId"]
+    holder, former = marketplace.worker(), marketplace.worker()
+    for worker in (holder, former):
+        client.associate_qualification_with_worker(
+            QualificationTypeId=public_id, WorkerId=worker.worker_id
+        )
+    client.disassociate_qualification_from_worker(
+        QualificationTypeId=public_id, WorkerId=former.worker_id
+    )
+
+    answer = client.list_workers_with_qualification_type(QualificationTypeId=public_id)
+
+    assert answer["NumResults"] == listed
+
+
+def test_a_requester_blocks_so_many_and_no_more(marketplace, client):
+    marketplace.choose(MTURK_MOST_BLOCKS=1)
+    first, second = marketplace.worker(), marketplace.worker()
+    client.create_worker_block(WorkerId=first.worker_id, Reason="Spam")
+
+    with pytest.raises(client.exceptions.RequestError, match="At most 1"):
+        client.create_worker_block(WorkerId=second.worker_id, Reason="Spam")
+    client.create_worker_block(WorkerId=first.worker_id, Reason="Another reason")
+
+
+def test_calls_beyond_the_rate_are_throttled(marketplace, without_pauses):
+    client = marketplace.requester(retries={"total_max_attempts": 1})
+    other = marketplace.requester("other")
+    # One call, and the next in a quarter of an hour.
+    marketplace.choose(MTURK_CALLS_PER_SECOND=0.001)
+    client.get_account_balance()
+
+    with pytest.raises(ClientError, match="Rate exceeded") as error:
+        client.get_account_balance()
+
+    assert error.value.response["Error"]["Code"] == "ThrottlingException"
+    other.get_account_balance()

@@ -1,6 +1,7 @@
 """Section "Protocol": what a client sees on the wire."""
 
 import json
+import re
 from datetime import datetime
 
 import pytest
@@ -119,6 +120,22 @@ def test_an_unknown_access_key_is_refused(marketplace):
         client.get_account_balance()
 
     assert error.value.response["Error"]["Code"] == "UnrecognizedClientException"
+
+
+def test_access_errors_have_the_services_own_codes_too(marketplace):
+    """boto3 shows them for errors of the model alone; other clients read the body."""
+    sent = _signed_request(marketplace)
+    signed = _text(sent["headers"])
+    stranger = re.sub("Credential=[^/]*", "Credential=AKIAUNKNOWN", signed["Authorization"])
+
+    def code(**changes: str) -> str:
+        headers = {**signed, **changes}
+        return requests.post(marketplace.url, data=sent["body"], headers=headers).json()[
+            "TurkErrorCode"
+        ]
+
+    assert code(Authorization=stranger) == "AWS.BadCredentialSupplied"
+    assert code(Authorization="") == "AWS.NotAuthorized"
 
 
 def _signed_request(marketplace) -> dict:
