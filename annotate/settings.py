@@ -70,6 +70,7 @@ MTURK_POLL_SECONDS = float(os.environ.get("MTURK_POLL_SECONDS", "600"))
 # share from ten assignments on, and the least for one payment.
 MTURK_FEE_SHARE = Decimal(os.environ.get("MTURK_FEE_SHARE", "0.20"))
 MTURK_LARGE_HIT_FEE_SHARE = Decimal(os.environ.get("MTURK_LARGE_HIT_FEE_SHARE", "0.20"))
+MTURK_MASTERS_FEE_SHARE = Decimal(os.environ.get("MTURK_MASTERS_FEE_SHARE", "0.05"))
 MTURK_LEAST_FEE = Decimal(os.environ.get("MTURK_LEAST_FEE", "0.01"))
 
 INSTALLED_APPS = [

@@ -1,7 +1,8 @@
 """What a campaign costs: fees, what is spent, what is promised, and what is left.
 
 Rates: AWS's pricing page as several repositories quote it (docs/decisions): 20 % of the reward,
-a further 20 % from ten assignments on, at least one cent; cents are rounded half up.
+a further 20 % from ten assignments on, 5 % more for Masters, at least one cent; cents are rounded
+half up.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 
+from annotate.config import CampaignConfig
 from annotate.models import Campaign, ResponseStatus
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
@@ -19,19 +21,26 @@ CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
 
 
-def fee_for(reward: Decimal, assignments: int = 1) -> Decimal:
-    """The marketplace's fee for one payment of `reward` in a HIT of so many assignments."""
+def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> Decimal:
+    """The marketplace's fee for one payment of `reward` in a HIT of so many assignments, for
+    everybody or for Masters only."""
     share = settings.MTURK_FEE_SHARE
     if assignments >= 10:
         share += settings.MTURK_LARGE_HIT_FEE_SHARE
+    if masters:
+        share += settings.MTURK_MASTERS_FEE_SHARE
     fee = (reward * share).quantize(CENT, rounding=ROUND_HALF_UP)
     return max(fee, settings.MTURK_LEAST_FEE)
 
 
+def seat_fee(config: CampaignConfig) -> Decimal:
+    """The fee for one assignment of such a campaign, in dollars."""
+    return fee_for(config.hit.reward, config.hit.assignments, masters=config.workers.masters)
+
+
 def seat_cost(campaign: Campaign) -> Decimal:
     """Reward and fee of one of the campaign's assignments, in dollars."""
-    hit = campaign.config.hit
-    return hit.reward + fee_for(hit.reward, hit.assignments)
+    return campaign.config.hit.reward + seat_fee(campaign.config)
 
 
 @dataclass(frozen=True)
@@ -131,7 +140,7 @@ def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estim
     unfinished = campaign.tasks.annotate(missing=missing).filter(missing__gt=0)
     responses = unfinished.aggregate(total=Sum("missing", default=0))["total"]
     assignments = -(-responses // config.hit.images)
-    reward, fee = config.hit.reward, fee_for(config.hit.reward, config.hit.assignments)
+    reward, fee = config.hit.reward, seat_fee(config)
     hourly = reward * 3600 / Decimal(seconds * config.hit.images)
     return Estimate(
         tasks=campaign.tasks.count(),

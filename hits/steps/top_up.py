@@ -13,7 +13,7 @@ from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import OpenWork, open_work
-from hits.costs import fee_for, seat_cost, spend
+from hits.costs import seat_cost, seat_fee, spend
 from hits.models import Assignment, Hit, HitStatus, HitType
 from hits.question import external_question
 from hits.steps.ingest import adopt
@@ -91,7 +91,7 @@ def plan_seats(run: Run, hit_type: HitType) -> int:
             token=get_random_string(32),
             seats=size,
             reward=config.hit.reward,
-            fee=fee_for(config.hit.reward, config.hit.assignments),
+            fee=seat_fee(config),
             planned_at=run.at,
         )
         for size in sizes
