@@ -29,14 +29,14 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
     """One release: what it holds, its files, and its first images."""
     found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
     kind = KINDS[found.campaign.kind]
-    images = found.images.prefetch_related(*kind.released_content)
+    images = found.images.select_related("task__image", "task__campaign")
     context = {
         "release": found,
         "campaign": found.campaign,
         "kind": kind,
         "files": list(kind.files),
         "image_count": found.images.count(),
-        "page": page_of(images, request, per_page=10),
+        "page": page_of(images.prefetch_related(*kind.released_content), request, per_page=10),
         "baseline": Role.BASELINE,
     }
     return render(request, "annotate/release.html", context)

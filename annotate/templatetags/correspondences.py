@@ -1,5 +1,7 @@
 """What templates need to show which words refer to which boxes."""
 
+import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from django import template
@@ -8,10 +10,13 @@ from annotate.correspondence import brackets
 from annotate.correspondence.answers import KIND_LABELS, WordKind, kinds, links
 from annotate.correspondence.boxes import NumberedBox
 from annotate.image_files import display_url
-from annotate.models import Response
+from annotate.models import ReleasedImage, Response
 from annotate.services.boxes import numbered_boxes
 
 register = template.Library()
+
+# A passage in brackets with its boxes' numbers: `[two dogs]3,4`.
+LINKED = re.compile(r"\[([^][]*)\](\d+(?:,\d+)*)")
 
 
 @register.filter
@@ -24,6 +29,15 @@ def per_cent(fraction: float) -> str:
 def midway(start: float, end: float) -> str:
     """The place between two, as `per_cent` gives it."""
     return per_cent((start + end) / 2)
+
+
+class ReleasedPicture(NamedTuple):
+    """A released caption in passages, each with the numbers of its boxes, and its image."""
+
+    image_url: str
+    boxes: list[NumberedBox]
+    named: set[int]
+    passages: list[tuple[str, list[int]]]
 
 
 class LinkedCaption(NamedTuple):
@@ -54,6 +68,27 @@ def linked_caption(response: Response) -> LinkedCaption:
         {boxes[box].number for _, box in known},
         [_piece(text, marks, boxes) for text, marks in brackets.passages(caption, marked)],
     )
+
+
+@register.simple_tag
+def released_picture(image: ReleasedImage) -> ReleasedPicture:
+    """What a release says of one caption, and the image's boxes as they are now."""
+    task = image.task
+    shown = numbered_boxes([task.image_id], parts=task.campaign.config.correspondence.parts)
+    passages = list(_passages(image.record["bracketed"]))
+    named = {number for _, numbers in passages for number in numbers}
+    return ReleasedPicture(display_url(task.image), shown[task.image_id], named, passages)
+
+
+def _passages(bracketed: str) -> Iterator[tuple[str, list[int]]]:
+    end = 0
+    for found in LINKED.finditer(bracketed):
+        if found.start() > end:
+            yield bracketed[end : found.start()], []
+        yield found[1], [int(number) for number in found[2].split(",")]
+        end = found.end()
+    if end < len(bracketed):
+        yield bracketed[end:], []
 
 
 def _piece(

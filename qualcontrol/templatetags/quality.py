@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from django import template
 
 from annotate.templatetags.campaigns import percent
+from qualcontrol.figures import WorkerFigures
 
 register = template.Library()
 
@@ -26,6 +27,12 @@ class Interval(Protocol):
 def probability(value: float) -> str:
     """`12 %`; never rounded to a certainty, as there is none."""
     return "over 99 %" if value > 0.99 else "under 1 %" if value < 0.01 else percent(value)
+
+
+@register.filter
+def busiest(workers: Iterable[WorkerFigures]) -> int:
+    """The most that one of these workers submitted, which the bars of all are measured by."""
+    return max((worker.submitted for worker in workers), default=0)
 
 
 @register.inclusion_tag("qualcontrol/share_bar.html")

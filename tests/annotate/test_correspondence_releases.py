@@ -292,7 +292,8 @@ def test_a_releases_page_shows_its_sentences_and_its_files(client):
     page = client.get(made.get_absolute_url()).content.decode()
     file = client.get(reverse("annotate:release_file", args=[made.name, "brackets.txt"]))
 
-    assert "A [man]3 feeds a [dog]2" in page
+    assert "A <mark>[man]<sub>3</sub></mark> feeds a <mark>[dog]<sub>2</sub></mark>" in page
+    assert page.count('<path class="named"') == 3
     assert "1 caption<" in page
     assert "correspondences.json" in page
     assert "captions.json" not in page

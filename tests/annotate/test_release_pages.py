@@ -28,9 +28,13 @@ def signed_in(client):
     return client
 
 
-def test_a_releases_page_shows_its_captions_and_its_files(signed_in, release):
-    page = signed_in.get("/releases/v1/").content.decode()
+def test_a_releases_page_shows_its_captions_and_its_files(
+    signed_in, release, django_assert_max_num_queries
+):
+    with django_assert_max_num_queries(8):
+        page = signed_in.get("/releases/v1/").content.decode()
 
+    assert page.count('class="thumbnail" href="https://images.example/') == 2
     assert page.count("human baseline</p>") == 2
     for file in ("captions.json", "baseline.json", "workers.json"):
         assert f'href="/releases/v1/{file}"' in page

@@ -4,7 +4,8 @@ import pytest
 from django.template import Context, Template
 
 from qualcontrol.estimate import Estimate
-from qualcontrol.templatetags.quality import moved_by, probability, share_bar
+from qualcontrol.figures import WorkerFigures
+from qualcontrol.templatetags.quality import busiest, moved_by, probability, share_bar
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,14 @@ def test_a_picture_has_its_label_for_those_who_do_not_see_it():
 
     assert 'role="img" aria-label="The &lt;estimate&gt;"' in html
     assert "limit 10 %" in html
+
+
+def test_the_busiest_workers_bar_is_the_measure_of_all():
+    numbers = dict.fromkeys(("discarded", "good", "bad", "risk", "share", "low", "high"), 0)
+    workers = [
+        WorkerFigures(pseudonym="W", state="active", because=[], submitted=submitted, **numbers)
+        for submitted in (3, 12, 5)
+    ]
+
+    assert busiest(workers) == 12
+    assert busiest([]) == 0
