@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -70,14 +71,33 @@ def _write_private(path: Path, content: bytes) -> None:
         file.write(content)
 
 
+Application = Callable[..., Any]
+
+
+def with_known_length(application: Application) -> Application:
+    """The application, told the length of a body that came in pieces: Django reads no other.
+
+    Raises OSError, which ends the connection, for a body beyond the server's limit.
+    """
+
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+        if "chunked" in environ.get("HTTP_TRANSFER_ENCODING", "").lower():
+            body = environ["wsgi.input"].read()
+            environ = {**environ, "wsgi.input": BytesIO(body), "CONTENT_LENGTH": str(len(body))}
+        return application(environ, start_response)
+
+    return app
+
+
 class TlsServer:
     """The application over HTTPS, in threads beside the plain server."""
 
-    def __init__(
-        self, application: Callable[..., Any], *, host: str, port: int, folder: Path
-    ) -> None:
+    def __init__(self, application: Application, *, host: str, port: int, folder: Path) -> None:
         self.server = Server(
-            (host, port), application, numthreads=settings.SERVER_THREADS, server_name="marketplace"
+            (host, port),
+            with_known_length(application),
+            numthreads=settings.SERVER_THREADS,
+            server_name="marketplace",
         )
         self.server.max_request_body_size = 2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         self.server.ssl_adapter = BuiltinSSLAdapter(
