@@ -140,6 +140,7 @@ WHITENOISE_USE_FINDERS = True
 SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+CSRF_FAILURE_VIEW = "marketplace.pages.problems.stale_form"
 SESSION_COOKIE_AGE = 30 * 24 * 3600
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True

@@ -22,6 +22,10 @@ def healthz(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok", content_type="text/plain")
 
 
+handler400 = "marketplace.pages.problems.bad_request"
+handler404 = "marketplace.pages.problems.not_found"
+handler500 = "marketplace.pages.problems.server_error"
+
 urlpatterns = [
     path("", root, name="groups"),
     path("healthz", healthz, name="healthz"),

@@ -1,0 +1,51 @@
+"""What is shown where nothing can be, and how a client of the API is told the same."""
+
+import pytest
+import requests
+
+from marketplace.pages import problems
+
+CALL = {"X-Amz-Target": "MTurkRequesterServiceV20170117.ListHITs"}
+
+
+def test_an_address_without_a_page_is_told_in_words(marketplace):
+    response = requests.get(f"{marketplace.url}/nowhere")
+
+    assert response.status_code == 404
+    assert problems.NOT_FOUND in response.text
+
+
+def test_a_form_of_an_earlier_session_is_refused_in_words(marketplace):
+    worker = marketplace.worker()
+    worker.get("/")
+
+    response = worker.session.post(
+        f"{marketplace.url}/sign-out", data={"csrfmiddlewaretoken": "x" * 64}
+    )
+
+    assert response.status_code == 403
+    assert problems.STALE in response.text
+
+
+@pytest.mark.parametrize(
+    ("path", "host", "status", "told"),
+    [
+        ("/api", None, 404, "posted to the root"),
+        ("/", "elsewhere.example", 400, "MARKETPLACE_ALLOWED_HOSTS"),
+    ],
+)
+def test_a_call_to_a_wrong_address_is_answered_in_json(marketplace, path, host, status, told):
+    headers = {**CALL, **({"Host": host} if host else {})}
+
+    response = requests.post(marketplace.url + path, data="{}", headers=headers)
+
+    assert response.status_code == status
+    assert told in response.json()["Message"]
+    assert response.json()["__type"] == "UnknownOperationException"
+
+
+def test_an_error_of_ours_is_a_page_of_ours(rf):
+    response = problems.server_error(rf.get("/queue"))
+
+    assert response.status_code == 500
+    assert problems.FAILED in response.text
