@@ -3,9 +3,13 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+from django.dispatch import receiver
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
@@ -33,6 +37,14 @@ hypothesis_settings.load_profile("same")
 # Hypothesis takes some examples from constants in the modules that are loaded. Which these are
 # depends on the tests that ran before in the same process, and so would the examples.
 providers._get_local_constants = providers.Constants
+
+
+@receiver(connection_created)
+def _unordered_rows_come_backwards(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """Where a query has no order, PostgreSQL gives the rows in one that may change at any time.
+    SQLite would give them in that of their keys, and hide that the order is left to chance."""
+    if connection.vendor == "sqlite":
+        connection.connection.execute("PRAGMA reverse_unordered_selects = ON")
 
 
 def pytest_report_header() -> str:

@@ -58,9 +58,9 @@ def _apply(hit: Hit, at: datetime) -> bool:
 
 
 def _submitted(hit: Hit):
-    return hit.assignments.filter(status__in=REVEALED).select_related(
-        "hit__hit_type", "hit__requester", "worker"
-    )
+    """In the order of their submission, which is that of the actions that follow."""
+    submitted = hit.assignments.filter(status__in=REVEALED).order_by("submitted_at", "pk")
+    return submitted.select_related("hit__hit_type", "hit__requester", "worker")
 
 
 def _answers(assignment: Assignment) -> dict[str, list[str]]:
