@@ -22,6 +22,7 @@ from marketplace.models import (
 
 from . import money
 from .events import record_event
+from .hits import lock
 from .tokens import claim_token
 
 
@@ -57,7 +58,9 @@ def approve(
 
 
 def _pay(assignment: Assignment, at: datetime) -> None:
-    hit = assignment.hit
+    # As it is now: what was read before may have another type's reward, and what was set aside
+    # for it went back.
+    hit = lock(assignment.hit)
     money.move_money(
         requester=hit.requester,
         kinds={TransferKind.REWARD: hit.hit_type.reward, TransferKind.FEE: hit.fee},
@@ -80,7 +83,7 @@ def _override(assignment: Assignment, values: dict, at: datetime) -> None:
     Worker.objects.filter(pk=assignment.worker_id).update(
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
-    money.hold(hit=assignment.hit, slots=1, at=at)
+    money.hold(hit=lock(assignment.hit), slots=1, at=at)
     _pay(assignment, at)
 
 
@@ -94,7 +97,7 @@ def reject(*, assignment: Assignment, feedback: str, at: datetime) -> None:
         raise _wrong_state(assignment)
     Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
     Hit.objects.filter(pk=assignment.hit_id).move(at=at, unreviewed=-1, completed=1)
-    money.release(hit=assignment.hit, slots=1, at=at)
+    money.release(hit=lock(assignment.hit), slots=1, at=at)
     record_event(
         event_type=EventType.ASSIGNMENT_REJECTED, hit=assignment.hit, assignment=assignment, at=at
     )
