@@ -1,10 +1,12 @@
 """What the pages' templates need beyond Django's own: money, bars, a marketplace's name."""
 
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
+from django.utils.timesince import timeuntil
 
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, Response
@@ -56,6 +58,12 @@ def percent(share: float) -> str:
     if 0 < share < 1:
         whole = min(99, max(1, whole))
     return f"{whole} %"
+
+
+@register.filter
+def in_about(at: datetime) -> str:
+    """How long it is until then, in the largest unit alone: `4 days`."""
+    return timeuntil(at, depth=1)
 
 
 @register.inclusion_tag("annotate/bar.html")

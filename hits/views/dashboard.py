@@ -1,6 +1,5 @@
 """The researcher's pages: campaigns, how each is doing, and the buttons that move it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -17,12 +16,20 @@ from annotate.models import Campaign, CampaignStatus, Response
 from annotate.paging import page_of
 from annotate.services.campaigns import create_campaign, progress
 from annotate.signed_in import posted, user_of
+from hits.charts import course_path, hour_bars, pay_chart
 from hits.costs import estimate, seat_cost, spend
 from hits.endpoints import endpoint_of
 from hits.forms import CampaignFileForm
+from hits.next_steps import next_steps
 from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
-from hits.statistics import Hour, measured_pay, overviews, responses_per_hour
+from hits.statistics import (
+    measured_pay,
+    overviews,
+    responses_per_hour,
+    responses_so_far,
+    time_left,
+)
 from hits.tasks import sync_campaign
 from qualcontrol.figures import figures_of, known_workers, latest_workers
 from qualcontrol.forms import ReasonForm, RejectionForm
@@ -69,36 +76,34 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(
         Campaign.objects.select_related("selection", "caption_set"), slug=slug
     )
-    hours = responses_per_hour(found, at=timezone.now())
+    at = timezone.now()
+    hours, so_far = responses_per_hour(found, at=at), responses_so_far(found, at=at)
+    numbers, money, pay = progress(found), spend(found), measured_pay(found)
+    open_checks, last_sync = SpotCheck.objects.of(found).open().count(), found.syncs.first()
+    missing = max(0, numbers.wanted - numbers.submitted)
+    left = time_left(hours, missing=missing) if found.status == CampaignStatus.RUNNING else None
     context = {
         "campaign": found,
-        "progress": progress(found),
-        "spend": spend(found),
-        "estimate": estimate(found) if found.status == CampaignStatus.DRAFT else None,
-        "pay": measured_pay(found),
-        "hours": _chart(hours),
+        "progress": numbers,
+        "steps": next_steps(
+            found, progress=numbers, spend=money, open_checks=open_checks, last_sync=last_sync
+        ),
+        "so_far": so_far,
+        "course": course_path(so_far, wanted=numbers.wanted),
+        "missing": missing,
+        "complete_at": at + left if left else None,
+        "spend": money,
+        "pay": pay,
+        "pay_chart": pay_chart(pay) if pay else None,
+        "hours": hours,
+        "hour_bars": hour_bars(hours),
         "busiest": max(hour.responses for hour in hours),
         "workers": figures_of(found, latest_workers(found, most=MOST_ACTIVE)),
-        "open_checks": SpotCheck.objects.of(found).open().count(),
-        "last_sync": found.syncs.first(),
+        "open_checks": open_checks,
+        "last_sync": last_sync,
         "releases": found.releases.all()[:5],
     }
     return render(request, "hits/dashboard_campaign.html", context)
-
-
-def _chart(hours: Sequence[Hour]) -> list[dict[str, Any]]:
-    """The bars of these hours, as the SVG wants them: in 100 units of height."""
-    most = max(hour.responses for hour in hours) or 1
-    return [
-        {
-            "begins_at": hour.begins_at,
-            "responses": hour.responses,
-            "x": index * 10,
-            "y": 100 - round(hour.responses / most * 100),
-            "height": round(hour.responses / most * 100),
-        }
-        for index, hour in enumerate(hours)
-    ]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -166,7 +166,7 @@ def test_the_campaign_page_shows_its_numbers(signed_in):
 
     assert "1 <small>of 3</small>" in page
     assert "$0.24 <small>of $60.00</small>" in page
-    assert "$9.00 <small>an hour</small>" in page
+    assert "$9.00 <small>an hour, by the median</small>" in page
     assert "The marketplace is away." in page
 
 
@@ -177,7 +177,7 @@ def test_the_campaign_page_takes_the_same_queries_for_many_rows(
     for _ in range(12):
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_max_num_queries(23):
+    with django_assert_max_num_queries(26):
         signed_in.get("/campaigns/pilot/")
 
 
