@@ -31,7 +31,14 @@ from qualcontrol.services.exclusions import (
 )
 from qualcontrol.services.gold import mark_gold, seed_gold
 from qualcontrol.services.intake import review_submitted
-from qualcontrol.services.items import Item, item_by_key, judge_item
+from qualcontrol.services.items import (
+    Item,
+    checks_to_go,
+    item_by_key,
+    judge_item,
+    responses_among,
+    settled_among,
+)
 from qualcontrol.services.judging import judge, keep_judgement, reject_response
 from qualcontrol.services.policies import decide
 from qualcontrol.services.queue import next_checks
@@ -54,6 +61,7 @@ __all__ = [
     "NothingProposed",
     "ReasonMissing",
     "answer_appeal",
+    "checks_to_go",
     "decide",
     "draw_spot_checks",
     "enter_appeal",
@@ -76,6 +84,8 @@ __all__ = [
     "reinstate_worker",
     "reject_response",
     "release_campaign",
+    "responses_among",
     "review_submitted",
     "seed_gold",
+    "settled_among",
 ]

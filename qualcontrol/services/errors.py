@@ -7,6 +7,9 @@ class AlreadyJudged(DomainError):
     """The response needs no judgement of this reviewer's any more."""
 
 
+JUDGED_BY_YOU = "You have judged this answer already."
+
+
 class ReasonMissing(DomainError):
     """An act against a worker says why."""
 

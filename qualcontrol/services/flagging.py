@@ -51,6 +51,33 @@ def assess(*, campaign: Campaign, responses: Sequence[Response]) -> set[int]:
     return {answer.worker for answer in new} | _compare(campaign, [*earlier, *new])
 
 
+def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
+    """The flags that a text would have as the first caption of a new worker; nothing is kept."""
+    campaign = task.campaign
+    newcomer = Response(pk=0, task=task, worker_id=0, status=ResponseStatus.SUBMITTED)
+    lasting = lasting_flags(
+        Neighbour(key=0, worker=0, text=text),
+        campaign.config,
+        _Unchanged(campaign),
+        keywords=partial(_shown_keywords, newcomer),
+    )
+    others = [a for a in _answers(campaign, [task.pk]) if a.status == ResponseStatus.SUBMITTED]
+    answer = Answer(0, task.pk, 0, ResponseStatus.SUBMITTED, text, [], "")
+    *_, comparing = _comparing(campaign, [*others, answer])
+    flags: list[dict[str, Any]] = _columns([*lasting, *comparing])["flags"]
+    return flags
+
+
+class _Unchanged(FiledCaptions):
+    """The captions as they are; what is looked up is not filed."""
+
+    def file(self, caption: Neighbour, keys: Sequence[int]) -> None:
+        pass
+
+    def note_copy(self, caption: Neighbour, original: Neighbour, similarity: float) -> None:
+        pass
+
+
 def _lock(tasks: Collection[int]) -> None:
     """Have two answers to one task that come in at the same moment see each other. (SQLite has no
     row locks; there a transaction has the database to itself.)"""

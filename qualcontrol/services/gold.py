@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotate.models import Campaign, Response, Task
 from qualcontrol.models import Gold, GoldAnswer, SpotCheck, Verdict
-from qualcontrol.services.errors import AlreadyJudged, NoGold, reason_given
+from qualcontrol.services.errors import JUDGED_BY_YOU, AlreadyJudged, NoGold, reason_given
 from qualcontrol.services.judging import judge
 
 
@@ -68,5 +68,5 @@ def answer_gold(*, gold: Gold, verdict: Verdict | str, reviewer: User, at: datet
         gold=gold, reviewer=reviewer, defaults={"verdict": verdict, "at": at}
     )
     if not is_new:
-        raise AlreadyJudged("You have judged this answer already.")
+        raise AlreadyJudged(JUDGED_BY_YOU)
     return verdict == gold.verdict

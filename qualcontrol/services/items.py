@@ -1,21 +1,27 @@
 """What a reviewer is shown of a check, and where their verdict goes."""
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from hashlib import blake2s
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Caption, Response, ResponseStatus, Worker
 from qualcontrol.cases import block_of
-from qualcontrol.models import Gold, GoldAnswer, Judgement, Standing, Verdict
+from qualcontrol.floor import random_order
+from qualcontrol.item_keys import opened, sealed
+from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Standing, Verdict
 from qualcontrol.risk import Crowd
+from qualcontrol.services.flagging import flags_if_written
 from qualcontrol.services.gold import answer_gold
 from qualcontrol.services.judging import judge
-from qualcontrol.services.standings import crowd_of
+from qualcontrol.services.standings import crowd_of, newcomer_risk
 
 # Why something is shown.
 SECOND, RANDOM, FIRST, WORTH = "second opinion", "random", "first of a worker", "worth"
@@ -34,12 +40,12 @@ class Item:
     flags: list[dict[str, Any]]
     gold: Gold | None = None
 
-    @property
-    def key(self) -> int:
-        """What the item goes by in addresses: even for responses, odd for made-up ones."""
-        if self.gold is not None and self.gold.response_id is None:
-            return 2 * self.gold.pk + 1
-        return 2 * self.response.pk
+    @cached_property
+    def key(self) -> str:
+        """What the item goes by, which does not tell whether it was made up."""
+        is_made_up = self.gold is not None and self.gold.response_id is None
+        pk = self.gold.pk if self.gold is not None and is_made_up else self.response.pk
+        return sealed(2 * pk + is_made_up, campaign=self.response.task.campaign_id)
 
     @property
     def is_random(self) -> bool:
@@ -56,21 +62,52 @@ def items_of(campaign: Campaign, causes: Mapping[int, str], reviewer: User | Non
     if reviewer is None or not every:
         return items
     done = _judged_by(campaign, reviewer)
-    waiting = _gold_items(campaign, reviewer)
+    waiting = deque(_gold_to_show(campaign, reviewer, most=len(items)))
     mixed: list[Item] = []
     for item in items:
         if (done + len(mixed)) % every == every - 1 and waiting:
-            mixed.append(waiting.pop(0))
+            mixed.append(_gold_item(campaign, waiting.popleft()))
         mixed.append(item)
     return mixed
 
 
-def item_by_key(campaign: Campaign, key: int) -> Item:
-    """The item that goes by a key; raises Response.DoesNotExist or Gold.DoesNotExist."""
-    if key % 2:
-        return _made_up(Gold.objects.of(campaign).get(response=None, pk=key // 2))
-    response = Response.objects.of(campaign).exclude(status=ResponseStatus.STORED).get(pk=key // 2)
+def item_by_key(campaign: Campaign, key: str) -> Item:
+    """The item that goes by a key; raises ValueError, Response.DoesNotExist, Gold.DoesNotExist."""
+    pk, is_made_up = divmod(opened(key, campaign=campaign.pk), 2)
+    if is_made_up:
+        return _made_up(Gold.objects.of(campaign).get(response=None, pk=pk))
+    response = Response.objects.of(campaign).exclude(status=ResponseStatus.STORED).get(pk=pk)
     return _items(campaign, {response.pk: WORTH})[0]
+
+
+def responses_among(campaign: Campaign, keys: Iterable[str]) -> list[int]:
+    """The responses among what goes by these keys."""
+    return list(_opened(campaign, keys)[0])
+
+
+def settled_among(campaign: Campaign, keys: Iterable[str], reviewer: User) -> list[str]:
+    """The keys of what needs no verdict of the reviewer's any more: of responses that were
+    discarded or judged meanwhile, of gold they answered, and of nothing at all."""
+    responses, made_up = _opened(campaign, keys)
+    open_ones = Response.objects.of(campaign).counting().filter(pk__in=responses)
+    open_ones = open_ones.exclude(spot_check__verdict__in=[Verdict.GOOD, Verdict.BAD])
+    gold = _waiting_gold(campaign, reviewer)
+    marked = gold.filter(response__in=responses).values_list("response", flat=True)
+    left = {responses[pk] for pk in [*open_ones.values_list("pk", flat=True), *marked]}
+    invented = gold.filter(response=None, pk__in=made_up).values_list("pk", flat=True)
+    left |= {made_up[pk] for pk in invented}
+    return [key for key in keys if key not in left]
+
+
+def checks_to_go(campaign: Campaign, reviewer: User) -> int:
+    """How many drawn checks a reviewer is told of: the open ones and, lest the number tell that an
+    item was gold, the gold that looks drawn."""
+    to_go = SpotCheck.objects.of(campaign).open().count()
+    review = campaign.config.review
+    # Where two judge, a first verdict leaves the number as it is.
+    if to_go and review.gold_every and review.reviewers == 1:
+        to_go += sum(_looks_drawn(campaign, gold) for gold in _waiting_gold(campaign, reviewer))
+    return to_go
 
 
 def judge_item(
@@ -109,24 +146,69 @@ def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:
     return Item(response, cause, risk, assessment.flags, gold)
 
 
-def _gold_items(campaign: Campaign, reviewer: User) -> list[Item]:
+def _opened(campaign: Campaign, keys: Iterable[str]) -> tuple[dict[int, str], dict[int, str]]:
+    """The keys by the responses, and by the made-up gold, that they stand for."""
+    found: tuple[dict[int, str], dict[int, str]] = ({}, {})
+    for key in keys:
+        try:
+            pk, is_made_up = divmod(opened(key, campaign=campaign.pk), 2)
+        except ValueError:
+            continue
+        found[is_made_up][pk] = key
+    return found
+
+
+def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:
     """Gold that the reviewer has not answered and did not make, the oldest first."""
     left = Gold.objects.of(campaign).exclude(answers__reviewer=reviewer).exclude(made_by=reviewer)
-    causes = {gold.response_id: WORTH for gold in left if gold.response_id is not None}
-    known = {item.response.pk: item for item in _items(campaign, causes)}
-    return [
-        _made_up(gold) if gold.response_id is None else known[gold.response_id]
-        for gold in left.order_by("pk")
-    ]
+    return left.select_related(
+        "response__spot_check", "task__campaign", "task__image", "task__subject"
+    ).order_by("pk")
+
+
+def _gold_to_show(campaign: Campaign, reviewer: User, *, most: int) -> list[Gold]:
+    waiting = _waiting_gold(campaign, reviewer)
+    if SpotCheck.objects.of(campaign).open().exists():
+        return list(waiting[:most])
+    # Nothing drawn is left, so what looks drawn would be known for gold.
+    return [gold for gold in waiting if not _looks_drawn(campaign, gold)][:most]
+
+
+def _gold_item(campaign: Campaign, gold: Gold) -> Item:
+    if gold.response_id is None:
+        return _made_up(gold)
+    [item] = _items(campaign, {gold.response_id: WORTH})
+    return item
 
 
 def _made_up(gold: Gold) -> Item:
-    """A made-up caption as the first one of a worker who does not exist, always the same."""
+    """A made-up caption as the first one of a worker who does not exist, always the same, with all
+    that would be said of such a worker's."""
+    campaign = gold.task.campaign
     digest = blake2s(f"gold {gold.pk}".encode(), digest_size=4).hexdigest().upper()
     worker = Worker(pseudonym=f"W-{digest}")
     response = Response(task=gold.task, worker=worker, status=ResponseStatus.SUBMITTED)
     response.caption = Caption(text=gold.text)
-    return Item(response, FIRST, 0.0, [], gold)
+    check = _check_of(campaign, gold)
+    if check.is_random or check.is_first:
+        response.spot_check = check
+    flags = flags_if_written(task=gold.task, text=gold.text)
+    risk = newcomer_risk(campaign, [flag["code"] for flag in flags])
+    return Item(response, WORTH, risk, flags, gold)
+
+
+def _looks_drawn(campaign: Campaign, gold: Gold) -> bool:
+    check = _check_of(campaign, gold)
+    return check.is_random or check.is_first
+
+
+def _check_of(campaign: Campaign, gold: Gold) -> SpotCheck:
+    """The check of a gold item; that which a made-up one would have."""
+    if gold.response is not None:
+        return gold.response.spot_check
+    review = campaign.config.review
+    draw = random_order(campaign.config.seed, -gold.pk)
+    return SpotCheck(is_random=draw < review.share, is_first=review.first > 0)
 
 
 def _judged_by(campaign: Campaign, reviewer: User) -> int:

@@ -10,7 +10,12 @@ from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.services import responses as response_services
 from qualcontrol.models import Act, Assessment, Decision, Hold, Judgement, SpotCheck, Verdict
 from qualcontrol.services.decisions import log_response
-from qualcontrol.services.errors import AlreadyJudged, CannotReject, ReasonMissing
+from qualcontrol.services.errors import (
+    JUDGED_BY_YOU,
+    AlreadyJudged,
+    CannotReject,
+    ReasonMissing,
+)
 from qualcontrol.services.flagging import assess
 from qualcontrol.services.policies import decide
 from qualcontrol.services.sampling import spot_check_of
@@ -58,6 +63,9 @@ def keep_judgement(
         raise ReasonMissing("Say what is wrong with the answer: a bad verdict needs a reason.")
     response = _locked(response.pk)
     campaign = response.task.campaign
+    # First of all, and in the words that gold has for it.
+    if Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).exists():
+        raise AlreadyJudged(JUDGED_BY_YOU)
     if response.status != ResponseStatus.SUBMITTED:
         raise AlreadyJudged("This answer was discarded meanwhile; it needs no judgement.")
     check = _open_check(response, campaign, reviewer, at)
@@ -80,8 +88,6 @@ def _open_check(
         note_changes(campaign, assess(campaign=campaign, responses=[response]))
     if check.verdict:
         raise AlreadyJudged("Somebody else has judged this answer meanwhile.")
-    if check.judgements.filter(reviewer=reviewer).exists():
-        raise AlreadyJudged("You have judged this answer already; it waits for another reviewer.")
     return check
 
 

@@ -105,6 +105,14 @@ def crowd_of(campaign: Campaign, standings: QuerySet[Standing]) -> Crowd | None:
     return weighed(campaign, tallies, values=_usable(weights))
 
 
+def newcomer_risk(campaign: Campaign, codes: Collection[str]) -> float:
+    """How probably a worker's first response is bad that has these flags, as far as is known."""
+    weights = Weights.objects.filter(campaign=campaign).first()
+    tallies = {0: [[0, " ".join(codes), 1, 0, 0]]}
+    crowd = weighed(campaign, tallies, values=_usable(weights))
+    return crowd.chance_bad(0, 0, tuple(codes))
+
+
 def _usable(weights: Weights | None) -> Any:
     """What was learned, if anything was and by the model as it is now."""
     values = weights.values if weights is not None else None

@@ -4,7 +4,6 @@ With its script, the page posts a verdict behind the reviewer's back and shows t
 once; the answer brings one more. Without, a verdict leads to the queue, as any form would.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,13 +24,13 @@ from annotate.services.priming import keywords
 from annotate.signed_in import user_of
 from qualcontrol import services
 from qualcontrol.forms import VerdictForm, reasons_against
-from qualcontrol.models import SpotCheck, Standing
+from qualcontrol.item_keys import KEY
+from qualcontrol.models import Standing
 from qualcontrol.services.items import FIRST, RANDOM, SECOND, WORTH, Item
 
 # Items that the page holds ready beside the one it shows.
 AHEAD = 3
 OTHERS_SHOWN = 8
-KEY = re.compile(r"[0-9]{1,18}")
 CAUSES = {
     RANDOM: "Random check: drawn by lot, whatever the signs say.",
     FIRST: "One of the first of this worker.",
@@ -55,12 +54,12 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def judge(request: HttpRequest, slug: str, key: int) -> HttpResponse:
+def judge(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     """Take a verdict, and go on to what is next."""
     campaign = get_object_or_404(Campaign, slug=slug)
     try:
         item = services.item_by_key(campaign, key)
-    except ObjectDoesNotExist as error:
+    except (ValueError, ObjectDoesNotExist) as error:
         raise Http404(f"Nothing to judge goes by {key}.") from error
     skipped = _keys(request.POST, "skip")
     form = VerdictForm(KINDS[campaign.kind], request.POST)
@@ -83,7 +82,7 @@ def judge(request: HttpRequest, slug: str, key: int) -> HttpResponse:
 
 
 def _next(
-    request: HttpRequest, campaign: Campaign, count: int, without: Sequence[int]
+    request: HttpRequest, campaign: Campaign, count: int, without: Sequence[str]
 ) -> list[Item]:
     """The next items for the reviewer, none of those that go by the keys `without`."""
     items = services.next_checks(
@@ -91,7 +90,7 @@ def _next(
         reviewer=user_of(request),
         count=count,
         at=timezone.now(),
-        without=[key // 2 for key in without if key % 2 == 0],
+        without=services.responses_among(campaign, without),
     )
     return [item for item in items if item.key not in without]
 
@@ -100,7 +99,7 @@ def _page(
     request: HttpRequest,
     campaign: Campaign,
     items: Sequence[Item],
-    skipped: Sequence[int],
+    skipped: Sequence[str],
     form: VerdictForm,
     status: int = 200,
 ) -> HttpResponse:
@@ -112,7 +111,7 @@ def _page(
         "shown": shown,
         "ahead": ahead,
         "skipped": _joined(skipped),
-        "left": SpotCheck.objects.of(campaign).open().count(),
+        "left": services.checks_to_go(campaign, user_of(request)),
         "form": form,
         "reasons": _numbered_reasons(kind),
     }
@@ -122,7 +121,7 @@ def _page(
 def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> HttpResponse:
     """As many items as a page lacks, and which of those that it holds need no verdict any more."""
     held, skipped = _keys(fields, "ahead"), _keys(fields, "skip")
-    gone = _gone(campaign, held)
+    gone = services.settled_among(campaign, held, user_of(request))
     count = 1 + AHEAD - len(held) + len(gone)
     items = _next(request, campaign, count, [*held, *skipped]) if count > 0 else []
     kind = KINDS[campaign.kind]
@@ -131,7 +130,7 @@ def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> Http
         "kind": kind,
         "ahead": _shown(campaign, items),
         "gone": _joined(gone),
-        "left": SpotCheck.objects.of(campaign).open().count(),
+        "left": services.checks_to_go(campaign, user_of(request)),
         "reasons": _numbered_reasons(kind),
     }
     return render(request, "qualcontrol/review_ahead.html", context)
@@ -142,18 +141,6 @@ def _numbered_reasons(kind: TaskKind) -> list[dict[str, Any]]:
         {"key": number, "value": value, "label": label}
         for number, (value, label) in enumerate(reasons_against(kind).items(), start=1)
     ]
-
-
-def _gone(campaign: Campaign, keys: Sequence[int]) -> list[int]:
-    """Those of the keys whose response was discarded or judged since the page got it."""
-    responses = {key // 2: key for key in keys if key % 2 == 0}
-    open_ones = (
-        Response.objects.of(campaign)
-        .counting()
-        .filter(pk__in=responses)
-        .exclude(spot_check__verdict__in=["GOOD", "BAD"])
-    )
-    return [responses[pk] for pk in set(responses) - set(open_ones.values_list("pk", flat=True))]
 
 
 def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
@@ -201,10 +188,10 @@ def _others(campaign: Campaign, response: Response) -> list[Response]:
     )
 
 
-def _keys(fields: QueryDict, name: str) -> list[int]:
-    """Keys of items in a field, with spaces between; what is no number is passed over."""
-    return [int(word) for word in fields.get(name, "").split() if KEY.fullmatch(word)]
+def _keys(fields: QueryDict, name: str) -> list[str]:
+    """Keys of items in a field, with spaces between; what cannot be one is passed over."""
+    return [word for word in fields.get(name, "").split() if KEY.fullmatch(word)]
 
 
-def _joined(keys: Sequence[int]) -> str:
-    return " ".join(map(str, keys))
+def _joined(keys: Sequence[str]) -> str:
+    return " ".join(keys)

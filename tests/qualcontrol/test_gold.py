@@ -7,7 +7,7 @@ from qualcontrol import services
 from qualcontrol.figures import quality
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, standing_of, write
+from tests.qualcontrol.work import NO_FLOOR, judge, key_of, standing_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -75,7 +75,7 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
     decisions, before = Decision.objects.count(), standing_of(campaign, worker).tally
     for reviewer, verdicts in ((careful, ["BAD", "GOOD"]), (careless, ["GOOD", "GOOD"])):
         for one, verdict in zip(gold, verdicts, strict=True):
-            key = 2 * one.response_id if one.response_id else 2 * one.pk + 1
+            key = key_of(one.response or one)
             judge_item(services.item_by_key(campaign, key), verdict, reviewer)
 
     figures = {one.name: one for one in quality(campaign).reviewers}
@@ -87,7 +87,7 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
 
 def test_gold_is_answered_once_by_each_reviewer(campaign):
     gold, reviewer = seed(campaign), UserFactory()
-    item = services.item_by_key(campaign, 2 * gold.pk + 1)
+    item = services.item_by_key(campaign, key_of(gold))
     judge_item(item, "BAD", reviewer)
 
     with pytest.raises(services.AlreadyJudged):

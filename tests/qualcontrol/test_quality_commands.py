@@ -139,7 +139,7 @@ def test_judging_twice_is_told_and_no_error(campaign, tmp_path):
     said = run("judge", campaign.slug, path)
 
     assert "0 verdicts taken (0 good, 0 bad), 1 passed over" in said
-    assert "line 1: Somebody else has judged this answer" in said
+    assert "line 1: You have judged this answer already." in said
 
 
 def test_judge_reads_standard_input(campaign, monkeypatch):

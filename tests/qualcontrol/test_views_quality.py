@@ -9,6 +9,7 @@ from qualcontrol.models import Gold, SpotCheck
 from qualcontrol.services.exclusions import propose_exclusion
 from qualcontrol.views.quality import policy_in_words
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
+from tests.qualcontrol.work import key_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
@@ -143,7 +144,7 @@ def test_the_page_of_gold_says_how_it_was_judged(client, campaign, reviewer):
         task=task, text="Made up.", reason="wrong", actor=UserFactory(), at=NOON
     )
     services.judge_item(
-        item=services.item_by_key(campaign, 2 * gold.pk + 1),
+        item=services.item_by_key(campaign, key_of(gold)),
         verdict="GOOD",
         reason="",
         reviewer=reviewer,

@@ -19,11 +19,11 @@ from tests.factories import (
     LinkResponseFactory,
     LinkTaskFactory,
     ResponseFactory,
-    TaskFactory,
     UserFactory,
     WorkerAccountFactory,
     WorkerFactory,
 )
+from tests.qualcontrol.work import key_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
@@ -49,7 +49,7 @@ def linked():
 
 
 def judge_address(response):
-    return reverse("qualcontrol:judge", args=[response.task.campaign.slug, 2 * response.pk])
+    return reverse("qualcontrol:judge", args=[response.task.campaign.slug, key_of(response)])
 
 
 def shown(page):
@@ -60,7 +60,7 @@ def shown(page):
 
 def held(page):
     """The keys of the items that an answer brings, in order."""
-    return [int(key) for key in re.findall(r'data-key="(\d+)"', page.content.decode())]
+    return re.findall(r'data-key="([^"]*)"', page.content.decode())
 
 
 def test_the_page_shows_image_keywords_caption_and_other_captions(client, campaign):
@@ -118,7 +118,7 @@ def test_the_next_items_lie_ready_and_their_images_are_fetched_ahead(client, cam
     page = client.get(QUEUE)
 
     assert len(held(page)) == 1 + AHEAD
-    ahead = [r for r in responses if 2 * r.pk in held(page)[1:]]
+    ahead = [r for r in responses if key_of(r) in held(page)[1:]]
     assert all(
         f'<link rel="preload" as="image" href="{r.task.image.url}">' in shown(page) for r in ahead
     )
@@ -131,7 +131,7 @@ def test_skipping_leads_to_the_next_and_around_to_the_first(client, campaign):
     other = held(client.get(QUEUE, {"skip": f"{one}"}))
     again = held(client.get(QUEUE, {"skip": f"{one} {other[0]}"}))
 
-    assert {one, *other} == {2 * first.pk, 2 * second.pk}
+    assert {one, *other} == {key_of(first), key_of(second)}
     assert len(other) == 1
     assert set(again) == {one, *other}
 
@@ -177,11 +177,10 @@ def test_good_judges_and_goes_on(client, campaign, reviewer):
 def test_what_was_skipped_stays_skipped_after_a_verdict(client, campaign):
     skipped, response = submitted(campaign), submitted(campaign)
 
-    answer = client.post(
-        judge_address(response), {"verdict": "GOOD", "skip": f"{2 * skipped.pk} x"}
-    )
+    fields = {"verdict": "GOOD", "skip": f"{key_of(skipped)} x"}
+    answer = client.post(judge_address(response), fields)
 
-    assert answer.url == f"{QUEUE}?skip={2 * skipped.pk}"
+    assert answer.url == f"{QUEUE}?skip={key_of(skipped)}"
 
 
 @pytest.mark.parametrize(
@@ -295,7 +294,7 @@ def test_judging_what_somebody_else_judged_says_so(client, campaign):
     assert Decision.objects.count() == 1
 
 
-@pytest.mark.parametrize("key", [1, 2, 10**25])
+@pytest.mark.parametrize("key", ["1", "2", "A" * 16, "9" * 25])
 def test_a_key_that_nothing_goes_by_is_not_found(client, campaign, key):
     answer = client.post(reverse("qualcontrol:judge", args=["pilot", key]), {"verdict": "GOOD"})
 
@@ -305,7 +304,7 @@ def test_a_key_that_nothing_goes_by_is_not_found(client, campaign, key):
 def test_a_response_of_another_campaign_is_not_found(client, campaign):
     response = submitted(CampaignFactory())
 
-    address = reverse("qualcontrol:judge", args=["pilot", 2 * response.pk])
+    address = reverse("qualcontrol:judge", args=["pilot", key_of(response)])
     answer = client.post(address, {"verdict": "GOOD"})
 
     assert answer.status_code == 404
@@ -321,7 +320,7 @@ def test_a_page_that_holds_items_gets_as_many_as_it_lacks(client, campaign):
         submitted(campaign)
     first, *ahead = held(client.get(QUEUE))
 
-    fields = {"verdict": "GOOD", "ahead": " ".join(map(str, ahead)), "skip": ""}
+    fields = {"verdict": "GOOD", "ahead": " ".join(ahead), "skip": ""}
     answer = client.post(reverse("qualcontrol:judge", args=["pilot", first]), fields)
 
     assert answer.status_code == 200
@@ -338,10 +337,10 @@ def test_a_page_is_told_which_of_its_items_need_no_verdict_any_more(client, camp
     first, *ahead = held(client.get(QUEUE))
     services.exclude_worker(campaign=campaign, worker=careless, reason="x", actor=None, at=NOON)
 
-    answer = client.get(QUEUE, {"ahead": f"{first} {' '.join(map(str, ahead))}"})
+    answer = client.get(QUEUE, {"ahead": f"{first} {' '.join(ahead)}"})
 
-    (gone,) = re.findall(r'data-gone="([\d ]*)"', answer.content.decode())
-    assert {int(key) for key in gone.split()} == {2 * r.pk for r in careless.responses.all()}
+    (gone,) = re.findall(r'data-gone="([^"]*)"', answer.content.decode())
+    assert set(gone.split()) == {key_of(response) for response in careless.responses.all()}
 
 
 def test_after_a_verdict_that_leads_to_an_exclusion_the_worker_is_not_shown_again(client):
@@ -352,13 +351,13 @@ def test_after_a_verdict_that_leads_to_an_exclusion_the_worker_is_not_shown_agai
 
     while not Exclusion.objects.exists():
         key = held(client.get(QUEUE))[0]
-        verdict = "BAD" if key in {2 * response.pk for response in lists} else "GOOD"
+        verdict = "BAD" if key in {key_of(response) for response in lists} else "GOOD"
         address = reverse("qualcontrol:judge", args=["pilot", key])
         client.post(address, {"verdict": verdict, "reason": "keyword-list"})
 
     left = held(client.get(QUEUE))
     assert left
-    assert set(left) <= {2 * response.pk for response in others}
+    assert set(left) <= {key_of(response) for response in others}
 
 
 def test_two_reviewers_judge_without_knowing_of_each_other(client):
@@ -371,34 +370,13 @@ def test_two_reviewers_judge_without_knowing_of_each_other(client):
 
     page = client.get(QUEUE)
 
-    assert held(page) == [2 * response.pk]
+    assert held(page) == [key_of(response)]
     assert "A second opinion" in shown(page)
     worker_page = client.get(f"/review/pilot/workers/{response.worker}/")
     for text in (shown(page), worker_page.content.decode()):
         assert "too vague: would fit many images" not in text.replace("</label>", "\n").replace(
             "too vague: would fit many images <kbd>", ""
         )
-
-
-def test_a_made_up_caption_looks_like_a_workers_first(client):
-    campaign = CampaignFactory(slug="pilot", config={"review": {"gold_every": 1}})
-    task = TaskFactory(campaign=campaign)
-    services.seed_gold(
-        task=task, text="A made-up caption.", reason="wrong", actor=UserFactory(), at=NOON
-    )
-    submitted(campaign, text="A man in a blue coat walks along a wide beach.")
-
-    made_up, real = client.get(QUEUE).content.decode().split("<template", 1)
-
-    if "A man in a blue coat walks along a wide beach." in made_up:
-        made_up, real = real, made_up
-    skeletons = [
-        re.sub(r"\s+", " ", re.sub(r">[^<]*<|\"[^\"]*\"", "", html[html.index("data-review ") :]))
-        for html in (made_up.split("</template")[0], real.split("</template")[0])
-    ]
-    assert "A made-up caption." in made_up
-    assert "This is their first caption" not in made_up
-    assert skeletons[0][:1500] == skeletons[1][:1500]
 
 
 def test_the_page_takes_the_same_queries_for_a_worker_of_many_captions(
@@ -421,7 +399,7 @@ def test_a_verdict_takes_the_same_queries_whatever_was_judged_before(
     for _ in range(12):
         submitted(campaign)
     first, *ahead = held(client.get(QUEUE))
-    fields = {"verdict": "GOOD", "ahead": " ".join(map(str, ahead))}
+    fields = {"verdict": "GOOD", "ahead": " ".join(ahead)}
 
     with django_assert_max_num_queries(60):
         client.post(reverse("qualcontrol:judge", args=["pilot", first]), fields)

@@ -4,6 +4,8 @@ import random
 
 from annotate.models import Campaign, Response, Worker
 from qualcontrol import services
+from qualcontrol.item_keys import sealed
+from qualcontrol.models import Gold
 from tests.factories import NOON, ResponseFactory, TaskFactory
 
 NO_FLOOR = {"first": 0, "share": 0}
@@ -47,3 +49,9 @@ def standing_of(campaign: Campaign, worker: Worker):
     """The worker's standing as it is after all that happened."""
     services.refresh_standings(campaign=campaign)
     return campaign.standings.get(worker=worker)
+
+
+def key_of(subject: Response | Gold) -> str:
+    """What a response, or made-up gold, goes by on the review page."""
+    number = 2 * subject.pk + isinstance(subject, Gold)
+    return sealed(number, campaign=subject.task.campaign_id)
