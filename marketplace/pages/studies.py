@@ -34,7 +34,8 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     study = _study(slug)
     fields = request.POST if request.method == "POST" else request.GET
     identifier = fields.get(study.id_parameter, "").strip()
-    if not identifier:
+    # A mark that the panel did not fill in would be one account for all who come so.
+    if not identifier or identifier.startswith("{{"):
         return _welcome(
             request,
             study,

@@ -131,7 +131,9 @@ def test_another_panels_id_parameter_is_another_person(client, hit_type):
     assert ExternalIdentity.objects.get().source == "participant"
 
 
-@pytest.mark.parametrize("identifier", ["", "   ", "x" * 201, "a\u202eb", "a\0b"])
+@pytest.mark.parametrize(
+    "identifier", ["", "   ", "x" * 201, "a\u202eb", "a\0b", "{{%PROLIFIC_PID%}}"]
+)
 def test_an_arrival_without_a_usable_id_is_told_so(client, hit_type, identifier):
     make_study(hit_type)
 
