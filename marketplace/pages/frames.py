@@ -76,7 +76,7 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
             request, "The answers are too large to be submitted. Please shorten them.", status=413
         )
     except AssignmentClosed as error:
-        return _problem(request, str(error), status=409)
+        return _problem(request, str(error), status=409, is_over=True)
     except DomainError as error:
         return _problem(request, str(error), status=400)
     context = {
@@ -149,5 +149,8 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
     return assignment
 
 
-def _problem(request: HttpRequest, message: str, *, status: int) -> HttpResponse:
-    return render(request, "marketplace/problem.html", {"problem": message}, status=status)
+def _problem(
+    request: HttpRequest, message: str, *, status: int, is_over: bool = False
+) -> HttpResponse:
+    context = {"problem": message, "is_over": is_over}
+    return render(request, "marketplace/problem.html", context, status=status)

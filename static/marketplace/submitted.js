@@ -1,9 +1,14 @@
-// Tells the page around the frame that the answers have arrived. Once that page has heard it, it
-// offers what comes next itself, and the links here are not needed.
+// Tells the page around the frame what became of the answers.
+
+/** What the page around may hear of a submission that ended like this. */
+export const MESSAGES = { accepted: "marketplace:submitted", over: "marketplace:over" };
+
 if (globalThis.window && window.parent !== window) {
+  // Once that page has heard it, it offers what comes next itself, and the links here are not
+  // needed.
   addEventListener("message", (event) => {
     if (event.source !== window.parent || event.data !== "marketplace:heard") return;
     document.querySelector("[data-next]").hidden = true;
   });
-  window.parent.postMessage("marketplace:submitted", "*");
+  window.parent.postMessage(MESSAGES[document.body.dataset.submission], "*");
 }

@@ -11,12 +11,15 @@ export function clockTime(seconds) {
   return hours ? `${hours}:${rest}` : rest;
 }
 
+/** A clock that runs down; where the page has a notice for the end of the time, it is shown then. */
 export function mountTime(element) {
   const end = Date.now() + Number(element.dataset.secondsLeft) * 1000;
+  const notice = document.querySelector("[data-time-over]");
   const show = () => {
     const left = (end - Date.now()) / 1000;
     element.textContent = clockTime(left);
     element.classList.toggle("urgent", left < 60);
+    if (notice && left <= 0) notice.hidden = false;
   };
   show();
   setInterval(show, 1000);
@@ -34,7 +37,10 @@ export function mountFrame(frame) {
   addEventListener("message", (event) => {
     // The frame's own site may differ from ours, so what counts is which window it came from.
     // It is a hint and no more: what was submitted, the server knows.
-    if (event.source !== frame.contentWindow || event.data !== "marketplace:submitted") return;
+    if (event.source !== frame.contentWindow) return;
+    // Submitted in another tab, returned, or too late: this page anew says which, and what next.
+    if (event.data === "marketplace:over") location.reload();
+    if (event.data !== "marketplace:submitted") return;
     // To whatever site is in the frame by now: it says nothing that is worth keeping from one.
     event.source.postMessage("marketplace:heard", "*");
     document.querySelector("[data-task]").hidden = true;
