@@ -79,6 +79,12 @@ class Quality:
     waiting: int
     agreement: Agreement
     reviewers: list[ReviewerFigures]
+    # Why what is bad is so, the commonest reason first, and how often.
+    faults: list[tuple[str, int]]
+
+    @property
+    def judged(self) -> int:
+        return self.good + self.bad
 
 
 def quality(campaign: Campaign) -> Quality:
@@ -94,7 +100,16 @@ def quality(campaign: Campaign) -> Quality:
         waiting=checks.open().count(),
         agreement=agreement(_judged_together(campaign)),
         reviewers=reviewers(campaign),
+        faults=_faults(campaign),
     )
+
+
+def _faults(campaign: Campaign, most: int = 8) -> list[tuple[str, int]]:
+    """The reasons of bad verdicts that stand; reasons in a reviewer's own words are often single,
+    so only the commonest are named."""
+    bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD).order_by()
+    rows = bad.values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
+    return list(rows[:most])
 
 
 def _estimate(campaign: Campaign, kept: int) -> Estimate:

@@ -45,6 +45,19 @@ def test_the_estimate_comes_with_its_interval_and_its_checks(client):
     assert '<th scope="row">ada</th><td class="number">20</td>' in page
 
 
+def test_what_was_wrong_is_counted_by_its_reason(client, campaign):
+    verdicts = [("BAD", "too vague"), ("BAD", "a list"), ("BAD", "too vague"), ("GOOD", "")]
+    for response, (verdict, reason) in zip(submitted(campaign, 4), verdicts, strict=True):
+        services.judge(response=response, verdict=verdict, reason=reason, reviewer=None, at=NOON)
+
+    answer = client.get("/review/pilot/quality/")
+
+    quality = answer.context["quality"]
+    assert quality.faults == [("too vague", 2), ("a list", 1)]
+    assert quality.judged == 4
+    assert "<li><span>too vague</span>" in answer.content.decode()
+
+
 def test_what_is_to_be_decided_leads_to_its_worker(client, campaign):
     proposed, paused, excluded = (response.worker for response in submitted(campaign, 3))
     propose_exclusion(campaign=campaign, worker=proposed, reason="many bad ones", at=NOON)
