@@ -1,4 +1,4 @@
-"""English words: how a text is divided, how rare a word is, and what inflections have in common.
+"""English words: in one spelling, how rare each is, and what its inflections have in common.
 
 Plain Python. Frequencies are those of wordfreq (Speer 2022) on Zipf's scale, the logarithm of how
 often a word comes in a thousand million: 7.7 for "the", 4 for "bicycle", 1.5 for what is rare.
@@ -9,7 +9,9 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+from annotate.tokens import written
+
+ONE_SORT = str.maketrans("’ʼ‐‑", "''--")
 COMMONEST = 8.0
 # A word is rather a slip of the pen below this frequency: wordfreq counts common slips, too.
 LEAST_KNOWN = 1.5
@@ -18,9 +20,10 @@ ENDINGS = (("ies", "y", 5), ("sses", "ss", 6), ("ches", "ch", 6), ("shes", "sh",
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text in lower case, compatibility characters unified, "don't" and
-    "side-by-side" each one word."""
-    return tuple(WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    """The words of a text (see `annotate.tokens`) in one spelling: lower case, compatibility
+    characters unified, one sort of apostrophe and of hyphen."""
+    unified = unicodedata.normalize("NFKC", text).casefold()
+    return tuple(written(unified if unified.isascii() else unified.translate(ONE_SORT)))
 
 
 @cache
@@ -40,7 +43,7 @@ def frequency(word: str) -> float:
 @lru_cache(maxsize=65_536)
 def is_known(word: str) -> bool:
     """Whether English has the word, or the parts of a hyphenated or possessive one."""
-    plain = word.replace("’", "'").removesuffix("'s")
+    plain = word.removesuffix("'s")
     parts = [part for part in re.split("[-']", plain) if len(part) > 1]
     return any(character.isdigit() for character in word) or (
         frequency(plain) >= LEAST_KNOWN or all(frequency(p) >= LEAST_KNOWN for p in parts)
@@ -56,7 +59,7 @@ def rarity(word: str) -> float:
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """What the inflections of a word have in common: "dogs" and "dog", "riding" and "rides"."""
-    word = word.replace("’", "'").removesuffix("'s")
+    word = word.removesuffix("'s")
     for ending, kept, least in ENDINGS:
         if word.endswith(ending) and len(word) >= least and not word.endswith(("ss", "us", "is")):
             word = word[: -len(ending)] + kept

@@ -1,4 +1,4 @@
-"""Captions as text: putting characters in order, counting words, and the rules of a campaign.
+"""Captions as text: putting characters in order, and the rules of a campaign.
 
 Plain Python. A rule that a caption breaks is a `Problem`: a code for the statistics and a sentence
 that tells the worker what to do.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotate.config import CaptionRules
+from annotate.tokens import written
 
 WHITE_SPACE = re.compile(r"\s+")
 LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -36,11 +37,6 @@ def normalise(text: str) -> str:
     return WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", visible)).strip()
 
 
-def words(text: str) -> list[str]:
-    """The words of a text: what stands between white space and holds a letter or a digit."""
-    return [word for word in text.split() if any(c.isalnum() for c in word)]
-
-
 def problems(raw: str, *, rules: CaptionRules, keywords: Sequence[str] = ()) -> list[Problem]:
     """What keeps a caption from being taken, in the order in which to tell it; empty if nothing.
 
@@ -55,20 +51,21 @@ def problems(raw: str, *, rules: CaptionRules, keywords: Sequence[str] = ()) -> 
 
 def is_keyword_list(text: str, keywords: Sequence[str]) -> bool:
     """Whether a text says nothing but keywords, or holds all of them as one enumeration."""
-    folded = " ".join(words(_without_punctuation(text)))
-    names = sorted({_without_punctuation(name) for name in keywords}, key=len, reverse=True)
+    folded, names = _folded(text), [name for name in map(_folded, keywords) if name]
     if not names:
         return False
-    joined = "|".join(re.escape(name) + "s?" for name in names)
+    longest_first = sorted(set(names), key=len, reverse=True)
+    joined = "|".join(re.escape(name) + "s?" for name in longest_first)
     rest = re.sub(rf"\b({joined})\b", " ", folded)
     if rest != folded and not set(rest.split()) - LISTING_WORDS:
         return True
-    enumeration = r"\W+(and\W+)?".join(re.escape(_without_punctuation(k)) for k in keywords)
-    return len(keywords) >= 3 and re.search(rf"\b{enumeration}\b", folded) is not None
+    enumeration = r"\W+(and\W+)?".join(map(re.escape, names))
+    return len(names) >= 3 and re.search(rf"\b{enumeration}\b", folded) is not None
 
 
-def _without_punctuation(text: str) -> str:
-    return re.sub(r"[^\w\s'’-]", " ", text.casefold()).strip()
+def _folded(text: str) -> str:
+    """The words alone, in lower case, with spaces between."""
+    return " ".join(written(text.casefold()))
 
 
 def _line_breaks(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
@@ -78,7 +75,7 @@ def _line_breaks(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> 
 
 
 def _too_short(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
-    count = len(words(text))
+    count = len(written(text))
     if count < rules.least_words:
         return Problem(
             "too_short",
@@ -89,7 +86,7 @@ def _too_short(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Pr
 
 
 def _too_long(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
-    count = len(words(text))
+    count = len(written(text))
     if count > rules.most_words:
         return Problem(
             "too_long",

@@ -7,9 +7,10 @@ of English but is nearly always right, takes microseconds, and can say which wor
 import re
 from functools import lru_cache
 
-from annotate.english import WORD
+from annotate.tokens import written
 
 BEGIN, END = "^", "$"
+STOPS = ',.;:!?()"“”'
 
 
 def _listed(words: str, separator: str | None = None) -> frozenset[str]:
@@ -124,7 +125,7 @@ def function_word_share(tokens: tuple[str, ...]) -> float:
 
 def _tokens(text: str) -> list[str]:
     """Words in lower case, with the commas and stops between them, which part what they part."""
-    return re.findall(rf"{WORD.pattern}|[,.;:!?()\"“”]", text.casefold().rstrip(" .!?\"”'"))
+    return written(text.casefold().rstrip(" .!?\"”'"), STOPS)
 
 
 def _is_impossible(left: str, right: str) -> bool:

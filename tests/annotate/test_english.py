@@ -18,6 +18,17 @@ def test_words_are_in_lower_case_and_keep_apostrophes_and_hyphens():
     )
 
 
+def test_words_are_spelt_in_one_way_and_divided_as_links_are():
+    assert words("It’s ５ side‑by‑side ﬁelds at 3:27") == (
+        "it's",
+        "5",
+        "side-by-side",
+        "fields",
+        "at",
+        "3:27",
+    )
+
+
 @given(ANY_TEXT)
 def test_words_of_any_text_are_words_of_themselves(text):
     for word in words(text):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.config import CaptionRules
-from annotate.text import is_keyword_list, normalise, problems, words
+from annotate.text import is_keyword_list, normalise, problems
 
 GOOD = "A brown dog jumps over a low wooden fence in a garden."
 
@@ -33,10 +33,6 @@ def test_normalise_changes_nothing_the_second_time(text):
 )
 def test_normalise_puts_characters_in_order_and_keeps_the_writers_own(raw, expected):
     assert normalise(raw) == expected
-
-
-def test_words_hold_a_letter_or_a_digit():
-    assert words("A dog – and 2 cats, … sleep.") == ["A", "dog", "and", "2", "cats,", "sleep."]
 
 
 def test_a_good_caption_has_no_problem():
@@ -108,6 +104,22 @@ def test_sentences_that_use_the_keywords_are_no_lists(text):
 def test_no_text_or_keyword_breaks_the_rules_themselves(text, keywords):
     for problem in problems(text, rules=CaptionRules(), keywords=keywords):
         assert problem.message
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("A dog – and 2 cats, … sleep.", 6), ("A white/brown side-by-side pair", 5)]
+)
+def test_the_rules_count_the_words_that_links_go_by(text, count):
+    rules = CaptionRules(least_words=count + 1)
+
+    (problem,) = problems(text, rules=rules)
+
+    assert f"this has {count}." in problem.message
+    assert problems(text, rules=CaptionRules(least_words=count)) == []
+
+
+def test_a_keyword_with_marks_in_it_is_seen():
+    assert is_keyword_list("A ball object", ["Ball (Object)"])
 
 
 def test_a_text_of_100_kb_is_refused_in_a_sentence():

@@ -1,14 +1,20 @@
 """Words of captions, whatever script and marks they are written in."""
 
+import json
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotate.text import normalise
 from annotate.tokens import pieces, tokens
 
 ANY_TEXT = st.text(st.characters(categories=None))
+PLAIN_TEXT = st.text(st.characters(max_codepoint=127))
+# What the task page's script is held to, too (tests/javascript/task.test.mjs).
+SHARED = json.loads((Path(__file__).parents[1] / "words.json").read_text(encoding="utf-8"))
 
 
 def written(text):
@@ -73,3 +79,13 @@ def test_offsets_count_code_points():
     (dog,) = tokens("🐕🐕 dog")
 
     assert (dog.start, dog.end) == (3, 6)
+
+
+@given(PLAIN_TEXT)
+def test_plain_text_has_the_same_words_as_in_front_of_another_script(text):
+    assert tokens(text) == tokens(f"{text} 犬")[:-1]
+
+
+@pytest.mark.parametrize("example", SHARED, ids=range(len(SHARED)))
+def test_the_words_of_a_text_are_those_that_the_page_counts(example):
+    assert written(normalise(example["text"])) == example["words"]

@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { countWords, describeCount } from "../../static/hits/task.js";
+import { countWords, describeCount, wordsOf } from "../../static/hits/task.js";
 
-test("words are what holds a letter or a digit", () => {
-  assert.equal(countWords("  A dog — and 2 cats,\nnaïvely… "), 6);
-  assert.equal(countWords("  — … "), 0);
-  assert.equal(countWords("собака 犬 كلب"), 3);
-});
+const shared = JSON.parse(readFileSync(new URL("../words.json", import.meta.url)));
+
+for (const { text, words } of shared) {
+  test(`the words of ${JSON.stringify(text)} are those that the server counts`, () => {
+    assert.deepEqual(wordsOf(text).map((word) => word.normalize()), words);
+    assert.equal(countWords(text), words.length);
+  });
+}
 
 test("the counter says what is missing", () => {
   assert.deepEqual(describeCount(1, 8, 60), { text: "1 word; at least 8.", enough: false });
