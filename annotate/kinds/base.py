@@ -110,6 +110,10 @@ class TaskKind(Protocol):
     def text(self, response: Response) -> str:
         """What the worker wrote, for the signs of careless writing; empty for a kind without."""
 
+    def told(self, response: Response) -> dict[str, Any]:
+        """What programs that judge are shown of the response, as JSON has it: the `caption` that
+        was written or worked on, and the `answer` where that is something else."""
+
     def agreements(self, contents: Mapping[int, Any]) -> dict[int, float]:
         """How far each answer to one task agrees with the others, from what stands in their
         `content_column`, by response: the mean of a symmetric similarity, 0 to 1."""

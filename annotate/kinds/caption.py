@@ -128,6 +128,9 @@ class CaptionKind:
     def text(self, response: Response) -> str:
         return response.caption.text
 
+    def told(self, response: Response) -> dict[str, Any]:
+        return {"caption": response.caption.text}
+
     def agreements(self, contents: Mapping[int, Any]) -> dict[int, float]:
         """Each caption's mean similarity to the others."""
         return dict(zip(contents, mean_similarities([*contents.values()]), strict=True))

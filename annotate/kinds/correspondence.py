@@ -22,6 +22,7 @@ from annotate.correspondence_exports import CORRESPONDENCE_FILES
 from annotate.errors import DomainError
 from annotate.image_files import display_url
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
+from annotate.kinds.correspondence_answer import told
 from annotate.kinds.correspondence_release import freeze
 from annotate.models import (
     Box,
@@ -174,6 +175,9 @@ class CorrespondenceKind:
 
     def text(self, response: Response) -> str:
         return ""
+
+    def told(self, response: Response) -> dict[str, Any]:
+        return told(response)
 
     def agreements(self, contents: Mapping[int, Any]) -> dict[int, float]:
         """Each answer's mean overlap with the others."""

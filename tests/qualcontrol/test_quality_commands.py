@@ -7,10 +7,20 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
-from annotate.models import Response
+from annotate.models import Box, Response
 from qualcontrol import services
 from qualcontrol.models import Judgement, SpotCheck
-from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
+from tests.factories import (
+    NOON,
+    BoxFactory,
+    CampaignFactory,
+    LinkCampaignFactory,
+    LinkResponseFactory,
+    LinkTaskFactory,
+    ResponseFactory,
+    UserFactory,
+    WorkerFactory,
+)
 from tests.qualcontrol.work import NO_FLOOR, judge, write
 
 pytestmark = pytest.mark.django_db
@@ -53,6 +63,55 @@ def test_spot_checks_gives_what_a_script_needs(campaign):
     [short] = [flag for flag in item["flags"] if flag["code"] == "too_short"]
     assert set(short) == {"code", "value", "threshold", "sentence"}
     assert (short["value"], short["threshold"]) == (3, 8)
+
+
+@pytest.fixture
+def linked():
+    """A worker's links: `dog` to one box, `man` to two of which one is not of the image."""
+    campaign = LinkCampaignFactory(config={"review": NO_FLOOR})
+    task = LinkTaskFactory(campaign=campaign, boxes=["Dog", "Man"])
+    dog, man = Box.objects.filter(image=task.image).order_by("object_class__name")
+    words = {"1": [man.pk, BoxFactory().pk], "4": [dog.pk], "6": "not-visual"}
+    response = LinkResponseFactory(task=task, words=words)
+    services.review_submitted(campaign=campaign, responses=[response], at=NOON)
+    return response
+
+
+def test_spot_checks_of_links_has_the_caption_and_what_was_linked(linked):
+    [item] = answer_of("spot_checks", linked.task.campaign.slug)
+
+    image = linked.task.image.key
+    assert item["response"] == linked.pk
+    assert item["caption"] == "A man feeds a dog in front of a red car."
+    answer = item["answer"]
+    assert answer["brackets"] == "A [man]2 feeds a [dog]1 in front of a red car."
+    assert answer["links"] == {"1": [f"{image}-2"], "4": [f"{image}-1"]}
+    assert answer["kinds"] == {"6": "not-visual"}
+    assert answer["tokens"][4] == {"text": "dog", "start": 14, "end": 17}
+    assert {key: (box["number"], box["label"]) for key, box in answer["boxes"].items()} == {
+        f"{image}-1": (1, "Dog"),
+        f"{image}-2": (2, "Man"),
+    }
+    assert answer["boxes"][f"{image}-2"]["fractions"][::2] == pytest.approx([0.1, 0.2])
+
+
+def test_spot_checks_of_links_without_json_shows_them_in_brackets(linked):
+    said = run("spot_checks", linked.task.campaign.slug)
+
+    assert "A [man]2 feeds a [dog]1 in front of a red car." in said
+
+
+def test_judge_takes_what_spot_checks_gave_with_a_verdict_added(campaign, linked, tmp_path):
+    write(campaign, WorkerFactory())
+    for slug in (campaign.slug, linked.task.campaign.slug):
+        [item] = answer_of("spot_checks", slug)
+        path = verdicts_file(tmp_path, {**item, "verdict": "bad", "reason": "wrong box"})
+
+        said = run("judge", slug, path)
+
+        assert "1 verdicts taken (0 good, 1 bad)" in said
+        assert answer_of("spot_checks", slug) == []
+    assert {check.reason for check in SpotCheck.objects.all()} == {"wrong box"}
 
 
 def test_spot_checks_without_json_reads_as_text(campaign):

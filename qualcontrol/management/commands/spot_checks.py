@@ -29,7 +29,8 @@ class Command(DomainCommand):
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print one JSON array: response, image, worker, caption, risk, flags, is_random",
+            help="print one JSON array: response, image, worker, caption (and answer, where words "
+            "are linked), risk, flags, is_random",
         )
 
     def handle(self, *, campaign: str, **options: Any) -> None:
@@ -52,7 +53,7 @@ def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
         "response": response.pk,
         "image": response.task.image.key,
         "worker": response.worker.pseudonym,
-        "caption": KINDS[campaign.kind].text(response),
+        **KINDS[campaign.kind].told(response),
         "risk": round(item.risk, 4),
         "flags": [
             {
@@ -70,9 +71,10 @@ def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
 def _told(row: dict[str, Any]) -> str:
     """A check in two lines or more: where it is, what it says, and each flag's sentence."""
     drawn = ", random" if row["is_random"] else ""
+    said = row["answer"]["brackets"] if "answer" in row else row["caption"]
     lines = [
         f"{row['response']}  image {row['image']}, {row['worker']}, risk {row['risk']:.0%}{drawn}",
-        f"    {row['caption']}",
+        f"    {said}",
         *(f"    - {flag['sentence']}" for flag in row["flags"]),
     ]
     return "\n".join(lines)
