@@ -1,4 +1,7 @@
-"""The countries that a worker can be in, by the two letters of ISO 3166-1."""
+"""Where a worker can be: a country of ISO 3166-1, and perhaps a part of it, as in US-PA."""
+
+import re
+from typing import NamedTuple
 
 _LETTERS = """
     AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR
@@ -12,3 +15,20 @@ _LETTERS = """
     ZW
 """
 CODES = frozenset(_LETTERS.split())
+_PLACE = re.compile("([A-Z]{2})(?:-([A-Z0-9]{2}))?", re.ASCII)
+
+
+class Place(NamedTuple):
+    country: str = ""
+    subdivision: str = ""
+
+
+def read_place(text: str) -> Place:
+    """The place that is written `US`, `us-pa` or not at all; raises ValueError for others."""
+    text = text.strip().upper()
+    if not text:
+        return Place()
+    found = _PLACE.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no country, nor a part of one.")
+    return Place(found[1], found[2] or "")

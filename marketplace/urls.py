@@ -37,6 +37,7 @@ urlpatterns = [
     path("sso", accounts.sso, name="sso"),
     path("profile", accounts.profile, name="profile"),
     path("profile/country", accounts.set_country, name="set_country"),
+    path("profile/adult", accounts.set_adult, name="set_adult"),
     path("profile/password", accounts.set_password, name="set_password"),
     path("profile/sign-out", accounts.sign_out_everywhere, name="sign_out_everywhere"),
     path("join/<slug:slug>", studies.join, name="join"),

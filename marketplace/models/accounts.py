@@ -57,6 +57,11 @@ class Worker(models.Model):
     def __str__(self) -> str:
         return self.public_id
 
+    @property
+    def place(self) -> str:
+        """Where the worker is, as it is written: US, US-PA, or nothing."""
+        return f"{self.country}-{self.subdivision}" if self.subdivision else self.country
+
 
 class WorkerBlock(models.Model):
     """A requester's refusal to let a worker accept any HIT of theirs."""

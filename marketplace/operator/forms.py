@@ -38,10 +38,10 @@ class RequesterForm(forms.Form):
 
 class WorkerForm(forms.Form):
     country = forms.RegexField(
-        "^[A-Za-z]{2}$",
-        label="Country, two letters",
+        "^[A-Za-z]{2}(-[A-Za-z0-9]{2})?$",
+        label="Country, two letters; US-PA for a part of one",
         required=False,
-        error_messages={"invalid": "Two letters, such as US."},
+        error_messages={"invalid": "Two letters, such as US, or US-PA for a part."},
     )
     approved = forms.IntegerField(label="Approved HITs", min_value=0, max_value=10**8)
     rejected = forms.IntegerField(label="Rejected HITs", min_value=0, max_value=10**8)

@@ -169,7 +169,7 @@ def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
     form = WorkerForm(
         request.POST or None,
         initial={
-            "country": found.country,
+            "country": found.place,
             "approved": found.approved_count,
             "rejected": found.rejected_count,
         },

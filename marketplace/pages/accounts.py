@@ -166,6 +166,17 @@ def set_country(request: WorkerRequest) -> HttpResponse:
 
 @require_POST
 @worker_required
+def set_adult(request: WorkerRequest) -> HttpResponse:
+    """State whether the worker takes work for adults."""
+    is_adult = request.POST.get("adult") == "1"
+    accounts.set_adult(worker=request.worker, is_adult=is_adult)
+    told = "HITs with adult content are open to you." if is_adult else "You take no adult content."
+    messages.success(request, told)
+    return HttpResponseRedirect(reverse("profile"), status=303)
+
+
+@require_POST
+@worker_required
 @secret_fields
 def set_password(request: WorkerRequest) -> HttpResponse:
     """Change the password; other sessions end."""

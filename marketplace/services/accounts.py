@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from marketplace import ids
-from marketplace.countries import CODES
+from marketplace.countries import CODES, Place, read_place
 from marketplace.errors import AccountRefused, LinkRefused, SignInRefused
 from marketplace.models import ExternalIdentity, Invitation, Worker
 
@@ -25,7 +25,7 @@ MOST_INVITATION_USES = 1_000_000
 def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
     """Make an account with a password; raises AccountRefused, TooManyAttempts."""
     name = _name(name)
-    worker = Worker(name=name, country=_country(country), created_at=at)
+    worker = Worker(name=name, **_place(country)._asdict(), created_at=at)
     worker.password = _password_hash(password, worker)
     count_attempt(what="new account", who=address, most=settings.NEW_ACCOUNTS_PER_ADDRESS, at=at)
     try:
@@ -106,7 +106,7 @@ def worker_of_identity(
         try:
             with transaction.atomic():
                 worker = Worker.objects.create(
-                    name=f"guest {ids.entity_id()}", country=_country(country), created_at=at
+                    name=f"guest {ids.entity_id()}", **_place(country)._asdict(), created_at=at
                 )
                 return ExternalIdentity.objects.create(
                     source=source, identifier=identifier, worker=worker
@@ -130,12 +130,17 @@ def state_country(*, worker: Worker, country: str) -> None:
 
     HITs can be for people in some countries only, so a worker cannot move at will.
     """
-    code = _country(country)
-    if not Worker.objects.filter(pk=worker.pk, country="").update(country=code):
+    place = _place(country)
+    if not Worker.objects.filter(pk=worker.pk, country="").update(**place._asdict()):
         raise AccountRefused(
             "Your country is stated already. Ask whoever runs this marketplace to change it.",
             field="country",
         )
+
+
+def set_adult(*, worker: Worker, is_adult: bool) -> None:
+    """Say whether the worker is of age and wants work that is not for everybody's eyes."""
+    Worker.objects.filter(pk=worker.pk).update(is_adult=is_adult)
 
 
 def set_password(*, worker: Worker, current: str, password: str, at: datetime) -> Worker:
@@ -162,13 +167,17 @@ def _name(name: str) -> str:
     return name
 
 
-def _country(country: str) -> str:
-    code = country.strip().upper()
-    if code and code not in CODES:
-        raise AccountRefused(
-            "Give the two letters of a country, such as US or NL, or nothing.", field="country"
-        )
-    return code
+def _place(text: str) -> Place:
+    told = (
+        "Give the two letters of a country, such as US or NL, with a state as in US-PA, or nothing."
+    )
+    try:
+        place = read_place(text)
+    except ValueError as error:
+        raise AccountRefused(told, field="country") from error
+    if place.country and place.country not in CODES:
+        raise AccountRefused(told, field="country")
+    return place
 
 
 def _password_hash(password: str, worker: Worker) -> str:

@@ -6,6 +6,7 @@ from decimal import Decimal
 from django.db import transaction
 
 from marketplace import ids
+from marketplace.countries import read_place
 from marketplace.errors import DomainError
 from marketplace.models import Requester, TransferKind, Worker
 
@@ -39,7 +40,7 @@ def replace_keys(*, requester: Requester) -> None:
 def set_profile(*, worker: Worker, country: str, approved: int, rejected: int) -> None:
     """Correct what is known of a worker."""
     Worker.objects.filter(pk=worker.pk).update(
-        country=country.upper(), approved_count=approved, rejected_count=rejected
+        **read_place(country)._asdict(), approved_count=approved, rejected_count=rejected
     )
 
 

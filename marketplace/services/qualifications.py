@@ -9,6 +9,7 @@ from django.db import transaction
 from marketplace import requirements
 from marketplace.errors import DoesNotExist, NotQualified
 from marketplace.models import (
+    AssignmentStatus,
     HitType,
     Message,
     Qualification,
@@ -18,7 +19,7 @@ from marketplace.models import (
 )
 from marketplace.requirements import Action, Locale, Value
 
-# Below so many reviewed assignments, an approval rate says little and counts as perfect.
+# Below so many submitted assignments, an approval rate says little and counts as perfect.
 RATE_COUNTS_FROM = 100
 
 
@@ -35,13 +36,9 @@ def system_type_ids() -> set[str]:
 
 def system_values(worker: Worker) -> dict[str, Value]:
     """What the marketplace itself knows of the worker, by qualification type."""
-    reviewed = worker.approved_count + worker.rejected_count
-    percent = 100
-    if reviewed >= RATE_COUNTS_FROM:
-        percent = worker.approved_count * 100 // reviewed
     values: dict[str, Value] = {
         requirements.NUMBER_APPROVED: worker.approved_count,
-        requirements.PERCENT_APPROVED: percent,
+        requirements.PERCENT_APPROVED: _percent_approved(worker),
         requirements.ADULT: int(worker.is_adult),
     }
     if worker.country:
@@ -49,6 +46,17 @@ def system_values(worker: Worker) -> dict[str, Value]:
     if worker.is_master:
         values |= dict.fromkeys(settings.MTURK_MASTERS_IDS)
     return values
+
+
+def _percent_approved(worker: Worker) -> int:
+    reviewed = worker.approved_count + worker.rejected_count
+    if not worker.rejected_count:
+        return 100
+    if reviewed < RATE_COUNTS_FROM:
+        waiting = worker.assignments.filter(status=AssignmentStatus.SUBMITTED).count()
+        if reviewed + waiting < RATE_COUNTS_FROM:
+            return 100
+    return worker.approved_count * 100 // reviewed
 
 
 def held_by(worker: Worker) -> dict[str, Value]:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.conf import settings
 from django.db import transaction
 
+from marketplace.countries import read_place
 from marketplace.errors import DomainError
 from marketplace.models import (
     DECIDED,
@@ -46,17 +47,19 @@ def set_available_balance(*, requester: Requester, balance: Decimal, at: datetim
 
 @dataclass(frozen=True)
 class WorkerProfile:
-    """What is known of a worker when the account is made; None leaves what is there."""
+    """What is known of a worker when the account is made; None leaves what is there. The country
+    may be a part of one, as in US-PA."""
 
     country: str | None = None
     approved: int | None = None
     rate: int | None = None
     is_master: bool | None = None
+    is_adult: bool | None = None
 
     def values(self) -> dict[str, int | str]:
         values: dict[str, int | str] = {}
         if self.country is not None:
-            values["country"] = self.country.upper()
+            values |= read_place(self.country)._asdict()
         if self.approved is not None:
             # Rounded down, so that the rate asked for is reached and not just missed.
             rate = self.rate or 100
@@ -64,6 +67,8 @@ class WorkerProfile:
             values["rejected_count"] = self.approved * (100 - rate) // rate
         if self.is_master is not None:
             values["is_master"] = self.is_master
+        if self.is_adult is not None:
+            values["is_adult"] = self.is_adult
         return values
 
 

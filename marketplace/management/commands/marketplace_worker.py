@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from marketplace import clock
+from marketplace.countries import read_place
 from marketplace.pages.sign_in import sign_in_url
 from marketplace.services.workers import WorkerProfile, get_or_create_worker
 
@@ -19,7 +20,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser):
         parser.add_argument("names", nargs="+", metavar="NAME", help="what the worker is called")
-        parser.add_argument("--country", help="two letters, such as US; HITs can ask for it")
+        parser.add_argument(
+            "--country", help="two letters, such as US, or US-PA for a part; HITs can ask for it"
+        )
         parser.add_argument(
             "--approved", type=int, help="how many approved assignments the worker brings along"
         )
@@ -31,10 +34,15 @@ class Command(BaseCommand):
             action=BooleanOptionalAction,
             help="give the worker the Masters qualification, or take it away",
         )
+        parser.add_argument(
+            "--adult",
+            action=BooleanOptionalAction,
+            help="note that the worker is of age and takes adult content, or that not",
+        )
         parser.add_argument("--json", action="store_true", help="print a JSON object per line")
 
-    def handle(self, *, names: list[str], country, approved, rate, masters, **options):
-        profile = self._profile(country, approved, rate, masters)
+    def handle(self, *, names: list[str], country, approved, rate, masters, adult, **options):
+        profile = self._profile(country, approved, rate, masters, adult)
         if any(not name.strip() or len(name) > 100 for name in names):
             raise CommandError("A worker's name must have 1 to 100 characters.")
         call_command("migrate", verbosity=0, interactive=False)
@@ -47,13 +55,17 @@ class Command(BaseCommand):
                 line = f"{name} ({worker.public_id}): {url}"
             self.stdout.write(line)
 
-    def _profile(self, country, approved, rate, masters) -> WorkerProfile:
-        if country is not None and not (len(country) == 2 and country.isascii()):
-            raise CommandError("--country must be two letters, such as US.")
+    def _profile(self, country, approved, rate, masters, adult) -> WorkerProfile:
+        try:
+            read_place(country or "")
+        except ValueError as error:
+            raise CommandError("--country must be two letters, such as US, or US-PA.") from error
         if approved is not None and approved < 0:
             raise CommandError("--approved must not be negative.")
         if rate is not None and not 1 <= rate <= 100:
             raise CommandError("--rate must be between 1 and 100.")
         if rate is not None and approved is None:
             raise CommandError("--rate needs --approved: a rate of how many?")
-        return WorkerProfile(country=country, approved=approved, rate=rate, is_master=masters)
+        return WorkerProfile(
+            country=country, approved=approved, rate=rate, is_master=masters, is_adult=adult
+        )
