@@ -94,12 +94,13 @@ def document(
     requester: Requester, version: str, document_id: uuid.UUID, events: list[dict[str, Any]]
 ) -> str:
     """The notification's text, as a requester's queue gets it."""
-    customer = hashlib.sha256(requester.access_key.encode()).hexdigest()[:13].upper()
+    digest = hashlib.sha256(requester.access_key.encode()).hexdigest()
     return json.dumps(
         {
             "EventDocVersion": version,
             "EventDocId": str(document_id),
-            "CustomerId": f"A{customer}",
+            "SourceAccount": f"{int(digest, 16) % 10**12:012d}",
+            "CustomerId": f"A{digest[:13].upper()}",
             "Events": events,
         }
     )

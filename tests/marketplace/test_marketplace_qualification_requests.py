@@ -2,8 +2,14 @@
 
 import pytest
 
-from tests.marketplace.driver import create_hit, create_hit_type
+from tests.marketplace.driver import QUESTION, create_hit, create_hit_type
 from tests.marketplace.test_marketplace_forms import CHOICE, KEY, PERCENTAGE, form
+
+HTML_QUESTION = (
+    '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
+    '2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<p>A page</p>]]></HTMLContent>'
+    "<FrameHeight>0</FrameHeight></HTMLQuestion>"
+)
 
 
 @pytest.fixture
@@ -173,6 +179,9 @@ def test_the_preview_says_what_can_be_asked_for(marketplace, client):
 
 
 def test_a_test_needs_a_form_and_a_duration(client):
+    for page in (QUESTION, HTML_QUESTION):
+        with pytest.raises(client.exceptions.RequestError, match="must be a QuestionForm"):
+            qualification(client, Test=page, TestDurationInSeconds=60)
     with pytest.raises(client.exceptions.RequestError, match="TestDurationInSeconds"):
         qualification(client, Test=form(CHOICE))
     with pytest.raises(client.exceptions.RequestError, match="needs a test"):
