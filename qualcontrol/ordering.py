@@ -1,8 +1,9 @@
 """Which response a reviewer should look at next: the one whose check is worth the most.
 
-A worker is excluded after so many bad verdicts. A check is worth the bad responses that the
-exclusion would remove, times the chance that the verdicts come out so, over the checks that it
-takes until they do or a good one ends the run. Plain Python with numpy.
+Of each worker's responses it is the one whose verdict tells most. A worker is excluded after so
+many bad verdicts. A check is worth the bad responses that the exclusion would remove, times the
+chance that the verdicts come out so, over the checks that it takes until they do or a good one ends
+the run. Plain Python with numpy.
 """
 
 from collections.abc import Collection
@@ -17,6 +18,8 @@ from qualcontrol.risk import Crowd
 AHEAD = 6
 # A worker who is excluded writes no more: so many responses are counted beside those there are.
 TO_COME = 40
+# Probabilities are kept this far from 0 and 1, where a ratio of them would be without end.
+LEAST_CHANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,26 @@ class Queue:
         self.best[row] = self._best_of(row)
 
     def _best_of(self, row: int) -> Best:
-        """The worker's response that is most likely bad: only a bad verdict leads further."""
+        """The worker's response whose verdict tells most of whether they are over the limit. That
+        is not the one that is most likely bad: where a rare flag is, good workers slip as well.
+        Who is over it already, but on too few bad verdicts, is asked for these alone."""
         groups = self.groups_of[row]
         groups = groups[self.left[groups] > 0]
         if row in self.barred or not len(groups):
             return NOTHING_LEFT
-        chances = self.crowd.chances_of(self.posterior[row], groups)
-        group = int(groups[np.argmax(chances)])
-        return Best(group, float(chances.max()), self._worth(row, group))
+        over = self.posterior[row] * self.crowd.over[row]
+        risk = float(over.sum())
+        bad_and_over = self.crowd.chances_of(over, groups)
+        bad_and_under = self.crowd.chances_of(self.posterior[row] - over, groups)
+        chances = wanted = bad_and_over + bad_and_under
+        if risk < self.crowd.certainty:
+            wanted = divergence(
+                bad_and_over / max(risk, LEAST_CHANCE),
+                bad_and_under / max(1 - risk, LEAST_CHANCE),
+            )
+        best = int(np.argmax(wanted))
+        group = int(groups[best])
+        return Best(group, float(chances[best]), self._worth(row, group))
 
     def _worth(self, row: int, group: int) -> float:
         """What a run of bad verdicts on such responses would remove, per check."""
@@ -117,3 +132,12 @@ class Queue:
         chances = self._case_chances(posterior, group)
         updated = posterior * (chances if is_bad else 1 - chances)
         return updated / updated.sum()
+
+
+def divergence(chances: Array, others: Array) -> Array:
+    """What a verdict tells on average where `chances` of a bad one hold, against that `others` do:
+    the divergence of Kullback and Leibler. The greater it is, the fewer checks a sequential test
+    takes (Chernoff 1959)."""
+    chances, others = np.clip([chances, others], LEAST_CHANCE, 1 - LEAST_CHANCE)
+    good = (1 - chances) * np.log((1 - chances) / (1 - others))
+    return chances * np.log(chances / others) + good

@@ -2,7 +2,10 @@
 
 from itertools import islice
 
-from qualcontrol.ordering import Pick, Queue
+from hypothesis import given
+from hypothesis import strategies as st
+
+from qualcontrol.ordering import Pick, Queue, divergence
 from qualcontrol.risk import Crowd, Group, fit
 
 CLEAN = [Group(worker, 0, (), unjudged=25) for worker in range(10, 50)]
@@ -19,6 +22,35 @@ def test_the_suspicious_response_comes_first():
 
     assert (first.worker, first.codes) == (1, ("unlike",))
     assert first.chance_bad > 0.5
+
+
+def test_a_rare_flag_is_not_asked_about_where_a_plain_response_tells_more():
+    rarely_flagged = [Group(1, 0, ("odd_order",), unjudged=1), Group(1, 0, (), unjudged=24)]
+    crowd = fit([*CLEAN, *rarely_flagged])
+
+    first = next(pick for pick in picks_of(crowd, 100) if pick.worker == 1)
+
+    assert crowd.chance_bad(1, 0, ("odd_order",)) > crowd.chance_bad(1, 0, ())
+    assert first.codes == ()
+
+
+def test_of_who_is_over_the_limit_on_too_few_bad_verdicts_the_most_likely_bad_comes_first():
+    plain = Group(1, 0, (), unjudged=13, bad=2)
+    crowd = fit([*CLEAN, plain, Group(1, 0, ("odd_order",), unjudged=1)])
+
+    first = picks_of(crowd, 1)[0]
+
+    assert crowd.risk[crowd.row[1]] >= crowd.certainty
+    assert not crowd.should_exclude(1)
+    assert (first.worker, first.codes) == (1, ("odd_order",))
+
+
+def test_who_can_no_longer_be_over_the_limit_is_still_in_the_queue():
+    judged = Group(1, 3, (), unjudged=1, good=99)
+
+    picks = picks_of(fit([*CLEAN, judged]), 2000)
+
+    assert [pick.worker for pick in picks].count(1) == 1
 
 
 def test_of_two_workers_equally_suspicious_the_one_who_wrote_more_comes_first():
@@ -75,3 +107,13 @@ def test_every_response_is_given_out_once_at_most():
 
 def test_an_empty_campaign_has_nothing_to_check():
     assert picks_of(fit([]), 3) == []
+
+
+chance = st.floats(0, 1)
+
+
+@given(chance, chance)
+def test_a_verdict_tells_something_unless_it_is_as_likely_either_way(one, other):
+    assert divergence(one, one) == 0
+    assert divergence(one, other) >= -1e-12
+    assert divergence(0.5, 0.01) > divergence(0.5, 0.3) > 0
