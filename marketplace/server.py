@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 from waitress.server import create_server
 
 from marketplace import clock
@@ -48,8 +48,8 @@ class Repeater(threading.Thread):
             try:
                 while self.step(at=clock.now()) and not self.stopped.is_set():
                     pass
-            except DatabaseError:
-                # The next turn finds what this one left.
+            except Exception:
+                # Whatever it was, time goes on: the next turn finds what this one left.
                 logger.exception("A turn of %s could not be finished.", self.name)
             finally:
                 close_old_connections()
