@@ -1,5 +1,6 @@
 """The crowd against a running marketplace and a running site; the reviewer after it."""
 
+import threading
 from io import StringIO
 
 import pytest
@@ -22,11 +23,11 @@ from hits.management.commands.simulate_workers import plan_of
 from hits.models import Sync, WorkerAccount
 from hits.reconciler import reconcile
 from hits.simulation.reviewer import review
-from hits.simulation.workers.browser import NotOffered, WorkerBrowser
+from hits.simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
 from hits.simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
 from hits.simulation.workers.hands import CARELESS_WRITERS, Crew, Hand, hands_for
 from hits.simulation.workers.linking import Linker
-from hits.simulation.workers.pages import SiteError
+from hits.simulation.workers.pages import SiteError, TaskForm
 from tests.factories import CampaignFactory, LinkCampaignFactory, LinkTaskFactory
 from tests.hits.conftest import make_campaign
 
@@ -112,8 +113,7 @@ def test_a_crowd_links_the_words_of_captions(marketplace, site, settings):
         LinkTaskFactory(campaign=campaign, boxes=["Man", "Dog", "Car"])
     with_files(campaign, settings)
     reconcile(campaign)
-    # One after the other: two at once may each find one image taken and get the other alone.
-    plan = plan_of(campaign, {**OPTIONS, "threads": 1})
+    plan = plan_of(campaign, OPTIONS)
     crowd, _ = crowd_of(marketplace, ["l1", "l2"], campaign, errors=0)
 
     outcomes, _ = rounds(campaign, crowd, plan)
@@ -222,6 +222,93 @@ def test_an_absent_site_is_an_error_and_not_an_end(marketplace, requester, setti
     # The preview, then each HIT that it could accept.
     assert sum(outcome.errors.values()) == 3
     assert "ConnectionError" in next(iter(outcome.errors))
+
+
+class OneSeat:
+    """A group with one free seat, and browsers that know nothing but this."""
+
+    def __init__(self) -> None:
+        self.holder: SeatBrowser | None = None
+        self.is_open = True
+
+    def browser(self, *, has_work: bool = True) -> "SeatBrowser":
+        return SeatBrowser(self, has_work)
+
+
+class SeatBrowser:
+    """A worker's browser at that group; `has_work` says whether the task page shows them any."""
+
+    def __init__(self, seat: OneSeat, has_work: bool) -> None:
+        self.seat = seat
+        self.has_work = has_work
+        self.has_token = False
+        # Called once this browser was refused the seat.
+        self.refused = lambda: None
+
+    def sign_in(self) -> None:
+        pass
+
+    def offers(self, group: str) -> bool:
+        self.has_token = self.seat.is_open
+        return self.has_token
+
+    def preview(self, group: str) -> None:
+        pass
+
+    def accept(self, group: str) -> Accepted:
+        if not self.has_token or not self.seat.is_open or self.seat.holder:
+            self.refused()
+            raise NotOffered
+        self.seat.holder = self
+        return Accepted("page", "frame")
+
+    def open_task(self, accepted: Accepted) -> TaskForm:
+        if not self.has_work:
+            raise NothingLeft
+        return TaskForm("", {}, [], [])
+
+    def give_back(self, accepted: Accepted) -> None:
+        self.seat.holder = None
+
+    def send(self, task: TaskForm, answers: object) -> None:
+        self.seat.is_open = False
+
+
+class Hands:
+    def fill(self, *_: object, **__: object) -> dict[str, str]:
+        return {}
+
+
+def seat_crowd(*browsers: SeatBrowser) -> list[Member]:
+    hand = Hand("honest", Hands())
+    return [Member(f"w{n}", browser, hand, weight=1.0) for n, browser in enumerate(browsers)]
+
+
+def test_who_was_offered_nothing_looks_again_once_a_hit_is_given_back():
+    seat = OneSeat()
+    able, unable = seat.browser(), seat.browser(has_work=False)
+    was_refused = threading.Event()
+    able.refused = was_refused.set
+    seat.holder = unable
+    # The seat is held in vain while the one who could do the task is turned away.
+    unable.accept = lambda group: was_refused.wait() and Accepted("page", "frame")
+
+    outcome = Crowd(seat_crowd(able, unable), Plan("GROUP", seed=1, threads=2)).work()
+
+    assert (outcome.total, outcome.found_nothing) == (1, 1)
+
+
+def test_who_came_when_nothing_was_offered_works_when_there_is_something():
+    seat = OneSeat()
+    crowd = seat_crowd(seat.browser())
+    seat.is_open = False
+    plan = Plan("GROUP", seed=1, threads=1)
+
+    before = Crowd(crowd, plan).work()
+    seat.is_open = True
+    after = Crowd(crowd, plan).work()
+
+    assert (before.total, after.total) == (0, 1)
 
 
 def test_few_workers_do_most_of_the_work():

@@ -79,6 +79,8 @@ class Crowd:
         self.outcome = Outcome()
         self._on_submission = submitted
         self._idle = list(crowd)
+        self._turned_away: list[Member] = []
+        self._given_back = 0
         self._busy = 0
         self._left = plan.most_assignments
         self._rng = random.Random(f"{plan.seed}/turns")
@@ -141,15 +143,34 @@ class Crowd:
 
     def _turn(self, member: Member) -> bool:
         """One HIT of a member, from accepting it; whether they come back for another."""
-        submitted = False
+        submitted, given_back = False, self._given_back
         try:
             submitted = self._do_hit(member)
-        except NotOffered:
+        except NothingLeft:
             return False
+        except NotOffered:
+            return self._looks_again(member, given_back)
         finally:
             if not submitted:
                 self._give_turn_back()
         return True
+
+    def _looks_again(self, member: Member, given_back: int) -> bool:
+        """Whether a HIT was given back since the member began to look. If not, they come back
+        once one is: who was offered nothing while another held the last HIT in vain may do it."""
+        with self._changed:
+            if self._given_back > given_back:
+                return True
+            self._turned_away.append(member)
+            return False
+
+    def _give_back(self, member: Member, accepted: Accepted) -> None:
+        member.browser.give_back(accepted)
+        with self._changed:
+            self._given_back += 1
+            self._idle += self._turned_away
+            self._turned_away.clear()
+            self._changed.notify_all()
 
     def _give_turn_back(self) -> None:
         with self._changed:
@@ -163,9 +184,9 @@ class Crowd:
         try:
             task = member.browser.open_task(accepted)
         except NothingLeft:
-            member.browser.give_back(accepted)
+            self._give_back(member, accepted)
             self._count("found_nothing")
-            raise NotOffered from None
+            raise
         if self._leaves(member, accepted):
             return False
         rng = random.Random(f"{self.plan.seed}/{member.name}/{task.items}")
@@ -178,9 +199,10 @@ class Crowd:
     def _come(self, member: Member) -> None:
         """Sign in, look for the HITs, and look at one before taking any; raises NotOffered."""
         member.browser.sign_in()
-        member.has_come = True
         if not member.browser.offers(self.plan.group):
             raise NotOffered
+        # Not before: who has not seen the group lacks the form's token, and could never accept.
+        member.has_come = True
         member.browser.preview(self.plan.group)
 
     def _leaves(self, member: Member, accepted: Accepted) -> bool:
@@ -189,7 +211,7 @@ class Crowd:
         share = random.Random(f"{self.plan.seed}/{member.name}/{member.tasks_seen}").random()
         member.tasks_seen += 1
         if share < self.plan.return_share:
-            member.browser.give_back(accepted)
+            self._give_back(member, accepted)
             self._count("returned")
             return True
         if share < self.plan.return_share + self.plan.abandon_share:
