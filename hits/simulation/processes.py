@@ -158,7 +158,8 @@ class Child:
                     session.trust_env = False  # never by way of a proxy
                     session.get(url, timeout=5, allow_redirects=False)
                 return
-            except requests.ConnectionError:
+            except (requests.ConnectionError, requests.Timeout):
+                # A server that is just starting may take the call before it can answer it.
                 time.sleep(0.1)
         raise ProcessFailed(f"The {self.name} did not answer at {url}; see {self.log}.")
 

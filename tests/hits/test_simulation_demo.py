@@ -4,9 +4,9 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-import time
 from io import StringIO
 from pathlib import Path
 
@@ -19,14 +19,15 @@ from pycocotools.coco import COCO
 from hits.simulation.folders import emptied, is_demonstration, locked
 from hits.simulation.processes import (
     MANAGE,
+    Child,
     Installation,
     ProcessFailed,
     child,
     clean_environment,
-    free_port,
     is_free,
     manage,
 )
+from tests.servers import PATIENCE, free_port
 
 IMAGES = 2
 
@@ -35,16 +36,21 @@ def program(*arguments: str) -> list[str]:
     return [sys.executable, str(MANAGE), *arguments]
 
 
+def ports_of_its_own() -> list[str]:
+    """Options for two ports that no program beside this one is given: two that start at the same
+    time would both find the usual ports free."""
+    return ["--port", str(free_port()), "--marketplace-port", str(free_port())]
+
+
 @pytest.fixture(scope="module")
 def demonstration(tmp_path_factory) -> tuple[Path, str]:
     """A demonstration's folder, and what the command printed."""
     folder = tmp_path_factory.mktemp("build") / "demo"
     done = subprocess.run(
-        program("demo", "--out", str(folder), "--images", str(IMAGES)),
+        program("demo", "--out", str(folder), "--images", str(IMAGES), *ports_of_its_own()),
         env=clean_environment({}),
         capture_output=True,
         text=True,
-        timeout=600,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout
@@ -100,7 +106,7 @@ def hear_interrupts() -> None:
 def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
     folder, printed = demonstration
     password = re.search(r"password (\S+)$", printed.strip())
-    site, marketplace = free_port(0), free_port(0)
+    site, marketplace = free_port(), free_port()
     ports = ["--port", str(site), "--marketplace-port", str(marketplace)]
     process = subprocess.Popen(
         program("serve", "--demo", str(folder), *ports),
@@ -112,18 +118,18 @@ def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
     try:
         told = _until(process, "Stop with Ctrl-C")
         with requests.Session() as browser:
-            page = browser.get(f"http://127.0.0.1:{site}/sign-in/", timeout=20)
+            page = browser.get(f"http://127.0.0.1:{site}/sign-in/", timeout=PATIENCE)
             token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
             assert token is not None
             assert password is not None
             fields = {"username": "demo", "password": password[1]}
             answer = browser.post(
-                page.url, data={**fields, "csrfmiddlewaretoken": token[1]}, timeout=20
+                page.url, data={**fields, "csrfmiddlewaretoken": token[1]}, timeout=PATIENCE
             )
-            health = browser.get(f"http://127.0.0.1:{marketplace}/healthz", timeout=20)
+            health = browser.get(f"http://127.0.0.1:{marketplace}/healthz", timeout=PATIENCE)
     finally:
         process.send_signal(signal.SIGINT)
-        rest, _ = process.communicate(timeout=60)
+        rest, _ = process.communicate(timeout=PATIENCE)
 
     assert f"http://127.0.0.1:{site}/" in told
     assert answer.ok
@@ -138,7 +144,7 @@ def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
 
 def test_an_interrupted_demonstration_stops_what_it_started(tmp_path):
     process = subprocess.Popen(
-        program("demo", "--out", str(tmp_path / "demo"), "--images", "2"),
+        program("demo", "--out", str(tmp_path / "demo"), "--images", "2", *ports_of_its_own()),
         env=clean_environment({}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -149,7 +155,7 @@ def test_an_interrupted_demonstration_stops_what_it_started(tmp_path):
     ports = [int(port) for port in re.findall(r"http://127\.0\.0\.1:(\d+)", told)]
 
     process.send_signal(signal.SIGINT)
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=PATIENCE)
 
     assert process.returncode == 1
     assert rest.endswith("CommandError: Stopped.\n")
@@ -199,17 +205,9 @@ def test_a_demonstration_starts_anew(tmp_path):
 
 def test_a_taken_port_is_passed_over(tmp_path):
     first = Installation(tmp_path).on_free_ports()
-    command = "import socket, sys, time; s = socket.create_server(('127.0.0.1', int(sys.argv[1])))"
-    port = free_port(0)
-    holder = subprocess.Popen([sys.executable, "-c", command + "; time.sleep(60)", str(port)])
-    try:
-        end = time.monotonic() + 20
-        while is_free(port) and time.monotonic() < end:
-            time.sleep(0.05)
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
         second = Installation(tmp_path, port, port).on_free_ports()
-    finally:
-        holder.kill()
-        holder.wait()
 
     assert first.site_port != first.marketplace_port
     assert port not in {second.site_port, second.marketplace_port}
@@ -234,6 +232,23 @@ def test_a_child_that_ends_at_once_names_its_log(tmp_path):
         running.wait_until_ready("http://127.0.0.1:9/")
 
     assert "no_such_command" in log.read_text()
+
+
+def test_a_child_that_takes_a_call_before_it_can_answer_is_waited_for(tmp_path, monkeypatch):
+    answers = iter([requests.ReadTimeout("not yet"), requests.Response()])
+
+    def get(*_: object, **__: object) -> requests.Response:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr("requests.Session.get", get)
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    with process:
+        Child("site", process, tmp_path / "x.log").wait_until_ready("http://127.0.0.1:9/")
+
+    assert next(answers, None) is None
 
 
 def test_a_command_that_fails_is_told_in_one_line():

@@ -12,6 +12,8 @@ from hits.simulation.demonstration import Demonstration, Result
 from hits.simulation.folders import emptied, locked
 from hits.simulation.processes import (
     MANAGE,
+    MARKETPLACE_PORT,
+    SITE_PORT,
     Installation,
     ProcessFailed,
     clean_environment,
@@ -45,6 +47,16 @@ class Command(DomainCommand):
         parser.add_argument(
             "--seed", type=int, default=1, help="of the scenes and the crowd (default: 1)"
         )
+        for name, site, port in (
+            ("--port", "requester's site", SITE_PORT),
+            ("--marketplace-port", "marketplace", MARKETPLACE_PORT),
+        ):
+            parser.add_argument(
+                name,
+                type=int,
+                default=port,
+                help=f"port of the {site}; if it is taken, any other (default: {port})",
+            )
         parser.add_argument(
             "--prepared",
             action="store_true",
@@ -61,17 +73,19 @@ class Command(DomainCommand):
                 with stopped_by_signals():
                     self._run(_this_installation(out), images, seed)
             else:
-                self._prepare_and_run(out, images, seed)
+                wanted = Installation(out, options["port"], options["marketplace_port"])
+                self._prepare_and_run(wanted, images, seed)
         except ProcessFailed as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
             raise CommandError("Stopped.") from None
 
-    def _prepare_and_run(self, out: Path, images: int, seed: int) -> None:
+    def _prepare_and_run(self, wanted: Installation, images: int, seed: int) -> None:
         """Go on as a new process, in which both sites' settings are those of the folder."""
+        out = wanted.folder
         locked(out)
         emptied(out)
-        places = Installation(out).on_free_ports()
+        places = wanted.on_free_ports()
         environment = places.environment()
         environment |= places.keys(environment)
         arguments = ["demo", "--prepared", "--out", str(out)]
