@@ -113,7 +113,7 @@ def recount_places(campaign: Campaign) -> int:
         Response.objects.of(campaign).counting().values_list("task").annotate(Count("pk"))
     )
     wrong = []
-    for task in campaign.tasks.select_for_update():
+    for task in campaign.tasks.order_by("pk").select_for_update():
         places = task.wanted - held.get(task.pk, 0) - submitted.get(task.pk, 0)
         if places != task.places_left:
             task.places_left = places

@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import chain, repeat
 
 from django.db import transaction
 from django.db.models import F
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, Claim, ClaimStatus, Task, Worker
+from annotate.models.campaigns import TaskQuerySet
 
 
 class NothingToDo(DomainError):
@@ -19,36 +21,51 @@ class NothingToDo(DomainError):
 def claim_tasks(
     *, campaign: Campaign, worker: Worker, count: int, at: datetime, expires_at: datetime
 ) -> list[Claim]:
-    """Lease up to `count` tasks to the worker, the emptiest first; raises NothingToDo.
+    """Lease up to `count` tasks to the worker, the emptiest first, and fewer only where no more
+    are open to them; raises NothingToDo.
 
     The worker's row is locked first, so that a double click waits for the first one and then sees
     what it took. (SQLite has no row locks; there a transaction has the database to itself.)
     """
     Worker.objects.select_for_update().get(pk=worker.pk)
-    claims: list[Claim] = []
-    while len(claims) < count and (task := _take_place(campaign, worker, waits=not claims)):
-        claims.append(
-            Claim.objects.create(task=task, worker=worker, claimed_at=at, expires_at=expires_at)
-        )
-    if not claims:
+    tasks = _take_places(campaign.tasks.open_to(worker), count)
+    if not tasks:
         raise NothingToDo("There is nothing left in this campaign that you have not done.")
-    return claims
+    return Claim.objects.bulk_create(
+        Claim(task=task, worker=worker, claimed_at=at, expires_at=expires_at) for task in tasks
+    )
 
 
-def _take_place(campaign: Campaign, worker: Worker, *, waits: bool) -> Task | None:
-    """A place of the emptiest open task. Tasks that rivals are busy with are passed over at first;
-    only when there is no other does a worker with empty hands wait for them, as a place may remain.
+def _take_places(open_tasks: TaskQuerySet, count: int) -> list[Task]:
+    """A place of each of the `count` emptiest tasks. Those that rivals are busy with are passed
+    over at first; only where too few are left does one wait for the rivals, as places may remain.
 
-    One waits in the guarded update and not in a locking select, which would keep its lock on each
-    task that turned out to be full, and so bring two waiting workers to a deadlock.
+    Nobody waits with a task in hand that others wait for: what was locked is let go first, and who
+    waits does so in the order of the keys. Otherwise two who wait would bring a deadlock.
     """
-    tasks = campaign.tasks.open_to(worker).emptiest_first().with_subject()
-    at_rest = tasks.select_for_update(skip_locked=True, of=("self",))
-    while task := at_rest.first() or (tasks.first() if waits else None):
-        has_place = Task.objects.filter(pk=task.pk, places_left__gt=0)
-        if has_place.update(places_left=F("places_left") - 1):
-            return task
-    return None
+    for lock in chain([_lock_at_rest], repeat(_lock_in_turn)):
+        with transaction.atomic():
+            tasks = lock(open_tasks, count)
+            keys = [task.pk for task in tasks]
+            if len(tasks) == count or not open_tasks.exclude(pk__in=keys).exists():
+                taken = Task.objects.filter(pk__in=keys)
+                taken.update(places_left=F("places_left") - 1)
+                return tasks
+            transaction.set_rollback(True)  # lets go of the locks
+    raise AssertionError("never reached: the last way is repeated")
+
+
+def _lock_at_rest(open_tasks: TaskQuerySet, count: int) -> list[Task]:
+    """The emptiest tasks that nobody else has locked."""
+    at_rest = open_tasks.select_for_update(skip_locked=True, of=("self",), no_key=True)
+    return list(at_rest.emptiest_first().with_subject()[:count])
+
+
+def _lock_in_turn(open_tasks: TaskQuerySet, count: int) -> list[Task]:
+    """The emptiest tasks, of those that still have a place when our turn comes."""
+    emptiest = open_tasks.emptiest_first().values_list("pk", flat=True)[:count]
+    chosen = open_tasks.filter(pk__in=list(emptiest)).order_by("pk")
+    return list(chosen.select_for_update(of=("self",), no_key=True).with_subject())
 
 
 @transaction.atomic

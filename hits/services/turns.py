@@ -41,7 +41,6 @@ class AnswersRefused(DomainError):
         self.problems = problems
 
 
-@transaction.atomic
 def open_turn(*, campaign: Campaign, turn: Turn, at: datetime) -> tuple[Assignment, list[Claim]]:
     """The worker's assignment and the claims that its page shows.
 
@@ -52,8 +51,17 @@ def open_turn(*, campaign: Campaign, turn: Turn, at: datetime) -> tuple[Assignme
     if hit is None:
         raise UnknownHit("This HIT is not known here (yet). Please reload the page in a minute.")
     account = account_for(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
-    Worker.objects.select_for_update().get(pk=account.worker_id)
+    # A transaction of its own: who waits for a place has no task in hand that others wait for.
     _take_over(turn, account)
+    return _open(campaign, hit, turn, account, at)
+
+
+@transaction.atomic
+def _open(
+    campaign: Campaign, hit: Hit, turn: Turn, account: WorkerAccount, at: datetime
+) -> tuple[Assignment, list[Claim]]:
+    # A double click waits for the first one, and then sees what it took.
+    Worker.objects.select_for_update().get(pk=account.worker_id)
     assignment, _ = Assignment.objects.get_or_create(
         assignment_id=turn.assignment_id,
         account=account,

@@ -1,13 +1,16 @@
 """Many workers at once, each with a database connection of their own: the rules hold on whatever
 database the run is given."""
 
+import threading
 from collections import Counter
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection, connections, transaction
 
-from annotate.models import Claim, Task, Worker
+from annotate.models import Claim, Response, Task, Worker
 from annotate.services.campaigns import recount_places
 from annotate.services.claims import NothingToDo, claim_tasks, release_claims
 from annotate.services.responses import confirm_submitted, discard, store_answer
@@ -79,6 +82,99 @@ def test_workers_who_take_several_images_at_once_do_not_block_each_other():
 
     assert None not in given
     assert all(len({made.task_id for made in claims}) == len(claims) for claims in given)
+    assert_nobody_is_over(campaign)
+
+
+def test_fifty_workers_who_take_pages_of_four_images_leave_nothing_over_and_get_no_short_page():
+    campaign = campaign_with_places(*[11] * 30)
+    workers = WorkerFactory.create_batch(50)
+
+    def work(worker: Worker) -> list[int]:
+        """Take pages and answer them until nothing is left; tasks still open to the worker after
+        each page with fewer images than it holds. Places only become fewer here, so what is open
+        then was open when the page was filled."""
+        passed_over = []
+        while claims := claim(worker, campaign, count=4):
+            if len(claims) < 4:
+                passed_over.append(campaign.tasks.open_to(worker).count())
+            for made in claims:
+                text = f"A dog, seen by {worker}."
+                response = store_answer(
+                    task=made.task, worker=worker, answer=text, at=NOON, claim=made
+                )
+                confirm_submitted(response=response, at=NOON)
+        passed_over.append(campaign.tasks.open_to(worker).count())
+        return passed_over
+
+    passed_over = at_once(work, workers)
+
+    assert not any(any(each) for each in passed_over)
+    answered = Counter(Response.objects.counting().values_list("task", flat=True))
+    assert answered == dict.fromkeys(campaign.tasks.values_list("pk", flat=True), 11)
+    assert Claim.objects.count() == len(set(Claim.objects.values_list("worker", "task"))) == 330
+    assert recount_places(campaign) == 0
+
+
+def somebody_waits_for_us() -> bool:
+    """Whether another transaction waits for what this one has locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks "
+            "WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+        )
+        return cursor.fetchone()[0] > 0
+
+
+def wait_until_blocked_or_done(future: Future[Any]) -> None:
+    while not (future.done() or somebody_waits_for_us()):
+        threading.Event().wait(0.01)
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
+def test_a_worker_waits_for_a_rival_rather_than_take_a_page_with_fewer_images():
+    campaign = campaign_with_places(2, 2, 1)
+    first, second = WorkerFactory.create_batch(2)
+
+    def claim_three() -> list[Claim] | None:
+        try:
+            return claim(second, campaign, count=3)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            claim(first, campaign, count=2)
+            later = pool.submit(claim_three)
+            wait_until_blocked_or_done(later)
+        claims = later.result()
+
+    assert [made.task.number for made in claims or []] == sorted(
+        campaign.tasks.values_list("number", flat=True)
+    )
+    assert_nobody_is_over(campaign)
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
+def test_who_waited_in_vain_looks_again_for_another_task():
+    campaign = campaign_with_places(1, 1)
+    first, second = WorkerFactory.create_batch(2)
+    claims = claim(first, campaign, count=1) or []
+
+    def claim_two() -> list[Claim] | None:
+        try:
+            return claim(second, campaign, count=2)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            claim(first, campaign, count=1)
+            release_claims(claims=claims)
+            later = pool.submit(claim_two)
+            wait_until_blocked_or_done(later)
+        given = later.result()
+
+    assert [made.task for made in given or []] == [claims[0].task]
     assert_nobody_is_over(campaign)
 
 
