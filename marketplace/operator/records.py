@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 from marketplace import clock
 from marketplace.models import Account, Activity, Hit, HitStatus, Transfer, TransferKind, Worker
 from marketplace.services import payouts as services
+from marketplace.spreadsheets import cell
 
 from .access import OperatorRequest, logged, operator_required
 from .pages import newest_first
@@ -145,12 +146,7 @@ def payout_csv(request: OperatorRequest, made_at: str) -> HttpResponse:
     writer.writerow(["worker_id", "name", "country", "amount", "currency", "made_at"])
     for worker in Worker.objects.filter(pk__in=amounts).order_by("pk").iterator():
         writer.writerow(
-            [worker.public_id, _text(worker.name), worker.country, amounts[worker.pk], "USD",
+            [worker.public_id, cell(worker.name), worker.country, amounts[worker.pk], "USD",
              moment.isoformat()]
         )  # fmt: skip
     return response
-
-
-def _text(value: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{value}" if value[:1] in "=+-@\t\r" else value

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from marketplace.models import REVEALED, AssignmentStatus, Transfer, TransferKind, Worker
+from marketplace.spreadsheets import cell
 
 from .decorators import WorkerRequest, worker_required
 
@@ -20,8 +21,6 @@ PAGE_SIZE = 50
 PAID_KINDS = [TransferKind.REWARD, TransferKind.BONUS]
 STATEMENT_KINDS = [*PAID_KINDS, TransferKind.PAYOUT]
 COLUMNS = ["date", "kind", "requester", "title", "amount"]
-# A spreadsheet takes a cell that begins like this for a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @require_GET
@@ -129,10 +128,6 @@ def statement_csv(request: WorkerRequest, year: int, month: int) -> HttpResponse
         # A payout is money that left the account here.
         amount = -transfer.amount if transfer.kind == TransferKind.PAYOUT else transfer.amount
         lines.writerow(
-            [transfer.made_at.isoformat(), transfer.kind, _cell(requester), _cell(title), amount]
+            [transfer.made_at.isoformat(), transfer.kind, cell(requester), cell(title), amount]
         )
     return response
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if text.startswith(FORMULA_STARTS) else text
