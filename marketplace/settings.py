@@ -153,6 +153,8 @@ SECURE_REFERRER_POLICY = "same-origin"
 APPEND_SLASH = False
 # A request of the API, or a worker's answers; more is not read at all.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
+# A page with a field for each cell of a table has thousands.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
 LOGGING = {
     "version": 1,

@@ -149,6 +149,15 @@ def test_an_answer_beyond_the_limit_is_refused_in_words(marketplace, client, hit
     worker.submit(assignment_id)
 
 
+@pytest.mark.parametrize(("count", "status"), [(3000, 200), (10_001, 413)])
+def test_a_form_may_have_thousands_of_fields(marketplace, client, hit_type_id, count, status):
+    worker = marketplace.worker()
+    assignment_id = worker.accept(hit_type_id)
+    cells = {f"cell {number}": "x" for number in range(count)}
+
+    assert worker.try_submit(assignment_id, **cells).status_code == status
+
+
 def test_a_form_without_an_answer_is_refused(marketplace, client, hit_type_id):
     marketplace.choose(MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS=False)
     worker = marketplace.worker()
