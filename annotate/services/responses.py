@@ -1,11 +1,12 @@
 """Storing answers, counting them once they are submitted, discarding and restoring them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import (
@@ -18,7 +19,7 @@ from annotate.models import (
     Task,
     Worker,
 )
-from annotate.services.claims import move_places
+from annotate.services.places import lock_tasks, lots, move_places
 
 NOT_COUNTED = dict.fromkeys(
     ["keystrokes", "pastes", "pasted_characters", "seconds_writing", "times_left"]
@@ -87,30 +88,74 @@ def confirm_submitted(*, response: Response, at: datetime) -> bool:
     return True
 
 
+def in_lots(responses: QuerySet[Response]) -> Iterator[list[Response]]:
+    """All the responses, some hundreds at a time, so that a worker of thousands takes no more
+    memory than one of a few. For `discard` and `restore`, which lock their tasks in this order."""
+    keys = list(responses.order_by("task_id", "pk").values_list("pk", flat=True))
+    for lot in lots(keys):
+        named = Response.objects.filter(pk__in=lot).order_by("task_id", "pk")
+        yield list(named.only("task_id", "worker_id", "status"))
+
+
 def discard(*, responses: Iterable[Response]) -> list[Response]:
     """Take responses out of the count, so that their tasks want others; returns those that were
     counting until now."""
-    return _move(responses, ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED, places=1)
+    return _move(responses, ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED)
 
 
 def restore(*, responses: Iterable[Response]) -> list[Response]:
-    """Let discarded responses count again; returns those that were discarded until now."""
-    return _move(responses, ResponseStatus.DISCARDED, ResponseStatus.SUBMITTED, places=-1)
+    """Let discarded responses count again where their tasks still have a place; returns those
+    that do from now on and did not until now."""
+    return _move(responses, ResponseStatus.DISCARDED, ResponseStatus.SUBMITTED)
 
 
 @transaction.atomic
 def _move(
-    responses: Iterable[Response], old: ResponseStatus, new: ResponseStatus, *, places: int
+    responses: Iterable[Response], old: ResponseStatus, new: ResponseStatus
 ) -> list[Response]:
-    # In the order of their keys, so that two callers never wait for each other.
-    moved = [
-        response
-        for response in sorted(responses, key=lambda response: response.pk)
-        if Response.objects.filter(pk=response.pk, status=old).update(status=new)
-    ]
-    changes: Counter[int] = Counter()
+    # In the order of their tasks, so that two callers never wait for each other.
+    ordered = sorted(responses, key=lambda response: (response.task_id, response.pk))
+    return [response for lot in lots(ordered) for response in _move_lot(lot, old, new)]
+
+
+def _move_lot(lot: Sequence[Response], old: ResponseStatus, new: ResponseStatus) -> list[Response]:
+    room = lock_tasks([response.task_id for response in lot])
+    takes_place = new == ResponseStatus.SUBMITTED
+    moved = _set_status(_that_fit(lot, room) if takes_place else lot, old, new)
+    change = -1 if takes_place else 1
+    tasks = Counter(response.task_id for response in moved)
+    move_places(Counter({task: change * number for task, number in tasks.items()}))
+    return moved
+
+
+def _that_fit(responses: Sequence[Response], room: dict[int, int]) -> list[Response]:
+    """Of the discarded responses to each task, the first ones, as many as it has places left."""
+    keys = [response.pk for response in responses]
+    discarded = Response.objects.filter(pk__in=keys, status=ResponseStatus.DISCARDED)
+    restorable = set(discarded.values_list("pk", flat=True))
+    fit = []
+    for response in responses:
+        if response.pk in restorable and room[response.task_id] > 0:
+            room[response.task_id] -= 1
+            fit.append(response)
+    return fit
+
+
+def _set_status(
+    responses: Iterable[Response], old: ResponseStatus, new: ResponseStatus
+) -> list[Response]:
+    """Move those responses that have the old status, in one guarded update; returns them."""
+    by_key = {response.pk: response for response in responses}
+    if not by_key:
+        return []
+    table = Response._meta.db_table
+    names = ", ".join(["%s"] * len(by_key))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {table} SET status = %s WHERE status = %s AND id IN ({names}) RETURNING id",
+            [new, old, *by_key],
+        )
+        moved = [by_key[key] for (key,) in sorted(cursor.fetchall())]
     for response in moved:
         response.status = new
-        changes[response.task_id] += places
-    move_places(changes)
     return moved

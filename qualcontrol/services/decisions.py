@@ -45,9 +45,9 @@ def log_each(
     """A line for each response, which names its worker as the cause."""
     Decision.objects.bulk_create(
         Decision(
-            campaign=campaign,
+            campaign_id=campaign.pk,
             act=act,
-            response=response,
+            response_id=response.pk,
             worker_id=response.worker_id,
             reason=reason,
             actor=actor,

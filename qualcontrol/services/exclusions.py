@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Max, QuerySet
 
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.services import responses as response_services
@@ -98,12 +98,11 @@ def exclude_worker(
     log_about(worker, campaign=campaign, act=Act.EXCLUDE, reason=reason, actor=actor, at=at)
     Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at)
     Pause.objects.in_force().filter(campaign=campaign, worker=worker).update(lifted_at=at)
-    return discard_for_exclusion(
-        to_discard(campaign, worker),
-        campaign=campaign,
-        reason=f"worker excluded: {reason}",
-        actor=actor,
-        at=at,
+    return sum(
+        discard_for_exclusion(
+            lot, campaign=campaign, reason=f"worker excluded: {reason}", actor=actor, at=at
+        )
+        for lot in response_services.in_lots(to_discard(campaign, worker))
     )
 
 
@@ -126,17 +125,21 @@ def reinstate_worker(
     reason = reason.strip()
     log_about(worker, campaign=campaign, act=Act.REINSTATE, reason=reason, actor=actor, at=at)
     forgive(campaign, worker, at)
-    restorable = _discarded_by_exclusion(campaign, worker).filter(task__places_left__gt=0)
-    restored = response_services.restore(responses=restorable.order_by("pk"))
-    log_each(
-        restored,
-        campaign=campaign,
-        act=Act.RESTORE,
-        reason="worker reinstated",
-        actor=actor,
-        at=at,
-    )
-    return len(restored)
+    restorable = _discarded_by_exclusion(campaign, worker)
+    discarded = Response.objects.of(campaign).filter(worker=worker, status=ResponseStatus.DISCARDED)
+    restored = 0
+    for lot in response_services.in_lots(discarded):
+        moved = response_services.restore(responses=[r for r in lot if r.pk in restorable])
+        log_each(
+            moved,
+            campaign=campaign,
+            act=Act.RESTORE,
+            reason="worker reinstated",
+            actor=actor,
+            at=at,
+        )
+        restored += len(moved)
+    return restored
 
 
 @transaction.atomic
@@ -224,24 +227,23 @@ def discard_for_exclusion(
     return len(discarded)
 
 
-def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
-    """Responses that the worker's latest exclusion discarded, save those to be rejected.
+def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> set[int]:
+    """The keys of what the worker's latest exclusion discarded, save what is to be rejected.
 
     Such a line of the log names the worker beside the response; the line of a response that was
-    discarded for its own sake does not.
+    discarded for its own sake does not. The log is not joined with the responses: before the
+    database has counted the lines that it was just given, it would do so the longest way round.
     """
-    exclusions = Decision.objects.filter(campaign=campaign, worker=worker, act=Act.EXCLUDE)
-    latest = exclusions.order_by("-pk").values("pk")[:1]
-    lines = Decision.objects.filter(
-        campaign=campaign, worker=worker, act=Act.DISCARD, pk__gt=latest
-    )
-    rejected = Decision.objects.filter(campaign=campaign, act=Act.REJECT)
-    return (
-        Response.objects.of(campaign)
-        .filter(worker=worker, status=ResponseStatus.DISCARDED)
-        .filter(pk__in=lines.values("response"))
-        .exclude(pk__in=rejected.values("response"))
-    )
+    log = Decision.objects.filter(campaign=campaign)
+    theirs = log.filter(worker=worker)
+    latest = theirs.filter(act=Act.EXCLUDE).aggregate(latest=Max("pk", default=0))["latest"]
+    lines = theirs.filter(act=Act.DISCARD, pk__gt=latest)
+    rejected = log.filter(act=Act.REJECT)
+    return _responses_of(lines) - _responses_of(rejected)
+
+
+def _responses_of(log: QuerySet[Decision]) -> set[int]:
+    return set(log.order_by().values_list("response_id", flat=True))
 
 
 def _lock(worker: Worker) -> None:

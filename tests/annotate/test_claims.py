@@ -267,9 +267,9 @@ class Places(RuleBasedStateMachine):
     def restore(self, pick):
         response = self.one_of(Response.objects.all(), pick)
         if response is not None:
+            fits = response.task.places_left > 0
             was_discarded = response.status == ResponseStatus.DISCARDED
-            assert bool(restore(responses=[response])) is was_discarded
-            self.late[response.task_id] += was_discarded
+            assert bool(restore(responses=[response])) is (was_discarded and fits)
 
     @invariant()
     def places_equal_the_recount(self):

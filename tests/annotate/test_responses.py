@@ -1,15 +1,30 @@
 """Answers: kept, counted once submitted, discarded and restored."""
 
 from datetime import timedelta
+from itertools import chain
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Claim, ClaimStatus, Response, ResponseStatus
 from annotate.services.campaigns import recount_places
 from annotate.services.claims import release_claims
-from annotate.services.responses import confirm_submitted, discard, restore, store_answer
-from tests.factories import NOON, ClaimFactory, ResponseFactory, TaskFactory, WorkerFactory
+from annotate.services.responses import (
+    confirm_submitted,
+    discard,
+    in_lots,
+    restore,
+    store_answer,
+)
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ClaimFactory,
+    ResponseFactory,
+    TaskFactory,
+    WorkerFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -174,6 +189,77 @@ def test_restoring_what_counts_changes_nothing():
     assert restore(responses=[response]) == []
 
     assert places(response.task) == response.task.wanted - 1
+
+
+def test_a_response_whose_place_was_filled_is_not_restored():
+    response = ResponseFactory(task=TaskFactory(wanted=1))
+    discard(responses=[response])
+    response.task.refresh_from_db()
+    ResponseFactory(task=response.task)
+
+    assert restore(responses=[response]) == []
+
+    response.refresh_from_db()
+    assert response.status == ResponseStatus.DISCARDED
+    assert places(response.task) == 0
+
+
+def test_of_several_responses_to_a_task_as_many_are_restored_as_it_has_places():
+    task = TaskFactory(wanted=3)
+    counting, first, second, third = (ResponseFactory(task=task) for _ in range(4))
+    discard(responses=[first, second, third])
+
+    # One that counts takes no part of the room.
+    assert restore(responses=[third, second, first, counting]) == [first, second]
+
+    assert places(task) == 0
+    assert recount_places(task.campaign) == 0
+
+
+@pytest.mark.parametrize("lot", [1000, 2])
+def test_many_are_discarded_and_restored_as_one_by_one(lot, monkeypatch):
+    monkeypatch.setattr("annotate.services.places.LOT", lot)
+    campaign = CampaignFactory()
+    tasks = TaskFactory.create_batch(3, campaign=campaign)
+    kept = ResponseFactory(task=tasks[0])
+    many = [ResponseFactory(task=task) for task in [*tasks, *tasks[:2], tasks[0]]]
+    gone, *rest = many
+    discard(responses=[gone])
+
+    assert sorted(r.pk for r in discard(responses=many)) == [r.pk for r in rest]
+    assert list(Response.objects.counting()) == [kept]
+    assert recount_places(campaign) == 0
+
+    assert sorted(r.pk for r in restore(responses=many)) == [r.pk for r in many]
+    assert Response.objects.counting().count() == 7
+    assert recount_places(campaign) == 0
+
+
+@pytest.mark.parametrize("move", [discard, restore])
+def test_moving_many_takes_as_many_queries_as_moving_a_few(move):
+    campaign = CampaignFactory(tasks=13)
+    responses = [ResponseFactory(task=task) for task in campaign.tasks.all()]
+    if move is restore:
+        discard(responses=responses)
+
+    def queries(lot):
+        with CaptureQueriesContext(connection) as queries:
+            assert len(move(responses=lot)) == len(lot)
+        return len(queries)
+
+    assert queries(responses[:3]) == queries(responses[3:])
+
+
+@pytest.mark.parametrize("lot", [1000, 3])
+def test_in_lots_gives_each_response_once_in_the_order_of_the_tasks(lot, monkeypatch):
+    monkeypatch.setattr("annotate.services.places.LOT", lot)
+    task, later = TaskFactory.create_batch(2)
+    responses = [ResponseFactory(task=later if n < 2 else task) for n in range(5)]
+
+    found = list(in_lots(Response.objects.all()))
+
+    assert [len(one) for one in found] == ([5] if lot == 1000 else [3, 2])
+    assert list(chain(*found)) == [*responses[2:], *responses[:2]]
 
 
 def test_the_database_lets_no_worker_answer_a_task_twice():

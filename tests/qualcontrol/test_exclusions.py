@@ -3,8 +3,11 @@
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Response, ResponseStatus
+from annotate.services.campaigns import recount_places
 from qualcontrol import services
 from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
 from tests.factories import (
@@ -39,6 +42,10 @@ def reinstate(campaign, worker):
     return services.reinstate_worker(
         campaign=campaign, worker=worker, actor=None, reason="a mistake", at=NOON
     )
+
+
+def preview(campaign, worker):
+    return services.exclusion_preview(campaign=campaign, worker=worker, seat_cost=Decimal("0.12"))
 
 
 def acts():
@@ -179,6 +186,39 @@ def test_a_second_exclusion_restores_only_what_it_discarded_itself(campaign, wor
     assert set(Response.objects.counting()) == {replacement, second}
 
 
+def test_an_exclusion_in_several_lots_is_one_exclusion(campaign, worker, monkeypatch):
+    monkeypatch.setattr("annotate.services.places.LOT", 2)
+    written = [ResponseFactory(task__campaign=campaign, worker=worker) for _ in range(5)]
+    ResponseFactory(task=written[0].task)
+
+    assert exclude(campaign, worker) == 5
+    assert Response.objects.counting().count() == 1
+    discards = Decision.objects.filter(act=Act.DISCARD).order_by("response")
+    assert list(discards.values_list("response", flat=True)) == [one.pk for one in written]
+    assert recount_places(campaign) == 0
+
+    assert reinstate(campaign, worker) == 5
+    assert Response.objects.counting().count() == 6
+    assert Decision.objects.filter(act=Act.RESTORE).count() == 5
+    assert recount_places(campaign) == 0
+
+
+def test_the_queries_do_not_grow_with_what_the_worker_wrote(campaign):
+    few, many = WorkerFactory(), WorkerFactory()
+    for worker, count in ((few, 2), (many, 20)):
+        for _ in range(count):
+            ResponseFactory(task__campaign=campaign, worker=worker)
+
+    def queries(act, worker):
+        with CaptureQueriesContext(connection) as queries:
+            act(campaign, worker)
+        return len(queries)
+
+    for act in (preview, exclude, reinstate):
+        assert queries(act, few) == queries(act, many)
+    assert Response.objects.counting().count() == 22
+
+
 def test_reinstate_worker_who_is_not_excluded_is_refused(campaign, worker):
     with pytest.raises(services.NotExcluded):
         reinstate(campaign, worker)
@@ -195,15 +235,13 @@ def test_exclusion_preview_counts_what_the_exclusion_then_discards(campaign, wor
     ResponseFactory(worker=worker)
     SpotCheckFactory(response__task__campaign=campaign, response__worker=worker)
 
-    preview = services.exclusion_preview(
-        campaign=campaign, worker=worker, seat_cost=Decimal("0.12")
-    )
+    found = preview(campaign, worker)
 
     # One task had an answer more than it wanted, and does not reopen.
-    assert preview == services.ExclusionPreview(
+    assert found == services.ExclusionPreview(
         responses=5, tasks_reopened=4, open_spot_checks=1, seats=4, cost=Decimal("0.48")
     )
-    assert exclude(campaign, worker) == preview.responses
+    assert exclude(campaign, worker) == found.responses
 
 
 def test_exclusion_preview_counts_seats_of_several_images(worker):
@@ -211,8 +249,6 @@ def test_exclusion_preview_counts_seats_of_several_images(worker):
     for _ in range(4):
         ResponseFactory(task__campaign=campaign, worker=worker)
 
-    preview = services.exclusion_preview(
-        campaign=campaign, worker=worker, seat_cost=Decimal("0.60")
-    )
+    found = services.exclusion_preview(campaign=campaign, worker=worker, seat_cost=Decimal("0.60"))
 
-    assert (preview.seats, preview.cost) == (2, Decimal("1.20"))
+    assert (found.seats, found.cost) == (2, Decimal("1.20"))

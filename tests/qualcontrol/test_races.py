@@ -9,6 +9,7 @@ from django.db import connection
 
 from annotate.errors import DomainError
 from annotate.models import Response, ResponseStatus
+from annotate.services.campaigns import recount_places
 from qualcontrol import services
 from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
 from tests.factories import (
@@ -81,7 +82,9 @@ def test_of_two_exclusions_at_once_one_stands():
     assert response.task.places_left == response.task.wanted
 
 
-def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place():
+@pytest.mark.parametrize("lot", [1000, 2])
+def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place(lot, monkeypatch):
+    monkeypatch.setattr("annotate.services.places.LOT", lot)
     campaign = CampaignFactory()
     workers = WorkerFactory.create_batch(3)
     tasks = TaskFactory.create_batch(6, campaign=campaign)
@@ -105,6 +108,38 @@ def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place():
     assert set(Response.objects.values_list("status", flat=True)) == {ResponseStatus.DISCARDED}
     assert {task.places_left == task.wanted for task in campaign.tasks.all()} == {True}
     assert Decision.objects.filter(act=Act.DISCARD).count() == 18
+
+
+def test_excluding_and_reinstating_workers_of_the_same_tasks_at_once_fills_no_place_twice(
+    monkeypatch,
+):
+    monkeypatch.setattr("annotate.services.places.LOT", 2)
+    campaign = CampaignFactory()
+    workers = WorkerFactory.create_batch(4)
+    for task in TaskFactory.create_batch(6, campaign=campaign, wanted=3):
+        for worker in workers[:3]:
+            ResponseFactory(task=task, worker=worker)
+    about = {"campaign": campaign, "actor": None, "at": NOON}
+    services.exclude_worker(**about, worker=workers[0], reason="lists")
+    for task in campaign.tasks.all()[:3]:
+        ResponseFactory(task=task, worker=workers[3])
+
+    refusals = at_once(
+        lambda: services.reinstate_worker(**about, worker=workers[0], reason=""),
+        *[
+            lambda worker=worker: services.exclude_worker(**about, worker=worker, reason="lists")
+            for worker in workers[1:]
+        ],
+    )
+
+    assert refusals == [None] * 4
+    assert recount_places(campaign) == 0
+    assert min(campaign.tasks.values_list("places_left", flat=True)) >= 0
+    # Those of the reinstated worker alone: three of six at least, more where a place came free
+    # in time.
+    counting = Response.objects.counting()
+    assert set(counting.values_list("worker", flat=True)) == {workers[0].pk}
+    assert 3 <= counting.count() <= 6
 
 
 def test_a_response_that_comes_in_while_its_worker_is_excluded_does_not_stay():
