@@ -6,7 +6,16 @@ Options are handed on to each; a benchmark that fails does not stop the ones aft
 import subprocess
 import sys
 
-SHORT = ("import_openimages", "selection", "claims", "pages", "release", "export", "sync")
+SHORT = (
+    "import_openimages",
+    "selection",
+    "claims",
+    "pages",
+    "exclusion",
+    "release",
+    "export",
+    "sync",
+)
 
 
 def run(names: tuple[str, ...], arguments: list[str]) -> list[str]:

@@ -27,6 +27,7 @@ from annotate.models import (
     Task,
     Worker,
 )
+from qualcontrol.models import Assessment
 
 AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 LEASE = timedelta(minutes=25)
@@ -142,6 +143,21 @@ def add_captions(
         cursor.execute(
             f"UPDATE annotate_task SET places_left = places_left - {each} WHERE {chosen}"
         )
+
+
+def add_assessments(campaign: Campaign) -> None:
+    """An assessment without flags for each of the campaign's submitted responses, in the order in
+    which their workers wrote them."""
+    _insert(
+        Assessment,
+        "annotate_response AS response JOIN annotate_task AS task ON task.id = response.task_id "
+        f"WHERE task.campaign_id = {campaign.pk} "
+        f"AND response.status = '{ResponseStatus.SUBMITTED}'",
+        response_id="response.id",
+        campaign_id=str(campaign.pk),
+        worker_id="response.worker_id",
+        position="row_number() OVER (PARTITION BY response.worker_id ORDER BY response.id)",
+    )
 
 
 def settle_down() -> None:
