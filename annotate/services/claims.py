@@ -11,6 +11,7 @@ from django.db.models import F
 from annotate.errors import DomainError
 from annotate.models import Campaign, Claim, ClaimStatus, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
+from annotate.services.places import move_places
 
 
 class NothingToDo(DomainError):
@@ -79,11 +80,3 @@ def release_claims(*, claims: Iterable[Claim]) -> int:
             freed[claim.task_id] += 1
     move_places(freed)
     return freed.total()
-
-
-def move_places(changes: Counter[int]) -> None:
-    """Add to each task's places left; tasks in the order of their keys, so that two callers never
-    wait for each other."""
-    for task_id, change in sorted(changes.items()):
-        if change:
-            Task.objects.filter(pk=task_id).update(places_left=F("places_left") + change)
