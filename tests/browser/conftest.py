@@ -5,9 +5,10 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.hits.conftest import marketplace, requester  # noqa: F401
+from tests.servers import PATIENCE
 
 # Playwright keeps an event loop in the test's thread, which Django would take for async code.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -25,6 +26,8 @@ ARGUMENTS = [
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
 
+expect.set_options(timeout=1000 * PATIENCE)
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
@@ -39,7 +42,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport=DESKTOP)
-    made.set_default_timeout(15_000)
+    made.set_default_timeout(1000 * PATIENCE)
     yield made
     made.close()
 

@@ -16,6 +16,7 @@ from tests.browser.marketplace_people import (
     user_who_lets_third_parties,
 )
 from tests.hits.marketplace_process import running_marketplace
+from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.browser
 
@@ -119,7 +120,7 @@ def test_from_a_panel_to_the_completion_code(
         "--completion-code", "C0DE", "--return-url", f"{elsewhere}/submissions/complete",
     )[0]  # fmt: skip
     context = browser.new_context()
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(1000 * PATIENCE)
     page = context.new_page()
     if not has_javascript:
         page.route("**/static/marketplace/*.js", lambda route: route.abort())
@@ -152,7 +153,7 @@ def test_the_frame_on_another_site_works_with_and_without_its_cookies(
     context = user_who_lets_third_parties(
         browser.browser_type, tmp_path / "profile", keep_cookies=allowed
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(1000 * PATIENCE)
     page = context.new_page()
     page.goto(marketplace.fresh_workers(1)[0].sign_in_url)
     page.get_by_role("button", name=f"Accept {lab.title}").click()

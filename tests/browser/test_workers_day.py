@@ -1,6 +1,8 @@
 """A worker's day at the marketplace: sign in, preview, accept, work in the frame, submit, return,
 earnings; by mouse, by keyboard, on a phone, without JavaScript, and with our server gone."""
 
+import time
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, expect
@@ -133,6 +135,7 @@ def test_an_answer_goes_to_the_marketplace_when_our_server_fails(page, worker, c
 
 
 def test_the_page_counts_how_the_answer_is_made_and_tells_our_server_alone(page, worker, campaign):
+    began = time.monotonic()
     frame = accept(page, worker, campaign)
     field = frame.get_by_label("Describe the image in one sentence")
     posts = []
@@ -153,7 +156,7 @@ def test_the_page_counts_how_the_answer_is_made_and_tells_our_server_alone(page,
     assert behaviour.keystrokes == 17
     assert (behaviour.pastes, behaviour.pasted_characters) == (2, 30)
     assert behaviour.times_left == 1
-    assert 0 < behaviour.seconds_writing < 60
+    assert 0 < behaviour.seconds_writing <= time.monotonic() - began
     assert behaviour.device == "COMPUTER"
     assert not any("behaviour" in post for post in posts if "assignmentId" in post)
 

@@ -14,6 +14,7 @@ from waitress.server import create_server
 
 from marketplace.wsgi import application
 from tests.marketplace.driver import Marketplace, is_foreign
+from tests.servers import PATIENCE
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +33,7 @@ def server_url() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.effective_port}"
     server.task_dispatcher.shutdown()
     server.close()
-    thread.join(timeout=5)
+    thread.join(timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -52,7 +53,9 @@ def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
 @pytest.fixture
 def browser(monkeypatch) -> Iterator[Any]:
     """A Chromium of the test's own."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    expect.set_options(timeout=1000 * PATIENCE)
 
     # The browser's own event loop runs in this thread; the database is used between its calls.
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -69,7 +72,7 @@ def browser(monkeypatch) -> Iterator[Any]:
 def page(browser) -> Any:
     """A page of that browser's."""
     made = browser.new_page()
-    made.set_default_timeout(10_000)
+    made.set_default_timeout(1000 * PATIENCE)
     return made
 
 

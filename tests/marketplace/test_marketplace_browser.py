@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from playwright.sync_api import expect
 
 from marketplace.models import Assignment
 from tests.marketplace.driver import QUESTION, create_hit, create_hit_type
@@ -94,7 +95,8 @@ def test_a_page_in_the_hit_itself_cannot_reach_the_session(marketplace, page):
 
     page.get_by_role("button", name="Accept Describe an image").click()
 
-    assert page.frame_locator("iframe").locator("#out").inner_text() == "kept out: SecurityError"
+    told = page.frame_locator("iframe").locator("#out")
+    expect(told).to_have_text("kept out: SecurityError")
 
 
 # As in Amazon's own documentation: its script, and its address to submit to.
@@ -116,7 +118,7 @@ def test_a_page_written_for_amazon_is_done_and_opens_a_survey(marketplace, task_
     frame = page.frame_locator("iframe")
 
     page.get_by_role("link", name="Describe an image").click()
-    assert frame.get_by_role("button", name="You must ACCEPT the HIT").is_disabled()
+    expect(frame.get_by_role("button", name="You must ACCEPT the HIT")).to_be_disabled()
     page.get_by_role("button", name="Accept", exact=True).click()
     with page.expect_popup() as opened:
         frame.get_by_role("link", name="Survey").click()

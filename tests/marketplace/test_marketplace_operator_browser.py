@@ -84,6 +84,7 @@ def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operato
     operator.get_by_label("Name:", exact=True).fill("A new lab")
     operator.get_by_label("Balance in dollars:", exact=True).fill("25.00")
     operator.get_by_role("button", name="Make the requester").click()
+    expect(operator.get_by_role("status")).to_have_text("A new lab can post HITs now.")
     lab = Requester.objects.get(name="A new lab")
 
     operator.get_by_role("link", name="Layouts").click()
