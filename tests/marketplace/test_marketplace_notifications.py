@@ -2,6 +2,7 @@
 
 import json
 import logging
+import uuid
 from collections.abc import Iterator
 
 import boto3
@@ -44,7 +45,7 @@ class Queue:
 
     def __init__(self, endpoint_url: str) -> None:
         self.client = boto3.client("sqs", endpoint_url=endpoint_url, **CREDENTIALS)
-        self.url = self.client.create_queue(QueueName=f"q{id(self)}")["QueueUrl"]
+        self.url = self.client.create_queue(QueueName=uuid.uuid4().hex)["QueueUrl"]
         attributes = self.client.get_queue_attributes(
             QueueUrl=self.url, AttributeNames=["QueueArn"]
         )

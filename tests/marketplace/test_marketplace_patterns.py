@@ -6,6 +6,7 @@ import pytest
 
 from marketplace.errors import QuestionRefused
 from marketplace.questions.patterns import pattern_check
+from tests.servers import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -30,7 +31,7 @@ def test_a_pattern_that_takes_for_ever_lets_the_answer_through(pattern):
 
     assert check("a" * 1900 + "!") in (True, False)
 
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < PATIENCE
 
 
 def test_the_worst_pattern_does_end_by_the_time_limit(caplog):

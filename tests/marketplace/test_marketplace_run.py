@@ -12,6 +12,7 @@ import pytest
 
 from marketplace.redirect import redirected
 from marketplace.redirect.hook.marketplace_redirect import redirected_url
+from tests.servers import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "http://127.0.0.1:8001"
@@ -35,7 +36,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
         },
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 
@@ -163,7 +164,7 @@ def test_a_signal_reaches_the_program(tmp_path):
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGTERM)
 
-        assert process.wait(20) == 9
+        assert process.wait(PATIENCE) == 9
 
 
 @pytest.mark.parametrize(
