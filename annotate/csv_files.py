@@ -92,16 +92,24 @@ def open_text(path: Path, progress: Progress = no_progress) -> Iterator[io.TextI
 
     What the decoder or the disk finds wrong while the block runs is raised as MalformedFile.
     """
+    with open_bytes(path, progress) as binary:
+        try:
+            yield io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        except UnicodeDecodeError as error:
+            raise MalformedFile(path, NOT_UTF8) from error
+
+
+@contextmanager
+def open_bytes(path: Path, progress: Progress = no_progress) -> Iterator[Any]:
+    """The file's bytes, `.gz` unpacked; what the disk or zlib finds wrong while the block runs is
+    raised as MalformedFile."""
     try:
         packed = io.BufferedReader(_Watched(path, progress), READ_SIZE)
     except OSError as error:
         raise MalformedFile(path, error.strerror or "cannot be opened") from error
     with packed:
-        binary: Any = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
         try:
-            yield io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
-        except UnicodeDecodeError as error:
-            raise MalformedFile(path, NOT_UTF8) from error
+            yield gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
             raise MalformedFile(path, f"cannot be unpacked ({error})") from error
 

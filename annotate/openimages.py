@@ -1,11 +1,14 @@
 """The files of Open Images, V2 to V7, read line by line and checked."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from annotate.csv_blocks import Block, BlockFile
 from annotate.csv_files import CsvFile, MalformedFile, read_json
 
 LABEL = re.compile(r"/[a-z]/[a-z0-9_]+")
@@ -153,17 +156,21 @@ def _rotation(file: CsvFile, text: str) -> int | None:
 EDGE_COLUMNS = ["XMin", "XMax", "YMin", "YMax"]
 FLAG_COLUMNS = ["IsOccluded", "IsTruncated", "IsGroupOf", "IsDepiction", "IsInside"]
 BOX_COLUMNS = ["ImageID", "LabelName", "Confidence", *EDGE_COLUMNS, *FLAG_COLUMNS]
-FLAGS = {"0": 0, "1": 1, "-1": None}
+FLAGS = {"0": 0, "1": 1, "-1": -1}
+# In place of an image's number, which is never below 1.
+UNKNOWN_IMAGE = -1
 # Without the blanks, underscores and other scripts' digits that Python's float takes as well.
+PLAIN = "-+.0123456789eE"
 PLAIN_NUMBERS = re.compile(r"[-+.0-9eE]+").fullmatch
-# image, class, confidence, four edges, five flags; the order of BOX_COLUMNS.
-BoxRow = tuple[Any, ...]
+# image, class, confidence, four edges, five flags, of which -1 is unknown; as BOX_COLUMNS.
+BoxColumns = list[np.ndarray]
 
 
 class BoxReader:
     """Reads box files; boxes of unknown images are counted, or are an error if told so.
 
-    Numbers are checked and, for a database that reads text faster, given as they are written.
+    Whole columns are checked at once. Only where one is not as it should be, or a row is to be
+    passed over, is it found out which.
     """
 
     def __init__(
@@ -172,60 +179,59 @@ class BoxReader:
         classes: Mapping[str, int],
         *,
         require_images: bool = False,
-        numbers_as_written: bool = False,
     ) -> None:
         self.images = images
         self.classes = classes
         self.require_images = require_images
-        self.numbers_as_written = numbers_as_written
         self.rows_read = 0
         self.skipped = 0
 
-    def read(self, file: CsvFile) -> Iterator[BoxRow]:
-        """The boxes with the numbers of image and class in place of key and label.
-
-        The loop is written out and not cut into functions: at a million rows a call for each
-        would take as long as the database.
-        """
+    def read(self, file: BlockFile) -> Iterator[BoxColumns]:
+        """The boxes by columns, with the numbers of image and class in place of key and label."""
         self.rows_read = self.skipped = 0
-        names = file.header(BOX_COLUMNS)
-        width = len(names)
-        pick = itemgetter(*map(names.index, BOX_COLUMNS))
-        images, classes, flags, as_written = (
-            self.images, self.classes, FLAGS, self.numbers_as_written
-        )  # fmt: skip
-        row: Sequence[str]
-        for self.rows_read, row in enumerate(file.rows, 1):
-            if len(row) != width:
-                raise file.wrong_length(row, width)
-            key, label, sure, left, right, top, bottom, occ, trunc, group, drawn, inside = pick(row)
+        for block in file.blocks(BOX_COLUMNS):
             try:
-                edges: Sequence[float | str] = (
-                    x_min := float(left), x_max := float(right),
-                    y_min := float(top), y_max := float(bottom),
-                )  # fmt: skip
-                # NaN fails every comparison, so it fails here too.
-                if not (
-                    0.0 <= x_min <= x_max <= 1.0
-                    and 0.0 <= y_min <= y_max <= 1.0
-                    and 0.0 <= float(sure) <= 1.0
-                    and PLAIN_NUMBERS(sure + left + right + top + bottom)
-                ):
-                    raise ValueError
-                if as_written:
-                    edges = left, right, top, bottom
-                yield (
-                    images[key], classes[label], sure if as_written else float(sure), *edges,
-                    flags[occ], flags[trunc], flags[group], flags[drawn], flags[inside],
-                )  # fmt: skip
+                columns = self._checked(block)
             except (ValueError, KeyError):
-                reason = self.what_is_wrong(dict(zip(BOX_COLUMNS, pick(row), strict=True)))
-                if reason:
-                    raise file.wrong(reason) from None
-                self.skipped += 1
+                raise self._first_mistake(file, block) from None
+            self.rows_read += len(block.lines)
+            known = columns[0] != UNKNOWN_IMAGE
+            if not known.all():
+                if self.require_images:
+                    raise self._first_mistake(file, block)
+                self.skipped += int((~known).sum())
+                columns = [column[known] for column in columns]
+            yield columns
+
+    def _checked(self, block: Block) -> BoxColumns:
+        """The block's values; raises ValueError or KeyError if any of them is not in order."""
+        keys, labels, *rest = block.columns
+        numbers, flags = rest[: 1 + len(EDGE_COLUMNS)], rest[1 + len(EDGE_COLUMNS) :]
+        if "".join(map("".join, numbers)).encode("ascii").translate(None, PLAIN.encode()):
+            raise ValueError
+        sure = _confidences(numbers[0])
+        edges = [_filled(map(float, column), float, keys) for column in numbers[1:]]
+        x_min, x_max, y_min, y_max = edges
+        for low, high in ((sure, sure), (x_min, x_max), (y_min, y_max)):
+            # NaN fails every comparison, so it fails here too.
+            if not ((low >= 0.0) & (low <= high) & (high <= 1.0)).all():
+                raise ValueError
+        return [
+            _filled(map(self.images.get, keys, repeat(UNKNOWN_IMAGE)), np.int64, keys),
+            _filled(map(self.classes.__getitem__, labels), np.int64, keys),
+            sure,
+            *edges,
+            *map(_flags, flags),
+        ]
+
+    def _first_mistake(self, file: BlockFile, block: Block) -> MalformedFile:
+        for line, row in zip(block.lines, zip(*block.columns, strict=True), strict=True):
+            if reason := self.what_is_wrong(dict(zip(BOX_COLUMNS, row, strict=True))):
+                return file.wrong(reason, line)
+        raise AssertionError(f"{file.path}: a block was refused, and none of its rows is wrong")
 
     def what_is_wrong(self, row: Mapping[str, str]) -> str:
-        """Why a row was not taken; empty if it is only to be skipped."""
+        """Why a row cannot be taken; empty if it can, or is only to be passed over."""
         for name in ["Confidence", *EDGE_COLUMNS]:
             value = _number(row[name])
             if value is None:
@@ -240,9 +246,28 @@ class BoxReader:
                 return f"{name} {row[name]!r} is none of 0, 1 and -1"
         if row["LabelName"] not in self.classes:
             return f"class {row['LabelName']!r} is not known; import the class descriptions first"
-        if not self.require_images:
+        if row["ImageID"] in self.images or not self.require_images:
             return ""
         return f"image {row['ImageID']!r} is not known in this split; import its metadata first"
+
+
+def _confidences(column: Sequence[str]) -> np.ndarray:
+    """The numbers; raises ValueError. As a rule all are 1, what people drew or confirmed."""
+    if column.count("1") == len(column):
+        return np.ones(len(column))
+    return _filled(map(float, column), float, column)
+
+
+def _flags(column: Sequence[str]) -> np.ndarray:
+    """The flags as numbers; raises KeyError."""
+    if set(column) <= {"0", "1"}:
+        # All of one character, in which the least bit tells them apart.
+        return np.frombuffer("".join(column).encode(), np.int8) & 1
+    return _filled(map(FLAGS.__getitem__, column), np.int8, column)
+
+
+def _filled(values: Iterable[float], kind: type, like: Sequence[str]) -> np.ndarray:
+    return np.fromiter(values, kind, len(like))
 
 
 def _number(text: str) -> float | None:

@@ -4,19 +4,25 @@ A row that is there already, by the columns of a unique constraint, is brought u
 left alone if nothing differs. All of it belongs to the caller's transaction.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any
 
-from django.db import IntegrityError, connection, models, transaction
+from django.db import IntegrityError, OperationalError, connection, models, transaction
 
-CHUNK = 2_000
+from annotate.services.copy_streams import BinaryStream, Columns, CopyStream, CsvStream, tuples
+
 ROWS_AT_ONCE = 400
 Rows = Callable[[], Iterator[tuple[Any, ...]]]
+# Of advisory locks; any number that is always the same.
+IMPORT_LOCK = 20_190_826
+# Less than the time after which PostgreSQL looks for deadlocks (a second), so that of two who wait
+# for each other it is always the import that lets go.
+LOCK_MILLISECONDS = 500
+LOCK_ATTEMPTS = 3
+LOCK_NOT_AVAILABLE = "55P03"
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,23 @@ class Target:
         return [str(self.model._meta.get_field(name).column) for name in fields]  # type: ignore[union-attr]
 
     @property
+    def texts(self) -> list[str]:
+        fields = (name for name in self.fields if self.is_text(name))
+        return self.columns(list(fields))
+
+    def is_text(self, name: str) -> bool:
+        return isinstance(self.model._meta.get_field(name), models.CharField)
+
+    @property
+    def rest(self) -> list[str]:
+        """The columns that an entry's later version changes."""
+        fixed = {*self.columns(self.unique), *self.columns(self.kept)}
+        return [column for column in self.columns(self.fields) if column not in fixed]
+
+    @property
     def on_conflict(self) -> str:
         """The clause that updates a row which differs, and no other."""
-        unique = self.columns(self.unique)
-        fixed = {*unique, *self.columns(self.kept)}
-        rest = [column for column in self.columns(self.fields) if column not in fixed]
+        unique, rest = self.columns(self.unique), self.rest
         if not rest:
             return f"ON CONFLICT ({', '.join(unique)}) DO NOTHING"
         different = "IS NOT" if connection.vendor == "sqlite" else "IS DISTINCT FROM"
@@ -69,34 +87,59 @@ class Target:
         )
 
 
-def load(target: Target, rows: Rows, *, into_new_ground: bool = False) -> tuple[int, int]:
+def take_turns() -> None:
+    """Wait until no other import runs, and keep others waiting to the end of the transaction.
+
+    So they cannot wait for each other's tables and rows in a circle, and what one has looked up
+    stays true. SQLite's transactions take turns by themselves.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [IMPORT_LOCK])
+
+
+def load(target: Target, rows: Rows) -> tuple[int, int]:
     """Write the rows and return how many are new and how many changed.
 
-    `rows` is called for each attempt. `into_new_ground` says that none of the rows is expected to
-    be there and that nobody reads the table meanwhile, which PostgreSQL makes use of.
+    `rows` is called for each attempt.
     """
-    before = target.model._default_manager.count()
     if connection.vendor == "postgresql":
-        touched = _postgresql(target, rows, into_new_ground)
-    else:
-        touched = _sqlite(target, rows)
-    new = target.model._default_manager.count() - before
-    return new, touched - new
+        return _merge(target, CsvStream(rows(), target.texts))
+    return _sqlite(target, rows())
 
 
-def _sqlite(target: Target, rows: Rows) -> int:
+def load_columns(
+    target: Target, blocks: Callable[[], Iterator[Columns]], *, into_new_ground: bool = False
+) -> tuple[int, int]:
+    """Write rows that come as blocks of columns; otherwise as `load`.
+
+    `into_new_ground` says that none of the rows is expected to be there and that the tables may be
+    closed to readers meanwhile, which PostgreSQL makes use of.
+    """
+    if connection.vendor != "postgresql":
+        return _sqlite(target, chain.from_iterable(map(tuples, blocks())))
+    if into_new_ground:
+        try:
+            with transaction.atomic(), keys_checked_at_the_end(target.table):
+                return _copy(target, target.table, BinaryStream(blocks())), 0
+        except (IntegrityError, TableInUse):
+            # The file states a row twice, and only the longer way round can tell which; or
+            # somebody is reading, and that way need not wait for them.
+            pass
+    return _merge(target, BinaryStream(blocks()))
+
+
+def _sqlite(target: Target, rows: Iterator[tuple[Any, ...]]) -> tuple[int, int]:
+    before = target.model._default_manager.count()
     # Past Django's own cursor, which would copy each row once more to change its placeholders.
     with connection.cursor() as cursor:
         raw = cursor.connection.cursor()
     width = len(target.fields)
     at_once = min(ROWS_AT_ONCE, (connection.features.max_query_params or 999) // width)
-    waiting = rows()
     rest: list[tuple[Any, ...]] = []
 
     def full_statements() -> Iterator[tuple[Any, ...]]:
-        while (
-            len(values := tuple(chain.from_iterable(islice(waiting, at_once)))) == at_once * width
-        ):
+        while len(values := tuple(chain.from_iterable(islice(rows, at_once)))) == at_once * width:
             yield values
         rest.append(values)
 
@@ -104,7 +147,8 @@ def _sqlite(target: Target, rows: Rows) -> int:
     touched = max(raw.rowcount, 0)
     for values in filter(None, rest):
         touched += raw.execute(_insert(target, len(values) // width), values).rowcount
-    return touched
+    new = target.model._default_manager.count() - before
+    return new, touched - new
 
 
 def _insert(target: Target, rows: int) -> str:
@@ -118,96 +162,99 @@ def _insert(target: Target, rows: int) -> str:
     )
 
 
-def _postgresql(target: Target, rows: Rows, into_new_ground: bool) -> int:
-    if into_new_ground:
-        try:
-            with transaction.atomic(), keys_checked_at_the_end(target.table):
-                return _copy(target, target.table, rows())
-        except IntegrityError:
-            # The file states a row twice: only the longer way round can tell which.
-            pass
-    return _copy_and_merge(target, rows)
-
-
-def _copy_and_merge(target: Target, rows: Rows) -> int:
+def _merge(target: Target, stream: CopyStream) -> tuple[int, int]:
     columns = ", ".join(target.columns(target.fields))
     unique = ", ".join(target.columns(target.unique))
+    same = " AND ".join(f"old.{name} = new.{name}" for name in target.columns(target.unique))
+    # Not even locked, as ON CONFLICT alone would do, which writes to a row's page.
+    unchanged = f"SELECT FROM {target.table} old WHERE {same}" + "".join(
+        f" AND old.{name} IS NOT DISTINCT FROM new.{name}" for name in target.rest
+    )
+    before = target.model._default_manager.count()
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE IF EXISTS incoming")
         cursor.execute(
             f"CREATE TEMPORARY TABLE incoming ON COMMIT DROP AS "
             f"SELECT {columns} FROM {target.table} LIMIT 0"
         )
-        _copy(target, "incoming", rows())
+        _copy(target, "incoming", stream)
         # Of a row stated twice, the last one counts.
         cursor.execute(
-            f"INSERT INTO {target.table} ({columns}) SELECT DISTINCT ON ({unique}) {columns} "
-            f"FROM incoming ORDER BY {unique}, ctid DESC {target.on_conflict}"
+            f"INSERT INTO {target.table} ({columns}) SELECT {columns} FROM ("
+            f"SELECT DISTINCT ON ({unique}) {columns} FROM incoming ORDER BY {unique}, ctid DESC"
+            f") new WHERE NOT EXISTS ({unchanged}) {target.on_conflict}"
         )
         touched = cursor.rowcount
         cursor.execute("DROP TABLE incoming")
-        return touched
+    new = target.model._default_manager.count() - before
+    return new, touched - new
 
 
-def _copy(target: Target, table: str, rows: Iterator[tuple[Any, ...]]) -> int:
+def _copy(target: Target, table: str, stream: CopyStream) -> int:
     columns = ", ".join(target.columns(target.fields))
-    # An empty field means NULL, except in text, which is never NULL here.
-    texts = [
-        column
-        for name, column in zip(target.fields, target.columns(target.fields), strict=True)
-        if isinstance(target.model._meta.get_field(name), models.CharField)
-    ]
-    options = f", FORCE_NOT_NULL ({', '.join(texts)})" if texts else ""
-    stream = _CsvStream(rows)
     with connection.cursor() as cursor:
         try:
             with connection.wrap_database_errors:
-                cursor.copy_expert(
-                    f"COPY {table} ({columns}) FROM STDIN (FORMAT csv{options})", stream
-                )
+                cursor.copy_expert(f"COPY {table} ({columns}) FROM STDIN ({stream.form})", stream)
         except Exception as error:
             # psycopg2 puts its own error in the place of one that reading raised.
             raise stream.error or error from None
         return cursor.rowcount
 
 
-class _CsvStream:
-    """Rows as the file that COPY reads; keeps what went wrong in making them."""
-
-    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
-        self.rows = rows
-        self.error: Exception | None = None
-
-    def read(self, size: int) -> str:
-        """The next rows; psycopg2 takes more than it asked for."""
-        out = io.StringIO()
-        try:
-            csv.writer(out, lineterminator="\n").writerows(islice(self.rows, CHUNK))
-        except Exception as error:
-            self.error = error
-            raise
-        return out.getvalue()
+class TableInUse(Exception):
+    """Others work with the table, so that it cannot be closed to them now."""
 
 
 @contextmanager
 def keys_checked_at_the_end(table: str) -> Iterator[None]:
-    """Drop a PostgreSQL table's foreign and unique keys for the block and put them back, which
-    checks all rows in one join and one sort; row by row that takes three times as long.
+    """Drop a PostgreSQL table's keys for the block and put them back, which checks all rows in a
+    join and a sort for each; row by row that takes four times as long.
 
-    If the block fails, the transaction it belongs to brings the keys back.
+    The table and those it refers to are closed to readers meanwhile; raises TableInUse if others
+    keep at work there. If the block fails, the transaction it belongs to brings the keys back.
     """
     with connection.cursor() as cursor:
         # A table with checks still waiting cannot be altered.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+        # The primary key first, and it stays if other tables refer to it.
         cursor.execute(
-            "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint "
-            "WHERE conrelid = %s::regclass AND contype IN ('f', 'u') ORDER BY conname",
+            "SELECT conname, pg_get_constraintdef(oid), confrelid::regclass::text, contype = 'f' "
+            "FROM pg_constraint own WHERE conrelid = %s::regclass AND (contype IN ('f', 'u') "
+            "OR contype = 'p' AND NOT EXISTS "
+            "(SELECT FROM pg_constraint other WHERE other.confrelid = own.conrelid)) "
+            "ORDER BY contype = 'p' DESC, conname",
             [table],
         )
-        constraints = cursor.fetchall()
-        for name, _ in constraints:
-            cursor.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+        keys = cursor.fetchall()
+        _close(cursor, [table, *(other for _, _, other, is_foreign in keys if is_foreign)])
+        drops = ", ".join(f'DROP CONSTRAINT "{name}"' for name, *_ in keys)
+        cursor.execute(f"ALTER TABLE {table} {drops}")
         yield
-        for name, definition in constraints:
-            cursor.execute(f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}')
+        # Helpers in making an index start slower than they help, up to a million rows.
+        cursor.execute("SET LOCAL max_parallel_maintenance_workers = 0")
+        adds = ", ".join(f'ADD CONSTRAINT "{name}" {rule}' for name, rule, *_ in keys)
+        cursor.execute(f"ALTER TABLE {table} {adds}")
+
+
+def _close(cursor: Any, tables: Sequence[str]) -> None:
+    """Keep everybody else from the tables to the end of the transaction; raises TableInUse.
+
+    Altering them would do so as well, but table by table with no end to its waiting: a reader who
+    takes them in another order would wait in turn for us.
+    """
+    for _ in range(LOCK_ATTEMPTS):
+        try:
+            with transaction.atomic():
+                cursor.execute("SELECT current_setting('lock_timeout')")
+                (usual,) = cursor.fetchone()
+                cursor.execute(f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}")
+                names = ", ".join(dict.fromkeys(tables))
+                cursor.execute(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+                cursor.execute("SELECT set_config('lock_timeout', %s, true)", [usual])
+            return
+        except OperationalError as error:
+            if getattr(error.__cause__, "pgcode", None) != LOCK_NOT_AVAILABLE:
+                raise
+    raise TableInUse

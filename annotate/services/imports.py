@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 
 from annotate import coco, openimages
+from annotate.csv_blocks import open_blocks
 from annotate.csv_files import MalformedFile, Progress, no_progress, open_csv
 from annotate.errors import DomainError
 from annotate.models import (
@@ -19,7 +20,7 @@ from annotate.models import (
     ImageSource,
     ObjectClass,
 )
-from annotate.services.bulk import Counts, Target, load
+from annotate.services.bulk import Counts, Target, load, load_columns, take_turns
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CLASSES = Target(ObjectClass, ["label", "name"], ["label"])
@@ -59,6 +60,12 @@ BOXES = Target(
     ["image", "object_class", *EDGES],
 )
 
+# A row of a box file, packed or not.
+BOX_BYTES = 50
+# Keys of a row that is there are checked anew in a twelfth of the time that a row takes which comes
+# in with its keys in place.
+REBUILT_FOR_ONE_NEW = 10
+
 COCO_IMAGES = Target(
     Image,
     [
@@ -89,6 +96,7 @@ COCO_BOXES = Target(
 @transaction.atomic
 def import_classes(*, path: Path, progress: Progress = no_progress) -> Counts:
     """Take in class descriptions; a name that changed is changed. Raises MalformedFile."""
+    take_turns()
     with open_csv(path, progress) as file:
         classes = list(openimages.read_classes(file))
     return _counted(CLASSES, classes)
@@ -97,6 +105,7 @@ def import_classes(*, path: Path, progress: Progress = no_progress) -> Counts:
 @transaction.atomic
 def import_hierarchy(*, path: Path) -> Counts:
     """Add the edges of a hierarchy file to the graph of classes; raises MalformedFile."""
+    take_turns()
     hierarchy = openimages.read_hierarchy(path)
     ObjectClass.objects.get_or_create(label=hierarchy.root, defaults={"name": openimages.ROOT_NAME})
     numbers = dict(ObjectClass.objects.values_list("label", "pk"))
@@ -118,6 +127,7 @@ def import_images(
     With a base URL the images are fetched from there, by key, and not from their authors' host.
     """
     _check_split(split)
+    take_turns()
     elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split)
     read: list[str] = []
 
@@ -155,31 +165,31 @@ def import_boxes(
 
 
 def _import_boxes(path: Path, split: str, require_images: bool, progress: Progress) -> Counts:
+    take_turns()
     images = _image_numbers(ImageSource.OPEN_IMAGES, split)
     if not images:
         raise DomainError(
             f"The split {split!r} has no images; import their metadata with --images first."
         )
-    reader = openimages.BoxReader(
-        images,
-        dict(ObjectClass.objects.values_list("label", "pk")),
-        require_images=require_images,
-        numbers_as_written=connection.vendor == "postgresql",
-    )
+    classes = dict(ObjectClass.objects.values_list("label", "pk"))
+    reader = openimages.BoxReader(images, classes, require_images=require_images)
 
-    def rows() -> Iterator[openimages.BoxRow]:
-        with open_csv(path, progress) as file:
+    def blocks() -> Iterator[openimages.BoxColumns]:
+        with open_blocks(path, progress) as file:
             yield from reader.read(file)
 
-    new, changed = load(BOXES, rows, into_new_ground=_nobody_minds(split))
+    new, changed = load_columns(BOXES, blocks, into_new_ground=_nobody_minds(split, path))
     return Counts(reader.rows_read, new, changed, reader.skipped)
 
 
-def _nobody_minds(split: str) -> bool:
-    """Whether a split's first boxes may come in with the table closed to readers meanwhile."""
+def _nobody_minds(split: str, path: Path) -> bool:
+    """Whether a split's first boxes may come in with the table closed to readers meanwhile, and do
+    so sooner: the keys of all boxes, of other splits as well, are then checked anew."""
+    size = path.stat().st_size if path.exists() else 0
     return not (
         Box.objects.filter(image__source=ImageSource.OPEN_IMAGES, image__split=split).exists()
         or Campaign.objects.filter(status=CampaignStatus.RUNNING).exists()
+        or Box.objects.count() > size / BOX_BYTES * REBUILT_FOR_ONE_NEW
     )
 
 
@@ -195,6 +205,7 @@ class CocoCounts(NamedTuple):
 def import_coco(*, path: Path, split: str) -> CocoCounts:
     """Take in a COCO instances file as a split; raises MalformedFile."""
     _check_split(split)
+    take_turns()
     content = coco.read_instances(path)
     elsewhere = _splits_of_others(ImageSource.COCO, split)
     if moved := next((key for key in content.images if key in elsewhere), None):

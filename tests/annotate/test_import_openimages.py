@@ -407,6 +407,55 @@ def test_an_import_leaves_the_foreign_keys_of_boxes_in_place(write_csv, box_row,
         assert connection.introspection.get_constraints(cursor, Box._meta.db_table) == before
 
 
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("place", [0, 2_500, 4_999])
+def test_a_mistake_far_down_in_the_file_is_named_and_the_first_of_two(
+    write_csv, box_row, image, place, quoted
+):
+    rows = [box_row("9999" if number % 3 else "0001") for number in range(5_000)]
+    rows[place] = box_row("9999", YMax="1.5")
+    rows[place + 1 :] = [box_row(XMin="no number"), *rows[place + 2 :]]
+    if quoted:
+        rows[0] = [*rows[0][:1], "a source, named", *rows[0][2:]]
+    path = write_csv("boxes.csv", BOX_HEADER, rows)
+
+    with pytest.raises(MalformedFile, match=f"boxes.csv:{place + 2}: YMax 1.5 is not between"):
+        imports.import_boxes(path=path, split="validation")
+
+    assert not Box.objects.exists()
+
+
+def test_a_box_file_that_is_not_there_is_named(tmp_path, image):
+    with pytest.raises(MalformedFile, match=r"none\.csv: No such file"):
+        imports.import_boxes(path=tmp_path / "none.csv", split="validation")
+
+
+def test_boxes_of_unknown_images_are_passed_over_wherever_they_stand(write_csv, box_row, image):
+    kept = [number for number in range(3_000) if number % 7 in {0, 3} or number > 2_900]
+    rows = [
+        box_row("0001" if number in kept else "9999", XMin=f"0.{number:05}", IsInside="-1")
+        for number in range(3_000)
+    ]
+    path = write_csv("boxes.csv", BOX_HEADER, rows)
+
+    counts = imports.import_boxes(path=path, split="validation")
+
+    assert counts == Counts(3_000, len(kept), 0, 3_000 - len(kept))
+    found = Box.objects.order_by("x_min").values_list("x_min", "is_inside", "is_group")
+    assert list(found) == [(number / 100_000, None, False) for number in kept]
+
+
+def test_of_a_box_stated_twice_the_last_line_counts_also_if_it_is_as_the_box_was(
+    write_csv, box_row, image
+):
+    old, other = box_row(IsGroupOf="0"), box_row(IsGroupOf="1")
+    imports.import_boxes(path=write_csv("a.csv", BOX_HEADER, [old]), split="validation")
+
+    imports.import_boxes(path=write_csv("b.csv", BOX_HEADER, [other, old]), split="validation")
+
+    assert Box.objects.get().is_group is False
+
+
 def test_ten_thousand_boxes_in_random_order_come_in_exactly(write_csv, box_row, dog):
     generator = random.Random(7)
     images = ImageFactory.create_batch(20)

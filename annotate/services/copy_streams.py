@@ -1,0 +1,113 @@
+"""What PostgreSQL's COPY reads, made while it reads."""
+
+import csv
+import io
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+
+CHUNK = 2_000
+# Columns of a block of rows: whole numbers, fractions, and int8 for flags, where -1 is NULL.
+Columns = Sequence[np.ndarray]
+
+BINARY_START = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
+BINARY_END = struct.pack(">h", -1)
+NULL_LENGTH = -1
+
+
+class CopyStream(Protocol):
+    """A file for COPY, with the form it is in; `error` is what went wrong in making it."""
+
+    form: str
+    error: Exception | None
+
+    def read(self, size: int) -> str | bytes:
+        """What comes next, empty at the end; psycopg2 takes more than it asked for."""
+
+
+class CsvStream:
+    """Rows of any values; an empty field is NULL, except in the texts, which never are."""
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]], texts: Sequence[str]) -> None:
+        self.rows = rows
+        self.error: Exception | None = None
+        self.form = "FORMAT csv" + (f", FORCE_NOT_NULL ({', '.join(texts)})" if texts else "")
+
+    def read(self, size: int) -> str:
+        out = io.StringIO()
+        try:
+            csv.writer(out, lineterminator="\n").writerows(islice(self.rows, CHUNK))
+        except Exception as error:
+            self.error = error
+            raise
+        return out.getvalue()
+
+
+class BinaryStream:
+    """Columns of numbers: neither side has to write or read them as text."""
+
+    form = "FORMAT binary"
+
+    def __init__(self, blocks: Iterator[Columns]) -> None:
+        self.parts = self._parts(blocks)
+        self.error: Exception | None = None
+
+    def read(self, size: int) -> bytes:
+        try:
+            return next(self.parts, b"")
+        except Exception as error:
+            self.error = error
+            raise
+
+    def _parts(self, blocks: Iterator[Columns]) -> Iterator[bytes]:
+        yield BINARY_START
+        for columns in blocks:
+            # An empty part would be the end.
+            if len(columns[0]):
+                yield binary_rows(columns)
+        yield BINARY_END
+
+
+def binary_rows(columns: Columns) -> bytes:
+    """The rows as COPY's binary form has them: the number of fields, then the length in bytes and
+    the value of each."""
+    layout = [("fields", ">i2")]
+    for place, column in enumerate(columns):
+        kind = column.dtype.newbyteorder(">")
+        layout += [(f"length {place}", ">i4"), (f"value {place}", kind.str)]
+    rows = np.empty(len(columns[0]), np.dtype(layout))
+    rows["fields"] = len(columns)
+    for place, column in enumerate(columns):
+        rows[f"length {place}"] = column.dtype.itemsize
+        rows[f"value {place}"] = column
+    return _without_nulls(rows, columns)
+
+
+def _without_nulls(rows: np.ndarray, columns: Columns) -> bytes:
+    """The bytes of the rows; a NULL has a length of -1 and no value."""
+    kept = None
+    fields: Mapping[str, Any] = rows.dtype.fields or {}
+    for place, column in enumerate(columns):
+        if column.dtype == np.int8 and (is_null := column < 0).any():
+            if kept is None:
+                kept = np.ones((len(rows), rows.dtype.itemsize), bool)
+            rows[f"length {place}"][is_null] = NULL_LENGTH
+            kept[is_null, fields[f"value {place}"][1]] = False
+    if kept is None:
+        return rows.tobytes()
+    return rows.view(np.uint8).reshape(kept.shape)[kept].tobytes()
+
+
+def tuples(columns: Columns) -> Iterator[tuple[Any, ...]]:
+    """The rows one by one, for a database without COPY."""
+    return zip(*map(_values, columns), strict=True)
+
+
+def _values(column: np.ndarray) -> list[Any]:
+    values = column.tolist()
+    if column.dtype == np.int8 and (column < 0).any():
+        return [None if value < 0 else value for value in values]
+    return values
