@@ -8,7 +8,7 @@ holds, deciding calls then learn what the decision was.
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -74,11 +74,13 @@ def _boto3_client(
 
 class Marketplace:
     """A campaign's marketplace, as far as this product uses it; every method may raise
-    MarketplaceError. `calls` counts the calls made, repeats included."""
+    MarketplaceError. `calls` counts the calls made, repeats included; `after_call` is told of
+    each one that was answered."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.calls = 0
+        self.after_call: Callable[[], None] = lambda: None
         try:
             self._client = _boto3_client(
                 endpoint.url,
@@ -94,7 +96,6 @@ class Marketplace:
         try:
             answer = getattr(self._client, operation)(**arguments)
             self.calls += 1 + answer["ResponseMetadata"].get("RetryAttempts", 0)
-            return answer
         except ClientError as error:
             self.calls += 1 + error.response["ResponseMetadata"].get("RetryAttempts", 0)
             told = {**error.response["Error"], **error.response}
@@ -108,6 +109,8 @@ class Marketplace:
             raise MarketplaceError(
                 f"The marketplace at {self.endpoint.url} did not answer {operation}: {error}"
             ) from error
+        self.after_call()
+        return answer
 
     def _pages(
         self, operation: str, key: str, *, most: int | None = None, **arguments: Any

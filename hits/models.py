@@ -1,5 +1,6 @@
 """What we asked of the marketplace and what it told us: HIT types, HITs, assignments, payments."""
 
+from datetime import datetime, timedelta
 from typing import Self
 
 from django.db import models
@@ -229,12 +230,24 @@ class Barring(models.Model):
         return f"{self.account} {'kept from' if self.is_wanted else 'let into'} {self.hit_type}"
 
 
+# A run that gave no sign for so long was killed: no call of the marketplace takes longer.
+SILENT_AFTER = timedelta(minutes=5)
+
+
+class SyncQuerySet(models.QuerySet["Sync"]):
+    def going_on(self, at: datetime) -> Self:
+        """Runs that somebody is at: begun, not ended, and lately heard of."""
+        return self.filter(finished_at=None, seen_at__gt=at - SILENT_AFTER)
+
+
 class Sync(models.Model):
     """One run of the reconciler: what it did, and what stopped it."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="syncs")
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
+    # When it was last known to go on; what it did until then is in the counts below.
+    seen_at = models.DateTimeField(null=True, blank=True)
     # Whether every HIT was listed, not only those that events had named.
     is_whole = models.BooleanField(default=True)
     api_calls = models.PositiveIntegerField(default=0)
@@ -245,11 +258,33 @@ class Sync(models.Model):
     hits_retired = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
 
+    objects = SyncQuerySet.as_manager()
+
     class Meta:
         ordering = ["-pk"]
+        indexes = [
+            models.Index(
+                fields=["seen_at"], name="sync_going_on", condition=Q(finished_at__isnull=True)
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.campaign} at {self.started_at:%Y-%m-%d %H:%M}"
+
+
+class SyncWish(models.Model):
+    """That somebody asked on a page for a campaign to be reconciled, and the run that took the wish
+    up: none as long as it waits. The next wish takes the row's place."""
+
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="sync_wish")
+    asked_at = models.DateTimeField()
+    sync = models.ForeignKey(Sync, models.CASCADE, null=True, blank=True, related_name="wishes")
+
+    class Meta:
+        verbose_name_plural = "sync wishes"
+
+    def __str__(self) -> str:
+        return f"{self.campaign}, asked for at {self.asked_at:%Y-%m-%d %H:%M}"
 
 
 class Notice(models.Model):

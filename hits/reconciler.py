@@ -18,7 +18,7 @@ from django.utils import timezone
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
 from hits.client import Marketplace, marketplace_of
-from hits.models import Sync
+from hits.models import Sync, SyncWish
 from hits.steps.bar import bar
 from hits.steps.ingest import ingest
 from hits.steps.listen import listen
@@ -47,14 +47,20 @@ def reconcile(
     """Run the steps once; the returned row tells what they did. All HITs are listed unless
     `is_whole` is false; then, as far as HITs are read, it is those `named`. Raises NotPublished,
     WrongEndpoint, or the MarketplaceError that stopped a step (noted in the row, too)."""
-    campaign = Campaign.objects.get(pk=campaign.pk)
-    if campaign.status == CampaignStatus.DRAFT:
+    if Campaign.objects.filter(pk=campaign.pk, status=CampaignStatus.DRAFT).exists():
         raise NotPublished(f"{campaign} is a draft; publish it first.")
     marketplace = marketplace or marketplace_of(campaign)
     calls_before = marketplace.calls
     started_at = at or timezone.now()
-    sync = Sync.objects.create(campaign=campaign, started_at=started_at, is_whole=is_whole)
+    sync = Sync.objects.create(
+        campaign=campaign, started_at=started_at, seen_at=timezone.now(), is_whole=is_whole
+    )
+    if steps is STEPS:
+        # Before the campaign is read: what was asked for until now is in what is read.
+        SyncWish.objects.filter(campaign=campaign, sync=None).update(sync=sync)
+    campaign = Campaign.objects.get(pk=campaign.pk)
     run = Run(campaign=campaign, marketplace=marketplace, at=started_at, sync=sync, named=named)
+    marketplace.after_call = run.note_progress
     try:
         for step in steps:
             step(run)

@@ -15,6 +15,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/pause/", dashboard.pause, name="pause"),
     path("campaigns/<slug:slug>/finish/", dashboard.finish, name="finish"),
     path("campaigns/<slug:slug>/sync/", dashboard.sync, name="sync"),
+    path("campaigns/<slug:slug>/sync/progress/", dashboard.sync_progress, name="sync_progress"),
     path(
         "campaigns/<slug:slug>/workers/<str:pseudonym>/exclude/", dashboard.exclude, name="exclude"
     ),

@@ -23,6 +23,7 @@ from hits.forms import CampaignFileForm
 from hits.next_steps import next_steps
 from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
+from hits.services.syncs import ask_for_sync
 from hits.statistics import (
     measured_pay,
     overviews,
@@ -30,7 +31,7 @@ from hits.statistics import (
     responses_so_far,
     time_left,
 )
-from hits.tasks import sync_campaign
+from hits.sync_states import sync_state
 from qualcontrol.figures import figures_of, known_workers, latest_workers
 from qualcontrol.forms import ReasonForm, RejectionForm
 from qualcontrol.models import SpotCheck
@@ -101,6 +102,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
         "workers": figures_of(found, latest_workers(found, most=MOST_ACTIVE)),
         "open_checks": open_checks,
         "last_sync": last_sync,
+        "sync_state": sync_state(found, at=at),
         "releases": found.releases.all()[:5],
     }
     return render(request, "hits/dashboard_campaign.html", context)
@@ -154,16 +156,21 @@ def sync(request: HttpRequest, slug: str) -> HttpResponse:
     return _sync(request, get_object_or_404(Campaign, slug=slug))
 
 
+@require_safe
+def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where a sync that was asked for stands: the part of the campaign's page that keeps itself up
+    to date. Empty where the campaign is in step."""
+    found = get_object_or_404(Campaign, slug=slug)
+    context = {"campaign": found, "sync_state": sync_state(found, at=timezone.now())}
+    return render(request, "hits/dashboard_sync.html", context)
+
+
 def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
-    """Ask for a reconciliation, which without a broker has happened when this returns."""
-    sync_campaign.delay(found.pk)
-    last = found.syncs.first()
-    if not settings.CELERY_TASK_ALWAYS_EAGER:
-        messages.info(request, f"{found} is {found.status.lower()}; a sync is under way.")
-    elif last is not None and last.error:
-        messages.warning(request, f"The sync stopped: {last.error}")
-    else:
-        messages.success(request, f"{found} is {found.status.lower()} and in step.")
+    """Ask for a reconciliation, which goes on behind the page's back."""
+    try:
+        ask_for_sync(campaign=found, at=timezone.now())
+    except DomainError as error:
+        messages.warning(request, str(error))
     return redirect(found)
 
 

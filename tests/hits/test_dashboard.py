@@ -2,14 +2,18 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from io import StringIO
 
 import pytest
+from django.core.management import call_command
 from django.db.models import Sum
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, ResponseStatus
-from hits.models import Sync
+from hits.client import MarketplaceError
+from hits.models import Sync, SyncWish
+from hits.reconciler import reconcile
 from hits.statistics import measured_pay, responses_per_hour
 from qualcontrol.models import Act, Decision
 from tests.factories import (
@@ -177,7 +181,7 @@ def test_the_campaign_page_takes_the_same_queries_for_many_rows(
     for _ in range(12):
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_max_num_queries(26):
+    with django_assert_max_num_queries(29):
         signed_in.get("/campaigns/pilot/")
 
 
@@ -256,13 +260,18 @@ def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
     campaign = make_campaign(tasks=2, status="DRAFT")
 
     published = signed_in.post(f"/campaigns/{campaign.slug}/publish/", follow=True)
+    made_by_the_page = campaign.hits.count()
+    call_command("sync", stdout=StringIO())
     opened = campaign.hits.filter(status="OPEN").aggregate(seats=Sum("available"))["seats"]
     paused = signed_in.post(f"/campaigns/{campaign.slug}/pause/", follow=True)
+    call_command("sync", stdout=StringIO())
 
-    assert "is running and in step" in published.content.decode()
+    assert "Waiting for the reconciler" in published.content.decode()
+    assert made_by_the_page == 0
     assert opened == 6
-    assert "is paused and in step" in paused.content.decode()
+    assert "Waiting for the reconciler" in paused.content.decode()
     assert not campaign.hits.filter(status="OPEN").exists()
+    assert "data-sync-progress" not in signed_in.get(f"/campaigns/{campaign.slug}/").content.decode()
 
 
 @pytest.mark.parametrize("act", ["pause", "finish", "sync"])
@@ -277,11 +286,25 @@ def test_a_sync_that_fails_is_told(signed_in, settings, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     settings.MTURK_MAX_ATTEMPTS = 1
     settings.MARKETPLACE_URL = "http://127.0.0.1:9"  # nobody listens there
-    CampaignFactory(slug="pilot")
+    campaign = CampaignFactory(slug="pilot")
+    signed_in.post("/campaigns/pilot/sync/")
+
+    with pytest.raises(MarketplaceError):
+        reconcile(campaign)
+    page = signed_in.get("/campaigns/pilot/").content.decode()
+
+    assert "The last sync stopped" in page
+    assert "The marketplace at" in page
+    assert "data-sync-progress" not in page
+
+
+def test_a_campaign_of_another_marketplace_is_not_asked_to_sync(signed_in):
+    CampaignFactory(slug="pilot", endpoint="https://elsewhere.example")
 
     answer = signed_in.post("/campaigns/pilot/sync/", follow=True)
 
-    assert "The sync stopped: The marketplace at" in answer.content.decode()
+    assert "belongs to the marketplace" in answer.content.decode()
+    assert not SyncWish.objects.exists()
 
 
 def test_the_exclusion_page_shows_what_it_discards_and_costs(signed_in):
