@@ -271,7 +271,8 @@ def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
     assert opened == 6
     assert "Waiting for the reconciler" in paused.content.decode()
     assert not campaign.hits.filter(status="OPEN").exists()
-    assert "data-sync-progress" not in signed_in.get(f"/campaigns/{campaign.slug}/").content.decode()
+    page = signed_in.get(f"/campaigns/{campaign.slug}/").content.decode()
+    assert "data-sync-progress" not in page
 
 
 @pytest.mark.parametrize("act", ["pause", "finish", "sync"])
