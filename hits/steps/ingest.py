@@ -107,12 +107,15 @@ def _note_unread(run: Run, hit: Hit, *, available: int) -> None:
 
 
 def adopt(hit: Hit, hit_id: str, expires_at: datetime) -> None:
-    """Note that a planned HIT exists; it may have been made by a call whose answer was lost."""
+    """Note that a planned HIT exists; it may have been made by a call whose answer was lost, or by
+    another reconciler since `hit` was read."""
     planned = Hit.objects.filter(pk=hit.pk, status=HitStatus.PLANNED)
     if planned.update(
         status=HitStatus.OPEN, hit_id=hit_id, expires_at=expires_at, available=hit.seats
     ):
         hit.status, hit.hit_id, hit.available = HitStatus.OPEN, hit_id, hit.seats
+    elif hit.status == HitStatus.PLANNED:
+        hit.refresh_from_db()
 
 
 def _note_counts(run: Run, hit: Hit, *, available: int, pending: int, expires_at: datetime) -> None:
