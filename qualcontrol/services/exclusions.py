@@ -1,13 +1,14 @@
 """Keeping a worker out of a campaign, for good or for now, and letting them in again."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import Max, Min, QuerySet
 
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.services import responses as response_services
@@ -70,10 +71,30 @@ def to_discard(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
     counting = Response.objects.of(campaign).counting().filter(worker=worker).order_by("pk")
     if campaign.config.review.discard == "all":
         return counting
-    theirs = Assessment.objects.filter(campaign=campaign, worker=worker)
-    bad = theirs.filter(response__spot_check__verdict=Verdict.BAD).order_by("position")
-    first = bad.values_list("position", flat=True).first()
+    first = _first_bad(campaign, [worker]).get(worker.pk)
     return counting if first is None else counting.filter(assessment__position__gte=first)
+
+
+def count_unwelcome(campaign: Campaign) -> int:
+    """How many responses count although an exclusion in force should have discarded them; in two
+    queries, however many workers are excluded."""
+    excluded = campaign.exclusions.in_force().values("worker")
+    counting = Response.objects.of(campaign).counting().filter(worker__in=excluded)
+    if campaign.config.review.discard == "all":
+        return counting.count()
+    first = _first_bad(campaign, excluded)
+    places = counting.values_list("worker", "assessment__position").iterator()
+    return sum(
+        worker not in first or (place is not None and place >= first[worker])
+        for worker, place in places
+    )
+
+
+def _first_bad(campaign: Campaign, workers: Sequence[Worker] | QuerySet[Any]) -> dict[int, int]:
+    """For each of these workers with one, the place of their first response judged bad."""
+    theirs = Assessment.objects.filter(campaign=campaign, worker__in=workers)
+    bad = theirs.filter(response__spot_check__verdict=Verdict.BAD).order_by()
+    return dict(bad.values_list("worker").annotate(Min("position")))
 
 
 @transaction.atomic

@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from annotate import releases
-from annotate.models import Campaign, Release, Worker
+from annotate.models import Campaign, Release
 from qualcontrol.models import Proposal, SpotCheck
-from qualcontrol.services.exclusions import to_discard
+from qualcontrol.services.exclusions import count_unwelcome
 
 
 def open_questions(campaign: Campaign) -> list[str]:
@@ -29,18 +29,12 @@ def open_questions(campaign: Campaign) -> list[str]:
             "workers are proposed for exclusion, which nobody decided",
         ),
         (
-            _unwelcome(campaign),
+            count_unwelcome(campaign),
             "response of an excluded worker is not discarded yet",
             "responses of excluded workers are not discarded yet",
         ),
     ]
     return [f"{number} {one if number == 1 else more}" for number, one, more in matters if number]
-
-
-def _unwelcome(campaign: Campaign) -> int:
-    """Responses that count although an exclusion in force should have discarded them."""
-    excluded = Worker.objects.filter(exclusions__in=campaign.exclusions.in_force())
-    return sum(to_discard(campaign, worker).count() for worker in excluded)
 
 
 def release_campaign(

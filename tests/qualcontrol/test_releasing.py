@@ -2,6 +2,8 @@
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Release
 from annotate.releases import ReleaseRefused
@@ -14,7 +16,9 @@ from tests.factories import (
     ResponseFactory,
     SpotCheckFactory,
     TaskFactory,
+    WorkerFactory,
 )
+from tests.qualcontrol.work import NO_FLOOR, judge, write
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +70,39 @@ def test_a_counting_response_of_an_excluded_worker_is_an_open_question(campaign)
     assert services.open_questions(campaign) == [
         "1 response of an excluded worker is not discarded yet"
     ]
+
+
+def test_what_an_excluded_worker_wrote_before_the_first_bad_one_is_no_open_question():
+    review = {**NO_FLOOR, "policy": "propose", "discard": "since_first_bad"}
+    campaign = CampaignFactory(config={"review": review})
+    judged, unjudged = WorkerFactory.create_batch(2)
+    bad = write(campaign, judged, 5)[2]
+    write(campaign, unjudged, 2)
+    judge(bad, "BAD")
+    for worker in (judged, unjudged):
+        Exclusion.objects.create(campaign=campaign, worker=worker, reason="lists", excluded_at=NOON)
+
+    # The two after the bad one, and both of the worker of whom nothing is known.
+    assert services.open_questions(campaign) == [
+        "4 responses of excluded workers are not discarded yet"
+    ]
+
+
+@pytest.mark.parametrize("discard", ["all", "since_first_bad"])
+def test_open_questions_take_as_many_queries_for_any_number_of_excluded_workers(discard):
+    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "discard": discard}})
+
+    def queries(workers):
+        for worker in WorkerFactory.create_batch(workers):
+            write(campaign, worker)
+            Exclusion.objects.create(
+                campaign=campaign, worker=worker, reason="lists", excluded_at=NOON
+            )
+        with CaptureQueriesContext(connection) as queries:
+            services.open_questions(campaign)
+        return len(queries)
+
+    assert queries(1) == queries(4)
 
 
 def test_the_release_command_takes_the_campaigns_seed(campaign, capsys):
