@@ -84,7 +84,7 @@ def test_a_passed_deadline_after_expiry_reopens_nothing(marketplace):
     """Check 19."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
-    hit_id = create_hit(client, hit_type_id, LifetimeInSeconds=60)["HITId"]
+    hit_id = create_hit(client, hit_type_id, LifetimeInSeconds=500)["HITId"]
     worker = marketplace.worker()
     worker.accept(hit_type_id)
 

@@ -1,6 +1,7 @@
 """Sections "Lists and events": what the service was seen to do now and then, on demand."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from botocore.exceptions import ClientError
@@ -43,19 +44,19 @@ def test_without_the_mode_every_assignment_has_an_id_of_its_own(marketplace, cli
 
 def test_a_new_hit_is_listed_after_the_lag(marketplace, client):
     """Check 49."""
-    marketplace.choose(MTURK_LISTING_LAG=60)
+    marketplace.choose(MTURK_LISTING_LAG=600)
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
     assert client.list_hits()["HITs"] == []
     assert client.get_hit(HITId=hit_id)["HIT"]["HITStatus"] == "Assignable"
 
-    marketplace.advance(seconds=61)
+    marketplace.advance(seconds=601)
 
     assert [hit["HITId"] for hit in client.list_hits()["HITs"]] == [hit_id]
 
 
 def test_a_new_qualification_type_is_listed_after_the_lag(marketplace, client):
     """Check 49."""
-    marketplace.choose(MTURK_LISTING_LAG=60)
+    marketplace.choose(MTURK_LISTING_LAG=600)
     client.create_qualification_type(
         Name="Expert", Description="d", QualificationTypeStatus="Active"
     )
@@ -65,13 +66,13 @@ def test_a_new_qualification_type_is_listed_after_the_lag(marketplace, client):
         return answer["NumResults"]
 
     assert listed() == 0
-    marketplace.advance(seconds=61)
+    marketplace.advance(seconds=601)
     assert listed() == 1
 
 
 def test_a_new_hit_can_at_first_be_expired_and_nothing_else(marketplace, client):
     """Check 49."""
-    marketplace.choose(MTURK_MODIFIABLE_AFTER=60)
+    marketplace.choose(MTURK_MODIFIABLE_AFTER=600)
     hit_type_id = create_hit_type(client)
     hit_id = create_hit(client, hit_type_id)["HITId"]
     later = marketplace.now() + timedelta(hours=2)
@@ -87,7 +88,7 @@ def test_a_new_hit_can_at_first_be_expired_and_nothing_else(marketplace, client)
         assert error_code(error) == "InvalidHITState"
 
     assert counts(client, hit_id) == ("Assignable", 1, 0, 0)
-    marketplace.advance(seconds=61)
+    marketplace.advance(seconds=601)
     for operation, parameters in changes:
         getattr(client, operation)(HITId=hit_id, **parameters)
     assert counts(client, hit_id) == ("Assignable", 2, 0, 0)
@@ -95,7 +96,7 @@ def test_a_new_hit_can_at_first_be_expired_and_nothing_else(marketplace, client)
 
 def test_a_new_hit_can_be_expired_at_once(marketplace, client):
     """Check 49."""
-    marketplace.choose(MTURK_MODIFIABLE_AFTER=60)
+    marketplace.choose(MTURK_MODIFIABLE_AFTER=600)
     hit_id = create_hit(client, create_hit_type(client))["HITId"]
 
     client.update_expiration_for_hit(HITId=hit_id, ExpireAt=0)
@@ -146,26 +147,28 @@ MASTERS = {
 }
 
 
-def held(client) -> str:
-    return client.get_account_balance()["OnHoldBalance"]
+def cost_of(client, *requirements: dict, slots: int = 1) -> Decimal:
+    """What a HIT for such workers sets aside."""
+    hit_type_id = create_hit_type(client, QualificationRequirements=list(requirements))
+
+    def held() -> Decimal:
+        return Decimal(client.get_account_balance()["OnHoldBalance"])
+
+    before = held()
+    create_hit(client, hit_type_id, MaxAssignments=slots)
+    return held() - before
 
 
 @pytest.mark.parametrize(("slots", "cost"), [(9, "1.17"), (10, "1.50")])
 def test_masters_cost_five_per_cent_more(client, slots, cost):
     """Section 6: 25 % of $0.10 are 2.5 cents, which are rounded up; 45 % are 4.5."""
-    hit_type_id = create_hit_type(client, QualificationRequirements=[MASTERS])
-
-    create_hit(client, hit_type_id, MaxAssignments=slots)
-
-    assert held(client) == cost
+    assert cost_of(client, MASTERS, slots=slots) == Decimal(cost)
 
 
 def test_who_is_no_master_costs_no_more(client):
     without = {**MASTERS, "Comparator": "DoesNotExist"}
 
-    create_hit(client, create_hit_type(client, QualificationRequirements=[without]))
-
-    assert held(client) == "0.12"
+    assert cost_of(client, without) == Decimal("0.12")
 
 
 def test_a_premium_qualification_costs_its_sum(marketplace, client):
@@ -176,9 +179,7 @@ def test_a_premium_qualification_costs_its_sum(marketplace, client):
         "IntegerValues": [1],
     }
 
-    create_hit(client, create_hit_type(client, QualificationRequirements=[adults]))
-
-    assert held(client) == "0.42"
+    assert cost_of(client, adults) == Decimal("0.42")
 
 
 def test_an_expiration_may_have_to_move_by_a_step(marketplace, client):

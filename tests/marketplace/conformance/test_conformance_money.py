@@ -136,10 +136,10 @@ def test_a_rejection_reopens_nothing(marketplace, client):
 def test_auto_approval_comes_at_its_time(marketplace, client):
     """Check 33."""
     assignment_id = submitted(marketplace, client, AutoApprovalDelayInSeconds=3600)[3]
-    marketplace.advance(seconds=3590)
+    marketplace.advance(seconds=3000)
     assert status(client, assignment_id) == "Submitted"
 
-    marketplace.advance(seconds=15)
+    marketplace.advance(seconds=601)
 
     assignment = client.get_assignment(AssignmentId=assignment_id)["Assignment"]
     assert assignment["AssignmentStatus"] == "Approved"
