@@ -147,8 +147,9 @@ class Child:
     process: "subprocess.Popen[Any]"
     log: Path
 
-    def wait_until_ready(self, url: str, seconds: float = 60) -> None:
+    def wait_until_ready(self, url: str, seconds: float = 180) -> None:
         """Return once the URL answers; raises ProcessFailed."""
+        # On a machine with ten things to do, a site takes a minute to start.
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.process.poll() is not None:
