@@ -14,6 +14,8 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
 
+from tests.servers import PATIENCE
+
 pytest_plugins = ["tests.append_only"]
 
 HERE = Path(__file__).resolve().parent
@@ -56,6 +58,9 @@ def pytest_report_header() -> str:
 def django_db_modify_db_settings() -> Iterator[None]:
     """A test database of this process's own, so that two runs do not meet."""
     database = settings.DATABASES["default"]
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        # SQLite lets threads in by no order, and the last of two hundred waits for all of them.
+        database["OPTIONS"]["timeout"] = PATIENCE
     name = database["TEST"]["NAME"] or f"test_{database['NAME']}"
     path = Path(name)
     database["TEST"]["NAME"] = str(path.with_name(f"{path.stem}_{os.getpid()}{path.suffix}"))

@@ -8,6 +8,8 @@ from typing import Any
 
 from django.db import connection, connections
 
+from tests.servers import PATIENCE
+
 
 def threads_that_fit(most: int) -> int:
     """One thread for each, as far as the server takes so many connections; test processes that run
@@ -30,7 +32,7 @@ def at_once(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     start = Barrier(size)
 
     def begin() -> None:
-        start.wait(30)
+        start.wait(PATIENCE)
 
     def act(item: Any) -> Any:
         try:

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import requests
 
+from tests.servers import PATIENCE
+
 BEFORE, AFTER, THROTTLE, DROP, REPEAT = "before", "after", "throttle", "drop", "repeat"
 
 
@@ -43,7 +45,9 @@ def faulty_proxy(target: str) -> Iterator[tuple[str, Faults]]:
                 self.refuse(fault)
                 return
             # The signature covers the host, so the host goes through as it came.
-            answer = requests.post(target + "/", data=body, headers=dict(self.headers), timeout=20)
+            answer = requests.post(
+                target + "/", data=body, headers=dict(self.headers), timeout=PATIENCE
+            )
             faults.reached[operation] += 1
             if fault == AFTER:
                 self.refuse(BEFORE)

@@ -21,6 +21,7 @@ from hits.reconciler import reconcile
 from hits.tasks import sync_campaigns
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
+from tests.servers import PATIENCE
 
 KEYS = {"aws_access_key_id": "sqs", "aws_secret_access_key": "sqs", "region_name": "us-east-1"}
 
@@ -88,11 +89,10 @@ class Queue:
 
 
 def _until(holds: Callable[[], bool]) -> None:
-    for _ in range(100):
-        if holds():
-            return
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it did not come to this in time"
         time.sleep(0.1)
-    raise AssertionError("it did not come to this within ten seconds")
 
 
 @pytest.fixture

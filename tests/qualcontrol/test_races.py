@@ -22,6 +22,7 @@ from tests.factories import (
     WorkerFactory,
 )
 from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,7 +32,7 @@ def at_once(*acts: Callable[[], object]) -> list[DomainError | None]:
     start = Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> DomainError | None:
-        start.wait(timeout=10)
+        start.wait(PATIENCE)
         try:
             act()
         except DomainError as error:
