@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connections
+from waitress import wasyncore
 from waitress.server import create_server
 
 from marketplace.wsgi import application
@@ -25,7 +26,7 @@ def server_url() -> Iterator[str]:
     server = create_server(application, host="127.0.0.1", port=0, threads=8)
 
     def run() -> None:
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             server.run()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -33,6 +34,8 @@ def server_url() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.effective_port}"
     server.task_dispatcher.shutdown()
     server.close()
+    # Connections that clients keep alive would keep the server's loop going for two minutes.
+    wasyncore.close_all(server._map)
     thread.join(timeout=PATIENCE)
 
 
