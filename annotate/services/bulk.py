@@ -216,8 +216,7 @@ def keys_checked_at_the_end(table: str) -> Iterator[None]:
     """
     with connection.cursor() as cursor:
         # A table with checks still waiting cannot be altered.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
         # The primary key first, and it stays if other tables refer to it.
         cursor.execute(
             "SELECT conname, pg_get_constraintdef(oid), confrelid::regclass::text, contype = 'f' "
@@ -232,10 +231,11 @@ def keys_checked_at_the_end(table: str) -> Iterator[None]:
         drops = ", ".join(f'DROP CONSTRAINT "{name}"' for name, *_ in keys)
         cursor.execute(f"ALTER TABLE {table} {drops}")
         yield
-        # Helpers in making an index start slower than they help, up to a million rows.
-        cursor.execute("SET LOCAL max_parallel_maintenance_workers = 0")
         adds = ", ".join(f'ADD CONSTRAINT "{name}" {rule}' for name, rule, *_ in keys)
-        cursor.execute(f"ALTER TABLE {table} {adds}")
+        # Helpers in making an index of a few hundred thousand rows start slower than they help.
+        cursor.execute(
+            f"SET LOCAL max_parallel_maintenance_workers = 0; ALTER TABLE {table} {adds}"
+        )
 
 
 def _close(cursor: Any, tables: Sequence[str]) -> None:
@@ -244,15 +244,17 @@ def _close(cursor: Any, tables: Sequence[str]) -> None:
     Altering them would do so as well, but table by table with no end to its waiting: a reader who
     takes them in another order would wait in turn for us.
     """
+    cursor.execute("SELECT current_setting('lock_timeout')")
+    (usual,) = cursor.fetchone()
+    names = ", ".join(dict.fromkeys(tables))
     for _ in range(LOCK_ATTEMPTS):
         try:
             with transaction.atomic():
-                cursor.execute("SELECT current_setting('lock_timeout')")
-                (usual,) = cursor.fetchone()
-                cursor.execute(f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}")
-                names = ", ".join(dict.fromkeys(tables))
-                cursor.execute(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
-                cursor.execute("SELECT set_config('lock_timeout', %s, true)", [usual])
+                cursor.execute(
+                    f"SET LOCAL lock_timeout = {LOCK_MILLISECONDS}; "
+                    f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE; "
+                    f"SET LOCAL lock_timeout = '{usual}'"
+                )
             return
         except OperationalError as error:
             if getattr(error.__cause__, "pgcode", None) != LOCK_NOT_AVAILABLE:
