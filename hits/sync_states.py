@@ -40,16 +40,16 @@ class SyncState:
 
 def sync_state(campaign: Campaign, *, at: datetime) -> SyncState | None:
     """None where the campaign is in step, as far as we know."""
-    wish = SyncWish.objects.filter(campaign=campaign).first()
+    wish = SyncWish.objects.filter(campaign=campaign).select_related("sync").first()
     going_on = list(Sync.objects.going_on(at))
     run = next((sync for sync in going_on if sync.campaign_id == campaign.pk), None)
-    is_waiting = wish is not None and wish.sync_id is None
     if run is not None:
-        is_asked_for = is_waiting or (wish is not None and wish.sync_id == run.pk)
+        # Of a wish whose run was killed, this is the next attempt.
+        is_asked_for = wish is not None and (wish.sync is None or wish.sync.finished_at is None)
         if is_asked_for or at - run.started_at > WORTH_A_WORD:
             return SyncState(Phase.RUNNING, run.started_at, *_progress(campaign))
         return None
-    if wish is not None and is_waiting:
+    if wish is not None and wish.sync is None:
         return SyncState(_waiting(wish, at, is_busy=bool(going_on)), wish.asked_at)
     last = campaign.syncs.first()
     if last is not None and last.finished_at is None and last.seen_at is not None:

@@ -177,6 +177,15 @@ def test_a_run_that_was_killed_is_told_until_another_one_ends():
     assert (before, phase(campaign, later)) == (Phase.SILENT, None)
 
 
+def test_the_run_after_one_that_was_killed_is_told_at_once():
+    campaign = asked(CampaignFactory())
+    SyncWish.objects.update(sync=run_of(campaign))
+    later = NOON + 2 * SILENT_AFTER
+    run_of(campaign, began=later, seen=later)
+
+    assert phase(campaign, later) is Phase.RUNNING
+
+
 def test_a_run_notes_how_far_it_is(requester, monkeypatch):
     monkeypatch.setattr(run_module, "NOTED_EVERY", timedelta())
     campaign = make_campaign(tasks=3)
