@@ -58,6 +58,8 @@ MTURK_READ_TIMEOUT = float(os.environ.get("MTURK_READ_TIMEOUT", "30"))
 # How long a HIT that still has seats may wait with its submissions unread. 0 reads them at each
 # synchronisation; more saves calls where the marketplace limits them.
 MTURK_READ_WAIT_SECONDS = float(os.environ.get("MTURK_READ_WAIT_SECONDS", "0"))
+# How often all HITs are listed; in between, those in which an answer was stored here are read.
+MTURK_LIST_SECONDS = float(os.environ.get("MTURK_LIST_SECONDS", "0"))
 # The SQS queue to which the marketplace sends what happens; empty: the marketplace is only polled.
 MTURK_NOTIFICATION_QUEUE_URL = os.environ.get("MTURK_NOTIFICATION_QUEUE_URL", "")
 # Where that queue answers, and with whose keys; empty: Amazon's SQS, boto3's own way to find keys.

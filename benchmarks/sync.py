@@ -1,11 +1,13 @@
 """API calls and time for each assignment that the reconciler ingests, against a marketplace that
 runs as a process of its own.
 
-Three ways to synchronise are measured: once the workers have filled the HITs, as after a break of
-the reconciler; after each twentieth of the work, as by the clock; and by the clock with
-MTURK_READ_WAIT_SECONDS, which leaves a HIT unread until it is full. The aim is set on the first: a
-call for each HIT of nine, and the listing. By the clock alone a HIT is read again each time that
-its counts have changed, so the calls follow the number of synchronisations.
+Four ways to synchronise are measured: once the workers have filled the HITs, as after a break of
+the reconciler; after each twentieth of the work, as by the clock; by the clock with
+MTURK_READ_WAIT_SECONDS, which leaves a HIT unread until it is full; and that with
+MTURK_LIST_SECONDS, so that all HITs are listed with the last synchronisation alone. The aim is set
+on the first and the last: a call for each HIT of nine, and a listing. By the clock alone a HIT is
+read again each time that its counts have changed, and all are listed each time, so the calls follow
+the number of synchronisations.
 Approvals are a call for each assignment by the API's nature, and are shown apart.
 """
 
@@ -16,6 +18,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -28,6 +31,7 @@ from annotate.services.claims import NothingToDo
 from benchmarks.campaigns import make_campaign
 from benchmarks.harness import Line, Report, main, scratch_database, seconds
 from hits.client import Marketplace, marketplace_of
+from hits.events import is_listing_due
 from hits.models import Assignment
 from hits.reconciler import reconcile
 from hits.services.turns import open_turn, store_answers
@@ -43,8 +47,14 @@ from tests.hits.marketplace_process import (
 AIM = 0.13
 INGESTING = ("ListHITs", "ListAssignmentsForHIT")
 SIZES = {"short": (16, 9, 24), "full": (150, 11, 40)}  # images, captions of each, workers
-# Synchronisations, and the seconds that a HIT may wait to be read.
-WAYS = {"at_the_end": (1, 0), "by_the_clock": (20, 0), "by_the_clock_waiting": (20, 3600)}
+# Synchronisations, and the seconds that a HIT may wait to be read, and that lists lie apart.
+WAYS = {
+    "at_the_end": (1, 0, 0),
+    "by_the_clock": (20, 0, 0),
+    "by_the_clock_waiting": (20, 3600, 0),
+    "by_the_clock_waiting_listing_once": (20, 3600, 36_000),
+}
+WITH_AIM = {"at_the_end", "by_the_clock_waiting_listing_once"}
 TEXT = "Two children with red umbrellas wait beside an old stone bridge."
 
 
@@ -72,8 +82,9 @@ def measure(options: argparse.Namespace) -> Report:
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
         running_marketplace(Path(folder)) as process,
     ):
-        for way, (syncs, wait) in WAYS.items():
+        for way, (syncs, wait, apart) in WAYS.items():
             settings.MTURK_READ_WAIT_SECONDS = wait
+            settings.MTURK_LIST_SECONDS = apart
             with scratch_database():
                 _measure_way(report, process, way, syncs, *size)
     return report
@@ -103,7 +114,7 @@ def _measure_way(
             f"{listing:.3f} ({calls['ListHITs']} + {calls['ListAssignmentsForHIT']})",
             f"{ingested} assignments, {syncs} synchronisations",
             round(listing, 4),
-            AIM if syncs == 1 else None,
+            AIM if way in WITH_AIM else None,
         ),
         Line(f"{what}: approvals", f"{calls['ApproveAssignment'] / ingested:.3f}"),
         Line(f"{what}: time, per assignment", f"{1000 * taken / ingested:.1f} ms"),
@@ -139,9 +150,13 @@ def _run(
     counting = Counting(marketplace_of(campaign))
     taken, each = 0.0, -(-wanted // syncs)
     try:
-        for _ in range(syncs):
+        for number in range(1, syncs + 1):
             _work(campaign, crowd, hit_type_id, each)
-            taken += seconds(lambda: reconcile(campaign, marketplace=counting.marketplace))
+            is_whole = number == syncs or is_listing_due(campaign, at=timezone.now())
+            again = partial(
+                reconcile, campaign, marketplace=counting.marketplace, is_whole=is_whole
+            )
+            taken += seconds(again)
     finally:
         counting.stop()
     return counting.calls, taken

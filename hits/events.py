@@ -160,10 +160,12 @@ def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
 
 
 def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:
-    """Whether all HITs are to be listed: always where events do not come, else now and then."""
+    """Whether all HITs are to be listed: now and then where events come, or where it is enough to
+    read in between the HITs whose answers were stored here; else always."""
     queue_url = settings.MTURK_NOTIFICATION_QUEUE_URL
-    if not queue_url or campaign.hit_types.exclude(queue_url=queue_url).exists():
+    every = settings.MTURK_POLL_SECONDS if queue_url else settings.MTURK_LIST_SECONDS
+    if queue_url and campaign.hit_types.exclude(queue_url=queue_url).exists():
         return True
-    recent = at - timedelta(seconds=settings.MTURK_POLL_SECONDS)
+    recent = at - timedelta(seconds=every)
     listed = Sync.objects.filter(campaign=campaign, is_whole=True, error="")
     return not listed.filter(started_at__gt=recent, finished_at__isnull=False).exists()

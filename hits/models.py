@@ -87,6 +87,8 @@ class Hit(models.Model):
     pending = models.PositiveSmallIntegerField(default=0)
     # Since when submissions are known of that were not read yet; empty: none.
     unread_since = models.DateTimeField(null=True, blank=True)
+    # When its assignments were read because of answers that were stored here.
+    read_at = models.DateTimeField(null=True, blank=True)
     # Assignments of this HIT that were read and, of them, those with the marketplace's decision.
     ingested = models.PositiveSmallIntegerField(default=0)
     settled = models.PositiveSmallIntegerField(default=0)

@@ -1,8 +1,9 @@
 """Ingest: read what the marketplace says was submitted, and join it to what is stored here.
 
 ListHITs gives each HIT's counts, a hundred HITs a call; only HITs whose counts differ from what
-was read before are asked for their assignments. A HIT that an event named is asked in any case,
-and between two listings of everything such HITs are the only ones read.
+was read before are asked for their assignments. A HIT that an event named is asked in any case.
+Between two listings of everything such HITs are the only ones read; where there are no events, it
+is the HITs whose answers were stored here, since an answer comes here before it goes there.
 """
 
 import logging
@@ -13,7 +14,7 @@ from typing import Any
 from defusedxml import DefusedXmlException
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, F, Max, Q
 
 from annotate.kinds import KINDS, AnswerMissing
 from annotate.models import Claim, Response, ResponseStatus, Task
@@ -35,12 +36,19 @@ STATUSES = {
 }
 
 
+# The browser submits an answer right after it was stored here.
+SUBMITTED_WITHIN = timedelta(minutes=1)
+
+
 def ingest(run: Run) -> None:
     """Bring the campaign's HITs, assignments and responses up to the marketplace's state."""
     if run.sync.is_whole:
         _ingest_all(run)
     else:
         _ingest_named(run)
+        if not settings.MTURK_NOTIFICATION_QUEUE_URL:
+            _ingest_answered(run)
+            return  # A lease ends only after a listing said that nothing was submitted under it.
     lapsed = Claim.objects.lapsed(run.at).filter(task__campaign=run.campaign)
     # What was submitted in a HIT that waits to be read keeps its place.
     waiting = Hit.objects.filter(unread_since__isnull=False)
@@ -65,6 +73,45 @@ def _ingest_named(run: Run) -> None:
             # Deleted in the meantime, which is done only when nothing of it is left to read.
             if not error.says_gone:
                 raise
+
+
+def _ingest_answered(run: Run) -> None:
+    """Read the HITs with answers that were stored here and may be submitted by now, with a call
+    for each. An answer that was not submitted within a minute waits for the next listing."""
+    unread = Q(assignments__status=AssignmentStatus.OPENED) & Q(
+        assignments__claims__response__status=ResponseStatus.STORED
+    )
+    hits = run.campaign.hits.alive().annotate(
+        answered=Count("assignments", filter=unread, distinct=True),
+        answered_at=Max("assignments__claims__response__stored_at", filter=unread),
+    )
+    lately = Q(read_at=None) | Q(answered_at__gt=F("read_at") - SUBMITTED_WITHIN)
+    for hit in hits.filter(lately, answered__gt=0).order_by("pk"):
+        answered: int = hit.answered  # type: ignore[attr-defined]
+        is_partial = hit.ingested + answered < hit.seats
+        if _may_wait(run, hit, is_partial=is_partial, unread=answered):
+            _note_unread(run, hit, available=min(hit.available, hit.seats - hit.ingested))
+            continue
+        for assignment in run.marketplace.assignments(
+            hit.hit_id or "", most=hit.ingested + answered
+        ):
+            ingest_assignment(run, hit, assignment)
+        _note_read(run, hit)
+
+
+def _note_read(run: Run, hit: Hit) -> None:
+    """Recount a HIT that was read but not listed: a seat that was free then counts as free still,
+    as far as it can be."""
+    Hit.objects.filter(pk=hit.pk).update(read_at=run.at)
+    open_seats = hit.seats - hit.assignments.ingested().count()
+    available = min(hit.available, open_seats)
+    _note_counts(
+        run,
+        hit,
+        available=available,
+        pending=open_seats - available,
+        expires_at=hit.expires_at or run.at,
+    )
 
 
 def _ingest_hit(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
@@ -244,4 +291,5 @@ def _tasks(run: Run, claimed: list[int], fields: Mapping[str, str]) -> list[Task
     if claimed:
         return list(tasks.filter(pk__in=claimed).order_by("pk"))
     numbers = {int(end) for name in fields if (end := name.rsplit("-", 1)[-1]).isdecimal()}
-    return list(tasks.filter(number__in=sorted(numbers)[: run.campaign.config.hit.images]))
+    named = tasks.filter(number__in=sorted(numbers)[: run.campaign.config.hit.images])
+    return list(named.order_by("pk"))
