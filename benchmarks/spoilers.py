@@ -1,7 +1,8 @@
 """Manners of carelessness: how a real caption is spoiled. Plain Python.
 
-`KNOWN` are the manners that the flags and the risk model were made with; `UNSEEN` were kept apart
-and nothing was tuned on them.
+`KNOWN` are the manners that the flags and the risk model were made with; `UNSEEN` and `BY_MACHINE`
+were kept apart and nothing was tuned on them. No language model was asked: what a machine writes is
+put together from phrases here.
 """
 
 import random
@@ -170,6 +171,47 @@ def fill_a_form(scene: Scene, photo: Photo) -> str:
     return f"A picture of {first} together with {second}."
 
 
+def stay_general(scene: Scene, photo: Photo) -> str:
+    """What a language model says that has seen the image and takes no risk: right, fluent, in the
+    crowd's own manner, and true of many images."""
+    rng = scene.rng
+    first, second, third = (scene.things(photo.image, 3) + ["scene"] * 3)[:3]
+    what = rng.choice(
+        [
+            f"The {first} with the {second}",
+            f"The {first} and the {second}",
+            f"Close view of the {first} near the {second}",
+            f"The {first} beside the {second} and the {third}",
+            f"The {first}, the {second} and the {third}",
+        ]
+    )
+    wheres = [
+        "in an ordinary setting",
+        "during the day",
+        "in their usual place",
+        "seen from the side",
+    ]
+    mores = ["", " and other objects nearby", " in front of a background", " in good light"]
+    return f"{what} {rng.choice(wheres)}{rng.choice(mores)}."
+
+
+def invent(scene: Scene, photo: Photo) -> str:
+    """What a language model says that has seen the image and makes something up: a good caption
+    with one clause about what is not there."""
+    thing = scene.thing(scene.other_image(photo.image))
+    clause = scene.rng.choice(
+        [
+            f"while the {thing} rests nearby",
+            f"with the {thing} in the background",
+            f"as the {thing} passes by",
+            f"with the small {thing} to the left",
+            f"in front of the {thing}",
+            f"with the {thing} partly in view",
+        ]
+    )
+    return f"{photo.text.rstrip('. ')} {clause}."
+
+
 Spoiler = Callable[[Scene, Photo], str]
 KNOWN_SPOILERS: dict[str, Spoiler] = {
     "keyword lists": list_keywords,
@@ -188,6 +230,11 @@ UNSEEN_SPOILERS: dict[str, Spoiler] = {
     "another language": write_in_spanish,
     "a frame with keywords": fill_a_form,
 }
-SPOILERS = KNOWN_SPOILERS | UNSEEN_SPOILERS
+MACHINE_SPOILERS: dict[str, Spoiler] = {
+    "right but general": stay_general,
+    "things made up": invent,
+}
+SPOILERS = KNOWN_SPOILERS | UNSEEN_SPOILERS | MACHINE_SPOILERS
 KNOWN = list(KNOWN_SPOILERS)
 UNSEEN = list(UNSEEN_SPOILERS)
+BY_MACHINE = list(MACHINE_SPOILERS)

@@ -22,7 +22,7 @@ from benchmarks.desks import (
     check_round_robin,
 )
 from benchmarks.harness import Line, Report, main, ratio
-from benchmarks.spoilers import KNOWN, UNSEEN
+from benchmarks.spoilers import BY_MACHINE, KNOWN, UNSEEN
 from qualcontrol.estimate import Estimate
 from qualcontrol.flags import codes_of_captions
 
@@ -37,8 +37,14 @@ AIMS = {RANDOM: 0.067, ROUND_ROBIN: 0.167}
 # The estimate is judged up to so many checks.
 LEAST = 300
 SEEDS = {False: 2, True: 20}
-# Sorts of crowds: the manners that the flags were made for, others, and the first with no flag.
-SORTS = {"known": (*KNOWN, LATE), "unseen": tuple(UNSEEN), "without flags": (*KNOWN, LATE)}
+# Sorts of crowds: the manners that the flags were made for, others, those of language models that
+# have seen the image, and the first with no flag.
+SORTS = {
+    "known": (*KNOWN, LATE),
+    "unseen": tuple(UNSEEN),
+    "by machine": tuple(BY_MACHINE),
+    "without flags": (*KNOWN, LATE),
+}
 
 
 @dataclass
