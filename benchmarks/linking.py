@@ -25,7 +25,7 @@ from hits.simulation.workers.linking import KINDS, Linker, true_meanings
 from hits.simulation.workers.pages import LinkItem, TaskForm, WordField
 from hits.simulation.workers.writers import Honest, Limits, Sight
 
-WORKERS = (3, 5, 7, 9)
+WORKERS = (3, 5, 9, 15)
 IMAGES, CAPTIONS_PER_IMAGE, CROWD = 12, 2, 26  # as the demonstration has them
 CROWDS, MANY_CROWDS = 6, 24
 DEMONSTRATION = parse_config(

@@ -19,10 +19,7 @@ from hits.simulation.scenes.classes import HIDDEN, LABELS
 from hits.simulation.scenes.dataset import Dataset
 from hits.simulation.workers.linking import KINDS, true_meanings
 
-# Which worker links which caption depends on who is there first, and with it how often most of a
-# word's nine workers err. About one link in a hundred is wrong, and in one run of six it was three:
-# a bound near that would fail now and then. Three answers for each caption fail this one, too.
-LEAST_RIGHT = 0.90
+LEAST_RIGHT = 0.97
 # A box as it was drawn: its image, its class, and its edges as the dataset writes them.
 DrawnBox = tuple[str, str, tuple[str, ...]]
 # A word of a caption, by the caption's id and the word's number, and a box it refers to.

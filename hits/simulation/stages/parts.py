@@ -34,7 +34,7 @@ LINKS_TOML = """\
 name = "demo-words"
 preset = "imageclef"
 release = "demo"
-responses = 9  # three do not outvote their errors, which are in every fifth word
+responses = 15  # three do not outvote their errors, which are in every fifth word
 seed = {seed}
 budget = {budget}
 
@@ -97,7 +97,7 @@ LINKS = Part(
     answers="answers",
     verb="link",
     people="all workers get one word in five wrong",
-    cost=3 * Decimal("0.18"),
+    cost=5 * Decimal("0.18"),
     export=write_correspondences,
     errors=0.2,
 )
