@@ -1,11 +1,12 @@
 """A reviewer's day: sign in, judge by keys and by mouse, decide about a careless worker."""
 
+import re
 from statistics import median
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotate.models import Response, ResponseStatus
 from qualcontrol.models import Act, Decision, Exclusion, Judgement, SpotCheck, Verdict
@@ -64,6 +65,11 @@ def key_of_item(page: Page) -> str:
     return page.locator("[data-review]").get_attribute("data-key") or ""
 
 
+def to_go(page: Page, count: int) -> Locator:
+    """The line that says how many drawn checks are left; of 14 it does not say 4."""
+    return page.get_by_text(re.compile(rf"^\s*{count} drawn check"))
+
+
 def judge_by_keys(page: Page, *keys: str) -> None:
     """Give a verdict, and wait for the next caption."""
     before = key_of_item(page)
@@ -75,12 +81,12 @@ def judge_by_keys(page: Page, *keys: str) -> None:
 def test_a_reviewers_day(page, site, sign_in, campaign):
     sign_in(UserFactory(username="reviewer"))
     open_queue(page, site, campaign)
-    expect(page.get_by_text("9 drawn checks to go")).to_be_visible()
+    expect(to_go(page, 9)).to_be_visible()
 
     for left in range(8, 1, -1):
         is_bad = page.locator(CAPTION).inner_text() == LIST
         judge_by_keys(page, *(("b", "1") if is_bad else ("g",)))
-        expect(page.get_by_text(f"{left} drawn check")).to_be_visible()
+        expect(to_go(page, left)).to_be_visible()
     page.get_by_role("link", name="Quality").click()
     page.locator(".plain-list .pseudonym").first.click()
     page.get_by_role("link", name="Exclude …").click()
@@ -109,7 +115,7 @@ def test_a_hundred_verdicts_by_keyboard_alone(page, site, sign_in, many):
         page.locator("[data-review] img").evaluate("(image) => image.decode()")
         page.wait_for_timeout(250)
 
-    expect(page.get_by_text("4 drawn checks to go")).to_be_visible()
+    expect(to_go(page, 4)).to_be_visible()
     page.wait_for_function("performance.getEntriesByName('review-next').length >= 100")
     waits = page.evaluate(
         "performance.getEntriesByName('review-next').map((entry) => entry.duration)"
@@ -130,7 +136,7 @@ def test_a_verdict_waits_until_the_server_answers_again(page, site, sign_in, cam
     assert not Judgement.objects.exists()
     page.unroute("**/checks/**")
 
-    expect(page.get_by_text("8 drawn checks to go")).to_be_visible()
+    expect(to_go(page, 8)).to_be_visible()
     assert Judgement.objects.count() == 1
 
 
@@ -143,7 +149,7 @@ def test_a_skipped_caption_comes_again_at_the_end(page, site, sign_in, campaign)
     for _ in range(8):
         judge_by_keys(page, "g")
 
-    expect(page.get_by_text("1 drawn check to go")).to_be_visible()
+    expect(to_go(page, 1)).to_be_visible()
     assert key_of_item(page) == first
     assert Judgement.objects.count() == 8
 
@@ -171,7 +177,7 @@ def test_a_reason_in_words_is_written_and_sent_by_keyboard(page, site, sign_in, 
     page.keyboard.type("goes on about the weather")
     judge_by_keys(page, "Enter")
 
-    expect(page.get_by_text("8 drawn checks to go")).to_be_visible()
+    expect(to_go(page, 8)).to_be_visible()
     assert Judgement.objects.get().reason == "goes on about the weather"
 
 
@@ -201,10 +207,10 @@ def test_the_queue_is_worked_through_without_javascript(browser: Browser, site, 
     page.get_by_role("link", name="Skip S").click()
     page.wait_for_url("**skip=**")
     page.get_by_role("button", name="Good").click()
-    expect(page.get_by_text("8 drawn checks to go")).to_be_visible()
+    expect(to_go(page, 8)).to_be_visible()
     page.get_by_label("too vague").check()
     page.get_by_role("button", name="Bad").click()
-    expect(page.get_by_text("7 drawn checks to go")).to_be_visible()
+    expect(to_go(page, 7)).to_be_visible()
 
     assert key_of_item(page) != skipped
     assert list(Judgement.objects.values_list("verdict", "reviewer").order_by("pk")) == [
