@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
 from annotate.kinds import KINDS, AnswerMissing
-from annotate.models import Claim, Response, ResponseStatus, Task
+from annotate.models import Claim, Response, ResponseStatus, Task, Worker
 from annotate.services import claims as claim_services
 from annotate.services.responses import confirm_submitted, store_answer
 from hits.answers import UnreadableAnswer, parse_answer
@@ -190,6 +190,8 @@ def ingest_assignment(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
     """Take over one submitted assignment; one that is known already changes nothing but its
     decision."""
     account = account_for(endpoint=run.campaign.endpoint, marketplace_id=listed["WorkerId"])
+    # Worker first, then tasks, as everywhere: an exclusion of this worker takes the same way.
+    Worker.objects.select_for_update().get(pk=account.worker_id)
     assignment, _ = Assignment.objects.get_or_create(
         assignment_id=listed["AssignmentId"], account=account, defaults={"hit": hit}
     )

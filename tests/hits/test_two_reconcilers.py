@@ -1,12 +1,23 @@
-"""Two reconcilers of one campaign at once, as `publish` beside `sync --watch`."""
+"""A reconciler beside somebody else: another of the same campaign, as `publish` beside `sync
+--watch`, or a reviewer who excludes a worker."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connection, transaction
 
+from annotate.models import Claim, ClaimStatus, Response, ResponseStatus, Task, Worker
+from annotate.services.campaigns import recount_places
 from hits.models import Hit, HitStatus
+from hits.reconciler import reconcile
 from hits.steps.ingest import adopt
 from tests.factories import NOON, HitFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.test_reconciler import work
+from tests.servers import PATIENCE
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_hit_that_another_reconciler_made_meanwhile_is_known_as_it_is():
@@ -20,3 +31,46 @@ def test_a_hit_that_another_reconciler_made_meanwhile_is_known_as_it_is():
     # What is noted of it next is written over its row, and must fit.
     seen_before.save()
     assert Hit.objects.get().status == HitStatus.OPEN
+
+
+def somebody_waits_for_a_lock() -> bool:
+    with connection.cursor() as cursor:
+        # A transaction sees the activity of its first look, unless it asks anew.
+        cursor.execute("SELECT pg_stat_clear_snapshot()")
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        return bool(cursor.fetchone()[0])
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks no rows")
+def test_ingest_waits_for_the_worker_before_it_holds_a_task(client, marketplace, requester):
+    """An exclusion locks the worker and then tasks; the other way round, each would wait for the
+    other. The lease was lost, so that ingest takes the task's place again."""
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    Claim.objects.update(status=ClaimStatus.RELEASED)
+    recount_places(campaign)
+
+    def ingest() -> None:
+        try:
+            reconcile(campaign)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            Worker.objects.select_for_update().get()
+            ingested = pool.submit(ingest)
+            end = time.monotonic() + PATIENCE
+            while not somebody_waits_for_a_lock():
+                assert not ingested.done()
+                assert time.monotonic() < end
+                time.sleep(0.05)
+            Task.objects.select_for_update(nowait=True).get()
+        ingested.result(PATIENCE)
+
+    assert Response.objects.get().status == ResponseStatus.SUBMITTED
+    assert recount_places(campaign) == 0
