@@ -17,8 +17,8 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from annotate.config import parse_config
-from annotate.correspondence_exports import write_correspondences
-from annotate.exports import write_captions
+from annotate.exports.captions import write_captions
+from annotate.exports.correspondences import write_correspondences
 from annotate.kinds import KINDS
 from annotate.models import Box, Campaign, CaptionSet, GivenCaption, Release, Task
 from annotate.releases import freeze

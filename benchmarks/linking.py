@@ -15,7 +15,7 @@ from typing import NamedTuple, get_args
 from annotate.config import parse_config
 from annotate.correspondence.aggregation import Answers, Method, aggregate
 from annotate.correspondence.answers import Words, parse
-from annotate.tokens import tokens
+from annotate.language.tokens import tokens
 from benchmarks.harness import Line, Report, main
 from hits.simulation.checks.links import LEAST_RIGHT
 from hits.simulation.scenes.classes import HIDDEN, LABELS

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotate.content_selection.baselines import Box
 from annotate.content_selection.metric import Boxes
-from annotate.csv_files import MalformedFile, read_json
+from annotate.datasets.csv_files import MalformedFile, read_json
 
 
 def read_gold(path: Path) -> dict[str, list[Boxes]]:

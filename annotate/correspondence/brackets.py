@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import TypeVar
 
-from annotate.tokens import tokens
+from annotate.language.tokens import tokens
 
 # What a word refers to: a box's number, or a kind.
 Mark = TypeVar("Mark", bound=int | str)

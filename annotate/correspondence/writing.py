@@ -14,8 +14,8 @@ from annotate.correspondence.agreement import alpha, mean_overlaps, units
 from annotate.correspondence.answers import Words
 from annotate.correspondence.boxes import NumberedBox
 from annotate.correspondence.brackets import bracketed, entities
-from annotate.json_text import dump, json_array, json_object
-from annotate.tokens import tokens
+from annotate.exports.json_text import dump, json_array, json_object
+from annotate.language.tokens import tokens
 
 DIGITS = 4
 

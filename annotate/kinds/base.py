@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 from annotate.config import CampaignConfig
 from annotate.errors import DomainError
-from annotate.exports import Files
+from annotate.exports.files import Files
+from annotate.language.text import Problem
 from annotate.models import Campaign, Release, Response, Task
-from annotate.text import Problem
 
 
 class CampaignNotPossible(DomainError):

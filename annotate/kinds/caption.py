@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from annotate.config import CampaignConfig
-from annotate.consensus import mean_similarities
-from annotate.exports import CAPTION_FILES
+from annotate.exports.captions import CAPTION_FILES
+from annotate.exports.records import class_names, create_in_chunks, image_record
 from annotate.image_files import display_url
 from annotate.kinds.base import (
     AnswerMissing,
@@ -16,6 +16,8 @@ from annotate.kinds.base import (
     Candidate,
     Drawn,
 )
+from annotate.language.consensus import mean_similarities
+from annotate.language.text import normalise, problems
 from annotate.models import (
     Campaign,
     Caption,
@@ -27,9 +29,7 @@ from annotate.models import (
     Selection,
     Task,
 )
-from annotate.records import class_names, create_in_chunks, image_record
 from annotate.services.priming import keywords
-from annotate.text import normalise, problems
 
 
 class CaptionKind:

@@ -18,12 +18,14 @@ from annotate.correspondence.answers import (
 )
 from annotate.correspondence.boxes import NumberedBox
 from annotate.correspondence.nouns import suggested
-from annotate.correspondence_exports import CORRESPONDENCE_FILES
 from annotate.errors import DomainError
+from annotate.exports.correspondences import CORRESPONDENCE_FILES
 from annotate.image_files import display_url
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
 from annotate.kinds.correspondence_answer import told
 from annotate.kinds.correspondence_release import freeze
+from annotate.language.text import Problem
+from annotate.language.tokens import Token, pieces, tokens
 from annotate.models import (
     Box,
     Campaign,
@@ -36,8 +38,6 @@ from annotate.models import (
 )
 from annotate.services.boxes import numbered_boxes
 from annotate.services.caption_sets import set_named, set_of_release
-from annotate.text import Problem
-from annotate.tokens import Token, pieces, tokens
 
 
 class CorrespondenceKind:

@@ -6,9 +6,9 @@ from typing import Any
 from annotate.correspondence.answers import kinds, links
 from annotate.correspondence.brackets import bracketed
 from annotate.correspondence.writing import box_id
+from annotate.language.tokens import tokens
 from annotate.models import Response
 from annotate.services.boxes import numbered_boxes
-from annotate.tokens import tokens
 
 
 def told(response: Response) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from annotate.correspondence.agreement import alpha, units
 from annotate.correspondence.answers import Referent, Words
 from annotate.correspondence.boxes import NumberedBox
 from annotate.correspondence.writing import Picture, Sentence
-from annotate.correspondence_exports import SENTENCES
-from annotate.exports import describe
+from annotate.exports.correspondences import SENTENCES
+from annotate.exports.files import describe
+from annotate.exports.records import class_names, create_in_chunks, image_record
 from annotate.kinds.base import Candidate, Drawn
 from annotate.models import Release, ReleasedCorrespondence, ReleasedFile, ReleasedImage, Task
-from annotate.records import class_names, create_in_chunks, image_record
 from annotate.services.boxes import numbered_boxes
 
 ABOUT = ("width", "height", "file_name", "coco_url")

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from annotate import coco
+from annotate.datasets import coco
 from annotate.errors import DomainError
+from annotate.exports.records import create_in_chunks
+from annotate.language.text import normalise
 from annotate.models import CaptionSet, GivenCaption, Image, Release, ReleasedCaption, Role
-from annotate.records import create_in_chunks
 from annotate.services.selections import SLUG
-from annotate.text import normalise
 
 
 class NoSuchCaptions(DomainError):

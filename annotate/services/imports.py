@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
-from annotate import coco, openimages
-from annotate.csv_blocks import open_blocks
-from annotate.csv_files import MalformedFile, Progress, no_progress, open_csv
+from annotate.datasets import coco, openimages
+from annotate.datasets.csv_blocks import open_blocks
+from annotate.datasets.csv_files import MalformedFile, Progress, no_progress, open_csv
 from annotate.errors import DomainError
 from annotate.models import (
     Box,

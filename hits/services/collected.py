@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from annotate.collected import Collected, Columns, Fault, image_names, read_collected
-from annotate.csv_files import Progress, no_progress
+from annotate.datasets.collected import Collected, Columns, Fault, image_names, read_collected
+from annotate.datasets.csv_files import Progress, no_progress
 from annotate.errors import DomainError
+from annotate.language.text import normalise
 from annotate.models import Behaviour, Campaign, Image, Response, ResponseStatus, Worker
 from annotate.services.responses import add_collected
-from annotate.text import normalise
 from hits.services.accounts import account_for
 from qualcontrol.services import decide, learn, review_submitted
 

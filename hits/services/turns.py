@@ -10,10 +10,10 @@ from django.db import transaction
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
+from annotate.language.text import Problem
 from annotate.models import Campaign, Claim, Response, ResponseStatus, Worker
 from annotate.services.claims import NothingToDo, claim_tasks, release_claims
 from annotate.services.responses import keep_behaviour, store_answer
-from annotate.text import Problem
 from hits.behaviour import behaviour_field, read_counts
 from hits.client import marketplace_of
 from hits.models import Assignment, AssignmentStatus, Barring, Hit, WorkerAccount

@@ -20,9 +20,9 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
+from annotate.language.text import Problem
 from annotate.models import Campaign, Claim
 from annotate.services.claims import NothingToDo
-from annotate.text import Problem
 from hits import tokens
 from hits.behaviour import behaviour_field, device_of
 from hits.client import MarketplaceError

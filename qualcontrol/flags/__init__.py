@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from annotate.config import CampaignConfig
-from annotate.consensus import mean_similarities
+from annotate.language.consensus import mean_similarities
 from qualcontrol.flags.behaviour import Conduct, behaviour_flags
 from qualcontrol.flags.copies import copy_flags
 from qualcontrol.flags.flag import Flag, codes

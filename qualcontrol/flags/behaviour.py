@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from annotate.config import CampaignConfig, Flags
-from annotate.english import words
+from annotate.language.english import words
 from qualcontrol.flags.flag import Flag
 
 # A pasted text of so many words is not jotted down.

@@ -7,7 +7,7 @@ of English but is nearly always right, takes microseconds, and can say which wor
 import re
 from functools import lru_cache
 
-from annotate.tokens import written
+from annotate.language.tokens import written
 
 BEGIN, END = "^", "$"
 STOPS = ',.;:!?()"“”'

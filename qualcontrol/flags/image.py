@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from annotate.config import CampaignConfig, Flags
-from annotate.english import rarity, stem, words
+from annotate.language.english import rarity, stem, words
 from qualcontrol.flags.flag import Flag
 
 CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy"})

@@ -14,7 +14,7 @@ from itertools import combinations
 from math import comb
 from typing import NamedTuple, Protocol
 
-from annotate.english import rarity, stem, words
+from annotate.language.english import rarity, stem, words
 
 RAREST = 4
 IN_A_KEY = 3

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from annotate.config import CampaignConfig
-from annotate.english import is_known, words
-from annotate.text import LISTING_WORDS, THERE_IS, URL, is_keyword_list
+from annotate.language.english import is_known, words
+from annotate.language.text import LISTING_WORDS, THERE_IS, URL, is_keyword_list
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.grammar import (
     FUNCTION_WORDS,

@@ -3,7 +3,7 @@
 
 const PATIENCE = 15_000; // milliseconds until our server counts as not answering
 
-// What a word is, as annotate/tokens.py says it; without a look behind, which older browsers lack.
+// What a word is, as annotate/language/tokens.py says it; without a look behind, which older browsers lack.
 const WORD =
   /(?:\p{N}\p{M}*[.,:](?=\p{N})|[\p{L}\p{N}])(?:\p{N}\p{M}*[.,:](?=\p{N})|['’ʼ\-‐‑](?=[\p{L}\p{N}])|[\p{L}\p{N}\p{M}\u200c\u200d])*/gu;
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.collected import Collected, Columns, Fault, image_names, read_collected
-from annotate.csv_files import MalformedFile
+from annotate.datasets.collected import Collected, Columns, Fault, image_names, read_collected
+from annotate.datasets.csv_files import MalformedFile
 
 # The columns of a batch-results file, in the requester site's order.
 HEADER = [

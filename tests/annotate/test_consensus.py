@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.consensus import mean_similarities
+from annotate.language.consensus import mean_similarities
 
 texts = st.lists(
     st.text(max_size=40) | st.sampled_from(["a red kite", "two kites fly"]), max_size=8

@@ -9,9 +9,9 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from annotate.content_selection.files import read_boxes, read_gold
-from annotate.correspondence_exports import write_correspondences
 from annotate.errors import DomainError
-from annotate.exports import write_captions
+from annotate.exports.captions import write_captions
+from annotate.exports.correspondences import write_correspondences
 from annotate.models import Box, ReleasedCorrespondence
 from annotate.releases import ReleaseRefused, freeze
 from annotate.services.responses import discard

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate import csv_blocks
-from annotate.csv_blocks import BlockFile, open_blocks
-from annotate.csv_files import MalformedFile
+from annotate.datasets import csv_blocks
+from annotate.datasets.csv_blocks import BlockFile, open_blocks
+from annotate.datasets.csv_files import MalformedFile
 
 NAMES = ["id", "name", "note"]
 

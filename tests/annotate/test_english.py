@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.english import frequency, is_known, rarity, stem, words
+from annotate.language.english import frequency, is_known, rarity, stem, words
 
 ANY_TEXT = st.text(st.characters(categories=None))
 

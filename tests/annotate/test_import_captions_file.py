@@ -6,9 +6,9 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotate.coco import read_captions
+from annotate.datasets.coco import read_captions
+from annotate.language.tokens import pieces, tokens
 from annotate.models import CaptionSet
-from annotate.tokens import pieces, tokens
 from tests.factories import ImageFactory
 
 pytestmark = pytest.mark.django_db

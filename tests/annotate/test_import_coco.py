@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as Picture
 
-from annotate.csv_files import MalformedFile
+from annotate.datasets.csv_files import MalformedFile
 from annotate.models import Box, Image, ObjectClass
 from annotate.services import imports
 from annotate.services.priming import keywords

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotate.csv_files import MalformedFile
+from annotate.datasets.csv_files import MalformedFile
 from annotate.errors import DomainError
 from annotate.models import Box, ClassRelation, Image, ObjectClass
 from annotate.services import imports

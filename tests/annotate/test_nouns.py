@@ -3,7 +3,7 @@
 import pytest
 
 from annotate.correspondence.nouns import suggested
-from annotate.tokens import tokens
+from annotate.language.tokens import tokens
 
 
 def hinted(caption, *names):

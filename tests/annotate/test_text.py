@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.config import CaptionRules
-from annotate.text import is_keyword_list, normalise, problems
+from annotate.language.text import is_keyword_list, normalise, problems
 
 GOOD = "A brown dog jumps over a low wooden fence in a garden."
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.text import normalise
-from annotate.tokens import pieces, tokens
+from annotate.language.text import normalise
+from annotate.language.tokens import pieces, tokens
 
 ANY_TEXT = st.text(st.characters(categories=None))
 PLAIN_TEXT = st.text(st.characters(max_codepoint=127))

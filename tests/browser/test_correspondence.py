@@ -7,8 +7,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
+from annotate.language.tokens import tokens
 from annotate.models import Campaign, Correspondence, Image, Response
-from annotate.tokens import tokens
 from hits.reconciler import reconcile
 from qualcontrol.services import review_submitted
 from tests.browser.conftest import DESKTOP, PHONE

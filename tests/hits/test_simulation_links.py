@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from annotate.correspondence.answers import parse
 from annotate.kinds import KINDS
+from annotate.language.tokens import tokens
 from annotate.models import Correspondence
-from annotate.tokens import tokens
 from hits.simulation.checks.links import released_links, true_links
 from hits.simulation.faults import judge_of
 from hits.simulation.scenes.classes import HIDDEN, LABELS

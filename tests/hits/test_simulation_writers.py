@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.config import CaptionRules
-from annotate.text import problems
+from annotate.language.text import problems
 from hits.simulation.faults import fault
 from hits.simulation.scenes.classes import HIDDEN, LABELS
 from hits.simulation.workers.hands import CARELESS_WRITERS, writer_of

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from annotate.exports import write_captions
+from annotate.exports.captions import write_captions
 from annotate.management.base import DomainCommand, release_named
 
 

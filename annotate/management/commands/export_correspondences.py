@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from annotate.correspondence_exports import write_correspondences
+from annotate.exports.correspondences import write_correspondences
 from annotate.management.base import DomainCommand, release_named
 
 

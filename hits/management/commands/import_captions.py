@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.collected import Columns
+from annotate.datasets.collected import Columns
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.reports import bytes_shown
 from hits.services.collected import Intake, import_collected

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from annotate.correspondence.answers import WordKind
-from annotate.tokens import tokens
+from annotate.language.tokens import tokens
 from hits.simulation.workers.pages import LinkItem, TaskForm
 from hits.simulation.workers.words import references
 

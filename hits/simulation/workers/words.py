@@ -2,7 +2,7 @@
 
 import re
 
-from annotate.tokens import tokens
+from annotate.language.tokens import tokens
 
 IRREGULAR = {
     "man": "men",

@@ -5,10 +5,10 @@ A word is a run of letters, digits and their marks; apostrophes and hyphens insi
 spaces between words is one word up to its next mark.
 
 Everything that speaks of words rests on this: links go by a word's number and place (`tokens`,
-`pieces`), a campaign's rules count them (`annotate.text`), flags compare them in one spelling
-(`annotate.english.words`), and the task page's counter (`static/hits/task.js`) says it again, held
-to the same by `tests/words.json`. Stored answers name words by their numbers: another definition
-would make them mean other words.
+`pieces`), a campaign's rules count them (`annotate.language.text`), flags compare them in one
+spelling (`annotate.language.english.words`), and the task page's counter (`static/hits/task.js`)
+says it again, held to the same by `tests/words.json`. Stored answers name words by their numbers:
+another definition would make them mean other words.
 """
 
 import re

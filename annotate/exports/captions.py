@@ -1,18 +1,16 @@
-"""A release as files, in the form of the published nocaps captions.
+"""A release of captions as files, in the form of the published nocaps captions.
 
 Everything is read from the release's own rows, in their order, so that the same release gives the
 same bytes for ever. Files are written in chunks: a release of any size takes little memory.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from annotate.errors import DomainError
-from annotate.json_text import CHUNK, dump, json_array
+from annotate.exports.files import Files, describe, write_files
+from annotate.exports.json_text import CHUNK, dump, json_array
 from annotate.models import Release, ReleasedCaption, Role
-
-Files = Mapping[str, Callable[[Release], Iterator[str]]]
 
 
 def captions_file(release: Release) -> Iterator[str]:
@@ -73,37 +71,6 @@ def write_captions(release: Release, out_dir: Path) -> list[Path]:
     """Write the files of a release of captions into a folder; returns their paths. Raises
     DomainError for a release of another kind."""
     return write_files(release, CAPTION_FILES, out_dir, kind="caption")
-
-
-def write_files(release: Release, files: Files, out_dir: Path, *, kind: str) -> list[Path]:
-    """Write a release's files into a folder, each whole or not at all; returns their paths. Raises
-    DomainError for a release of another kind."""
-    if release.campaign.kind != kind:
-        raise DomainError(f"{release} is a release of the kind {release.campaign.kind}.")
-    out_dir.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, chunks in files.items():
-        path = out_dir / name
-        unfinished = path.with_suffix(".part")
-        with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(chunks(release))
-        unfinished.replace(path)
-        paths.append(path)
-    return paths
-
-
-def describe(release: Release, what: str) -> dict[str, Any]:
-    """The `info` block: what the release is, with the seed that drew it."""
-    return {
-        "description": f"{release.campaign.slug}: {what}",
-        "version": release.name,
-        "year": release.created_at.year,
-        "date_created": release.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "contributor": "",
-        "url": "",
-        "seed": release.seed,
-        "partial": release.is_partial,
-    }
 
 
 def _captions(release: Release, role: Role, field: str) -> Iterator[tuple[int, Any]]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotate.csv_files import MalformedFile, Progress, no_progress, open_csv, open_text
+from annotate.datasets.csv_files import MalformedFile, Progress, no_progress, open_csv, open_text
 
 
 class Collected(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotate.csv_blocks import Block, BlockFile
-from annotate.csv_files import CsvFile, MalformedFile, read_json
+from annotate.datasets.csv_blocks import Block, BlockFile
+from annotate.datasets.csv_files import CsvFile, MalformedFile, read_json
 
 LABEL = re.compile(r"/[a-z]/[a-z0-9_]+")
 IMAGE_KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotate.csv_files import MalformedFile, read_json
+from annotate.datasets.csv_files import MalformedFile, read_json
 
 # Boxes of COCO end up to a few pixels outside of their images; further out is an error.
 SLACK = 2.0

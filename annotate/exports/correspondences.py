@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from annotate.exports import Files, write_files
+from annotate.exports.files import Files, write_files
 from annotate.models import Release
 
 SENTENCES = "sentences/"

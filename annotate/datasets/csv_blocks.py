@@ -9,7 +9,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotate.csv_files import NOT_UTF8, CsvFile, MalformedFile, Progress, no_progress, open_bytes
+from annotate.datasets.csv_files import (
+    NOT_UTF8,
+    CsvFile,
+    MalformedFile,
+    Progress,
+    no_progress,
+    open_bytes,
+)
 
 # Small enough for a block to stay in the processor's cache while it is taken apart.
 PIECE = 1 << 15

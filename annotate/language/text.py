@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotate.config import CaptionRules
-from annotate.tokens import written
+from annotate.language.tokens import written
 
 WHITE_SPACE = re.compile(r"\s+")
 LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from annotate.english import rarity, stem, words
+from annotate.language.english import rarity, stem, words
 
 # What "a", "with" and "standing" weigh says nothing about an image.
 LEAST_RARITY = 1.5

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 
-from annotate.tokens import written
+from annotate.language.tokens import written
 
 ONE_SORT = str.maketrans("’ʼ‐‑", "''--")
 COMMONEST = 8.0
@@ -20,8 +20,8 @@ ENDINGS = (("ies", "y", 5), ("sses", "ss", 6), ("ches", "ch", 6), ("shes", "sh",
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text (see `annotate.tokens`) in one spelling: lower case, compatibility
-    characters unified, one sort of apostrophe and of hyphen."""
+    """The words of a text (see `annotate.language.tokens`) in one spelling: lower case,
+    compatibility characters unified, one sort of apostrophe and of hyphen."""
     unified = unicodedata.normalize("NFKC", text).casefold()
     return tuple(written(unified if unified.isascii() else unified.translate(ONE_SORT)))
 

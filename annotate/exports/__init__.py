@@ -1,0 +1,1 @@
+"""Releases as files: captions, correspondences, and what both kinds have in common."""

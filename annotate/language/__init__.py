@@ -1,0 +1,1 @@
+"""Captions as language: characters, words, spelling, and what captions of an image share."""
