@@ -16,7 +16,11 @@ from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
 from tests.factories import BoxFactory, CampaignFactory, ClassFactory, ImageFactory
 from tests.threads import at_once
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    # Python from 3.12 on warns of a child that takes another thread's lock along; ours is killed.
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+]
 on_postgresql = pytest.mark.skipif(
     "connection.vendor != 'postgresql'", reason="the keys of SQLite's tables stay where they are"
 )

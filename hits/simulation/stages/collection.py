@@ -78,7 +78,7 @@ class Collection:
         opened = ingested.hits_created + replaced.hits_created
         notes.append(
             f"{ingested.ingested} read, {ingested.approved + replaced.approved} paid, "
-            f"{done.judged} checked, {done.bad} bad, {done.excluded} workers excluded, "
+            f"{done.judged} checked, {done.bad} bad, {done.excluded} excluded, "
             f"{opened} HITs opened"
         )
         return opened
@@ -99,7 +99,7 @@ def quality_told(campaign: Campaign) -> str:
     excluded = campaign.exclusions.in_force().count()
     estimate = found.estimate
     return (
-        f"{found.good + found.bad} checks found {found.bad} bad, {excluded} workers excluded; of "
+        f"{found.good + found.bad} checks found {found.bad} bad, {excluded} excluded; of "
         f"{found.kept} answers kept {estimate.share:.1%} are bad ({estimate.low:.1%} to "
         f"{estimate.high:.1%})"
     )
