@@ -18,9 +18,9 @@ lint: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
-	DJANGO_SETTINGS_MODULE=annotate.settings $(BIN)/mypy annotate qualcontrol hits benchmarks
+	DJANGO_SETTINGS_MODULE=annotate.settings $(BIN)/mypy annotate qualcontrol hits benchmarks tools
 	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy marketplace benchmarks/marketplace.py \
-		benchmarks/marketplace_site.py
+		benchmarks/marketplace_rush.py benchmarks/marketplace_site.py
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings marketplace.settings
 
@@ -43,16 +43,18 @@ requirements: .venv/installed-dev
 		--custom-compile-command "make requirements" requirements.in -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--custom-compile-command "make requirements" requirements-dev.in -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--custom-compile-command "make requirements" --constraints requirements-dev.txt \
+		requirements-uv.in -o requirements-uv.txt
 
 clean:
 	rm -rf .venv build var
 
 # The checked marker files make a second run start at once, and a changed list install again.
 .venv/installed: requirements.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --require-hashes -r requirements.txt
+	$(PYTHON) tools/install.py requirements.txt
 	touch $@
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
-	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.txt
+	$(PYTHON) tools/install.py requirements-dev.txt
 	touch $@
