@@ -1,22 +1,48 @@
 #!/usr/bin/env python
-"""Run a management command of one of the two sites."""
+"""Run a management command of one of the two sites.
+
+The sites do not import each other, and a process runs one of them. The command's name says which.
+"""
 
 import os
 import sys
+from pathlib import Path
+
+OTHER_SITE = "marketplace"
 
 
-def settings_for(command: str) -> str:
-    """The settings module a command belongs to: `marketplace…` commands run the other site."""
-    return "marketplace.settings" if command.startswith("marketplace") else "annotate.settings"
+def settings_for(arguments: list[str]) -> str:
+    """The settings module for the command, or for the one that help is asked about."""
+    words = [word for word in arguments if not word.startswith("-")]
+    if words[:1] == ["help"]:
+        words = words[1:]
+    is_other = bool(words) and words[0].startswith(OTHER_SITE)
+    return f"{OTHER_SITE}.settings" if is_other else "annotate.settings"
 
 
 def main() -> None:
-    command = sys.argv[1] if len(sys.argv) > 1 else ""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_for(command))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_for(sys.argv[1:]))
 
-    from django.core.management import execute_from_command_line
+    from django.core.management import ManagementUtility, find_commands
 
-    execute_from_command_line(sys.argv)
+    class Utility(ManagementUtility):
+        """Lists the commands of both sites."""
+
+        def main_help_text(self, commands_only: bool = False) -> str:
+            text = super().main_help_text(commands_only)
+            folder = Path(__file__).resolve().parent / OTHER_SITE / "management"
+            missing = [
+                name
+                for name in sorted(find_commands(str(folder)))
+                if name.startswith(OTHER_SITE) and name not in text.split()
+            ]
+            if commands_only:
+                return "\n".join(sorted([*text.split(), *missing]))
+            if missing:
+                text += "\n".join(["", "", f"[{OTHER_SITE}]", *(f"    {each}" for each in missing)])
+            return text
+
+    Utility(sys.argv).execute()
 
 
 if __name__ == "__main__":

@@ -86,5 +86,9 @@ class LinkRefused(DomainError):
     """A signed link is forged, cut off, used up or too old."""
 
 
+class PasswordNeeded(DomainError):
+    """The account has a password, so nothing else opens it."""
+
+
 class StudyRefused(DomainError):
     """The study cannot be made or joined like this."""

@@ -138,7 +138,9 @@ def _problems_of_one(requirement: Requirement) -> list[str]:
     return found
 
 
-def _locale_problems(comparator: str, integers: Sequence, locales: Sequence) -> list[str]:
+def _locale_problems(
+    comparator: str, integers: Sequence[int], locales: Sequence[Mapping[str, str]]
+) -> list[str]:
     if comparator not in LOCALE_COMPARATORS:
         return [f"The comparator {comparator} cannot be used with a locale."]
     if integers or not locales:
@@ -150,7 +152,9 @@ def _locale_problems(comparator: str, integers: Sequence, locales: Sequence) -> 
     return []
 
 
-def _integer_problems(comparator: str, integers: Sequence, locales: Sequence) -> list[str]:
+def _integer_problems(
+    comparator: str, integers: Sequence[int], locales: Sequence[Mapping[str, str]]
+) -> list[str]:
     if locales or not integers:
         return [f"The comparator {comparator} needs IntegerValues, and no LocaleValues."]
     if comparator not in ("In", "NotIn") and len(integers) != 1:

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Protocol
 
 from django.conf import settings
+from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, connection
 from waitress.server import create_server
 
 from marketplace import clock
 from marketplace.services.notifications import deliver
+from marketplace.services.retention import forget
 from marketplace.services.sweep import sweep
-from marketplace.wsgi import application
 
 logger = logging.getLogger(__name__)
 
@@ -38,13 +39,15 @@ class Companion(Protocol):
 class Repeater(threading.Thread):
     """Does what is due, again and again, until it is told to stop."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: Step, *, every: float | None = None) -> None:
         super().__init__(name=step.__name__, daemon=True)
         self.step = step
+        # Seconds between two turns.
+        self.every = settings.SWEEP_SECONDS if every is None else every
         self.stopped = threading.Event()
 
     def run(self) -> None:
-        while not self.stopped.wait(settings.SWEEP_SECONDS):
+        while not self.stopped.wait(self.every):
             try:
                 while self.step(at=clock.now()) and not self.stopped.is_set():
                     pass
@@ -63,9 +66,12 @@ class Repeater(threading.Thread):
 def serve(
     *, host: str, port: int, ready: Callable[[str], object], beside: Sequence[Companion] = ()
 ) -> None:
-    """Serve until SIGTERM or SIGINT; raises OSError where an address is taken."""
+    """Serve until SIGTERM or SIGINT; raises OSError where an address is taken.
+
+    The caller checks the address (`marketplace.listening`), also for what is beside.
+    """
     server = create_server(
-        application,
+        get_wsgi_application(),
         host=host,
         port=port,
         threads=settings.SERVER_THREADS,
@@ -82,7 +88,12 @@ def serve(
     # Apart, so that a slow queue of a requester's does not stop the time.
     companions: list[Companion] = []
     try:
-        for companion in (*beside, Repeater(sweep), Repeater(deliver)):
+        repeaters = (
+            Repeater(sweep),
+            Repeater(deliver),
+            Repeater(forget, every=settings.RETENTION_SECONDS),
+        )
+        for companion in (*beside, *repeaters):
             companion.start()
             companions.append(companion)
         ready(

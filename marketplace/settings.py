@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from marketplace.keys import path_beside, stored_key
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 
@@ -35,7 +37,6 @@ def words(name: str) -> list[str]:
 # The site's own address: the API's endpoint, and the `turkSubmitTo` that task frames are told.
 MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rstrip("/")
 MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or ""
-IS_LOOPBACK = MARKETPLACE_HOST in {"127.0.0.1", "localhost", "::1"}
 IS_HTTPS = MARKETPLACE_URL.startswith("https://")
 # A second address of this same server, on another host, for the pages that are in HITs
 # themselves; empty to serve them, sandboxed, from the first.
@@ -45,14 +46,6 @@ if MARKETPLACE_FRAME_URL and urlsplit(MARKETPLACE_URL).netloc == MARKETPLACE_FRA
     raise ImproperlyConfigured("MARKETPLACE_FRAME_URL must be another host than MARKETPLACE_URL.")
 
 DEBUG = flag("MARKETPLACE_DEBUG", default=False)
-SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "")
-if not SECRET_KEY:
-    if not IS_LOOPBACK:
-        raise ImproperlyConfigured(
-            "MARKETPLACE_SECRET_KEY is missing. A marketplace that others can reach needs one of "
-            'its own: python -c "import secrets; print(secrets.token_urlsafe(50))"'
-        )
-    SECRET_KEY = "only-for-a-marketplace-on-this-machine"
 ALLOWED_HOSTS = [
     *words("MARKETPLACE_ALLOWED_HOSTS"),
     MARKETPLACE_HOST,
@@ -79,17 +72,18 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "django.middleware.security.SecurityMiddleware",
+    "marketplace.pages.middleware.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "marketplace.pages.middleware.ContentSecurityPolicyMiddleware",
     "marketplace.pages.middleware.FrameHostMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "marketplace.pages.middleware.WellFormedMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "marketplace.pages.middleware.SignedInWorkerMiddleware",
+    "marketplace.pages.middleware.SessionMiddleware",
 ]
 
 ROOT_URLCONF = "marketplace.urls"
@@ -104,7 +98,7 @@ TEMPLATES = [
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
-                "marketplace.pages.context.worker",
+                "marketplace.pages.context.session",
             ],
         },
     }
@@ -113,8 +107,15 @@ TEMPLATES = [
 DATABASE_URL = os.environ.get(
     "MARKETPLACE_DATABASE_URL", f"sqlite:///{VAR_DIR / 'marketplace.sqlite3'}"
 )
-DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60)}
+# A connection that the server has cut is replaced before a request uses it.
+DATABASES = {
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+}
+_database_file = ""
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    _database_file = str(DATABASES["default"]["NAME"])
+    # Django's own, with threads that write in the order in which they asked to.
+    DATABASES["default"]["ENGINE"] = "marketplace.sqlite"
     # Write-ahead logging lets readers go on while one writes; IMMEDIATE makes a writer wait for
     # its turn at the start of a transaction, where waiting is safe, and not in its middle.
     DATABASES["default"]["OPTIONS"] = {
@@ -125,6 +126,12 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # A test database in memory cannot be shared with threads as a file can.
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test-marketplace.sqlite3"}
     VAR_DIR.mkdir(exist_ok=True)
+# Signs sessions, sign-in links, invitations and the pages of lists. Where none is set, one is made
+# and kept; then the marketplace listens on this machine alone (`marketplace.listening`).
+SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "").strip()
+SECRET_KEY_IS_SET = bool(SECRET_KEY)
+if not SECRET_KEY_IS_SET:
+    SECRET_KEY = stored_key(path_beside(_database_file, otherwise=VAR_DIR))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-us"
@@ -142,6 +149,8 @@ CSRF_COOKIE_NAME = "marketplace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 CSRF_FAILURE_VIEW = "marketplace.pages.problems.stale_form"
 SESSION_COOKIE_AGE = 30 * 24 * 3600
+# Who came from a panel follows its link again after that time.
+STUDY_SESSION_AGE = timedelta(days=1)
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
@@ -149,6 +158,16 @@ X_FRAME_OPTIONS = "DENY"
 BEHIND_PROXY = flag("MARKETPLACE_BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Browsers that come by http are sent to https, and stay there for a year.
+SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+SILENCED_SYSTEM_CHECKS = [
+    # Django's SecurityMiddleware is there, in a class of this site's own.
+    "security.W001",
+    # Whether other hosts of the domain have https, this site does not know.
+    "security.W005",
+    "security.W021",
+]
 SECURE_REFERRER_POLICY = "same-origin"
 APPEND_SLASH = False
 # A request of the API, or a worker's answers; more is not read at all.
@@ -185,6 +204,8 @@ ATTEMPTS_WITHIN = timedelta(minutes=15)
 ATTEMPTS_PER_ACCOUNT = 10
 ATTEMPTS_PER_ADDRESS = 100
 NEW_ACCOUNTS_PER_ADDRESS = 200
+# How often people whom a panel sends may arrive from one address, in that time.
+ARRIVALS_PER_ADDRESS = 500
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
@@ -202,6 +223,12 @@ SIGNATURE_AGE = timedelta(minutes=15)
 ACTIVITY_KEPT = timedelta(days=int(os.environ.get("MARKETPLACE_ACTIVITY_DAYS", "365")))
 if not timedelta(days=1) <= ACTIVITY_KEPT <= timedelta(days=36_500):
     raise ImproperlyConfigured("MARKETPLACE_ACTIVITY_DAYS must be between 1 and 36500.")
+# How long else is kept what docs/marketplace.md says under "Retention".
+NOTIFICATIONS_KEPT = timedelta(days=30)
+MESSAGES_KEPT = timedelta(days=365)
+IDLE_PARTICIPANTS_KEPT = timedelta(days=30)
+# How often the server looks for what it keeps no longer.
+RETENTION_SECONDS = 600.0
 # The clock can be set and faults injected: for tests of clients, never for real work.
 TEST_HOOKS = flag("MARKETPLACE_TEST_HOOKS", default=False)
 
@@ -251,6 +278,22 @@ MTURK_QUESTION_MAX_BYTES = 65_535
 MTURK_NOTIFICATION_VERSIONS = ["2006-05-05", "2014-08-15"]
 # Where SQS and SNS answer; empty for Amazon's own.
 MTURK_NOTIFICATION_ENDPOINT = os.environ.get("MARKETPLACE_NOTIFICATION_ENDPOINT", "")
+# Keys made for this purpose, and the queues and topics of Amazon's that they may be used for:
+# whole addresses, or beginnings that end in an asterisk. boto3's own way to find keys is not used.
+NOTIFICATION_KEYS = tuple(
+    os.environ[name]
+    for name in (
+        "MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID",
+        "MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY",
+    )
+    if os.environ.get(name)
+)
+if len(NOTIFICATION_KEYS) == 1:
+    raise ImproperlyConfigured(
+        "Set both MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID and "
+        "MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY, or neither."
+    )
+NOTIFICATION_DESTINATIONS = words("MARKETPLACE_NOTIFICATION_DESTINATIONS")
 # Notifications come at least once, in no promised order: how many copies of each are sent, and
 # whether those that wait are sent newest first.
 MTURK_NOTIFICATION_COPIES = 1

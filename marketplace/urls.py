@@ -3,10 +3,19 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
 
 from marketplace.api import hooks
 from marketplace.api.views import api
-from marketplace.pages import accounts, frames, qualifications, statements, studies, views
+from marketplace.pages import (
+    accounts,
+    frames,
+    problems,
+    qualifications,
+    statements,
+    studies,
+    views,
+)
 
 
 @csrf_exempt
@@ -14,10 +23,13 @@ def root(request: HttpRequest) -> HttpResponse:
     """Calls of the API are posted here; a browser gets the list of HITs."""
     if request.method in ("GET", "HEAD"):
         return views.groups(request)
-    return api(request)
+    if request.method == "POST":
+        return api(request)
+    return problems.wrong_method(request, ["GET", "HEAD", "POST"])
 
 
-def healthz(request: HttpRequest) -> HttpResponse:
+@require_safe
+def healthz(_request: HttpRequest) -> HttpResponse:
     """Answers as soon as the site does."""
     return HttpResponse("ok", content_type="text/plain")
 
@@ -49,6 +61,11 @@ urlpatterns = [
     path("assignments/<str:assignment_id>", views.assignment, name="assignment"),
     path("assignments/<str:assignment_id>/return", views.give_back, name="return"),
     path("frames/<str:hit_id>", frames.question, name="question_frame"),
+    # Amazon's addresses of a group, as clients print them.
+    path("mturk/preview", views.group_link, name="group_link"),
+    path("mturk/previewandaccept", views.group_link, name="group_link_accept"),
+    path("projects/<str:group_id>/tasks", views.group_link, name="project"),
+    path("projects/<str:group_id>/tasks/accept_random", views.group_link, name="project_accept"),
     path("mturk/externalSubmit", frames.external_submit, name="external_submit"),
     path("test/clock", hooks.set_clock, name="set_clock"),
     path("test/faults", hooks.set_faults, name="set_faults"),

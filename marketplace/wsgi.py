@@ -1,9 +1,23 @@
-"""The marketplace as a WSGI application."""
+"""The marketplace as a WSGI application, for a server of the operator's own choice.
+
+`manage.py marketplace` is the usual way, and does without this module: it also runs the threads
+that keep the time.
+"""
 
 import os
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
+from marketplace.keys import SET_ONE
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
+
+if not settings.SECRET_KEY_IS_SET:
+    raise ImproperlyConfigured(
+        "A WSGI server does not tell on which address it listens, so the marketplace runs under "
+        f"one only with a signing key of your own. {SET_ONE}"
+    )
 
 application = get_wsgi_application()

@@ -15,7 +15,7 @@ class ApiError(Exception):
     status = 400
     type_name = "RequestError"
 
-    def body(self, at: datetime) -> dict[str, Any]:
+    def body(self, _at: datetime) -> dict[str, Any]:
         return {"__type": self.type_name, "Message": str(self), "message": str(self)}
 
 

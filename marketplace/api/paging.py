@@ -78,4 +78,4 @@ def _read(token: str, about: str) -> int:
         raise RequestError(
             "NextToken belongs to another list or other parameters.", "InvalidParameterValue"
         )
-    return pk
+    return int(pk)

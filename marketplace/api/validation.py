@@ -22,7 +22,8 @@ def validate(shape: StructureShape | None, body: dict[str, Any]) -> dict[str, An
     problems = list(_problems(shape, body, ""))
     if problems:
         raise ValidationError(problems)
-    return _convert(shape, body)
+    converted: dict[str, Any] = _convert(shape, body)
+    return converted
 
 
 def _problems(shape: Shape, value: Any, path: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.services.activity import noted
-from marketplace.services.sweep import catch_up
+from marketplace.services.sweep import sweep
 
 from . import faults, operations, serializing
 from .errors import (
@@ -65,7 +65,7 @@ def _handle(request: HttpRequest) -> dict[str, Any]:
     model = operation_model(name)
     params = validate(model.input_shape, body)
     at = clock.now()
-    catch_up(at=at)
+    sweep(at=at, requester=requester)
     call = Call(requester=requester, params=params, at=at, operation=name)
     with faults.around(name), _noted(call):
         answer = HANDLERS[name](call)

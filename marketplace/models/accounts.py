@@ -91,7 +91,10 @@ class Message(models.Model):
     read_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["worker", "-id"], name="message_of_worker")]
+        indexes = [
+            models.Index(fields=["worker", "-id"], name="message_of_worker"),
+            models.Index(fields=["sent_at"], name="message_by_time"),
+        ]
 
     def __str__(self) -> str:
         return self.subject
@@ -113,6 +116,7 @@ class RequestToken(models.Model):
                 fields=["requester", "operation", "token"], name="request_token_once"
             ),
         ]
+        indexes = [models.Index(fields=["operation", "used_at"], name="request_token_by_time")]
 
     def __str__(self) -> str:
         return self.token

@@ -1,7 +1,7 @@
 """Money in the database: whole cents, since SQLite has no exact decimals."""
 
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
@@ -9,8 +9,13 @@ CENTS = 100
 # Far beyond anyone's balance, and far within what the database can add up.
 MOST = Decimal("1000000000000.00")
 
+if TYPE_CHECKING:
+    Field = models.Field[Decimal, Decimal]
+else:
+    Field = models.Field  # Only its stubs are generic.
 
-class MoneyField(models.Field):
+
+class MoneyField(Field):
     """A Decimal with two places, kept as a whole number of cents."""
 
     def get_internal_type(self) -> str:
@@ -19,7 +24,7 @@ class MoneyField(models.Field):
     def to_python(self, value: Any) -> Decimal | None:
         return None if value is None else Decimal(value).quantize(Decimal("0.01"))
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Decimal | None:
+    def from_db_value(self, value: Any, *_: Any) -> Decimal | None:
         return None if value is None else Decimal(int(value)).scaleb(-2)
 
     def get_prep_value(self, value: Any) -> int | None:

@@ -40,6 +40,12 @@ LIVE = [AssignmentStatus.ACCEPTED, *REVEALED]
 DECIDED = [AssignmentStatus.APPROVED, AssignmentStatus.REJECTED]
 
 
+class HitTypeQuerySet(models.QuerySet["HitType"]):
+    def known_as(self, public_id: str) -> Self:
+        """The type with that HITTypeId or HITGroupId: links to a group name one or the other."""
+        return self.filter(Q(public_id=public_id) | Q(group_id=public_id))
+
+
 class HitType(models.Model):
     """What HITs of one group have in common; the same properties are the same type."""
 
@@ -55,6 +61,8 @@ class HitType(models.Model):
     auto_approval_delay = models.DurationField()
     qualification_requirements = models.JSONField(default=list)
     created_at = models.DateTimeField()
+
+    objects = HitTypeQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -204,9 +212,6 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def in_time(self, at: datetime) -> Self:
         return self.accepted().filter(deadline__gt=at)
-
-    def revealed(self) -> Self:
-        return self.filter(status__in=REVEALED)
 
 
 class Assignment(models.Model):

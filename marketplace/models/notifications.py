@@ -52,7 +52,10 @@ class Event(models.Model):
     sent_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["sent_at", "due_at"], name="event_still_due")]
+        indexes = [
+            models.Index(fields=["sent_at", "due_at"], name="event_still_due"),
+            models.Index(fields=["happened_at"], name="event_by_time"),
+        ]
 
     def __str__(self) -> str:
         return str(self.document_id)

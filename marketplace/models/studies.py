@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from .accounts import Worker
-from .hits import HitType
+from .hits import AssignmentQuerySet, HitType
 
 CODE_PARAMETER = "cc"
 
@@ -73,3 +73,9 @@ class Participation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.study}"
+
+    def assignments(self) -> AssignmentQuerySet:
+        """What the worker accepted of the study's HITs since they came for it."""
+        return self.worker.assignments.filter(
+            hit__hit_type_id=self.study.hit_type_id, accepted_at__gte=self.started_at
+        )

@@ -27,7 +27,7 @@ def operator_required(
     """Send everybody but an operator to the operators' sign-in page."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
         if not (request.user.is_active and request.user.is_staff):
             return redirect("operator:sign_in")
         response = view(request, *args, **kwargs)  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from django import forms
 from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 
 from marketplace.models import HitType, Requester
 from marketplace.services.accounts import MOST_INVITATION_DAYS, MOST_INVITATION_USES
@@ -15,12 +16,12 @@ class SignInForm(forms.Form):
     name = forms.CharField(max_length=150)
     password = forms.CharField(max_length=200, widget=forms.PasswordInput)
 
-    def operator(self):
+    def operator(self) -> User | None:
         """The operator of that name and password, or None."""
         found = authenticate(
             username=self.cleaned_data["name"], password=self.cleaned_data["password"]
         )
-        return found if found is not None and found.is_staff else None
+        return found if isinstance(found, User) and found.is_staff else None
 
 
 class MoneyForm(forms.Form):

@@ -1,7 +1,7 @@
 """The operator's pages of what happened: HITs, the activity log, the ledger and payouts."""
 
 import csv
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.contrib import messages
 from django.db.models import Count, Q, Sum
@@ -127,13 +127,15 @@ def pay_out(request: OperatorRequest) -> HttpResponse:
 
 @require_GET
 @operator_required
-def payout_csv(request: OperatorRequest, made_at: str) -> HttpResponse:
+def payout_csv(_request: OperatorRequest, made_at: str) -> HttpResponse:
     """One payout's list: worker, name, amount."""
     try:
+        # A time without a zone is none of ours; one at the end of time may have no UTC.
         moment = datetime.fromisoformat(made_at)
-    except ValueError as error:
+        is_ours = moment.tzinfo is not None and moment.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise Http404("There is no such payout.") from error
-    if moment.tzinfo is None:
+    if not is_ours:
         raise Http404("There is no such payout.")
     rows = Transfer.objects.filter(kind=TransferKind.PAYOUT, made_at=moment)
     amounts = dict(rows.values_list("worker", "amount"))

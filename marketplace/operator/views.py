@@ -1,5 +1,6 @@
 """The operator's pages: sign in, requesters and workers."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.contrib import messages
@@ -55,7 +56,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 @contextmanager
-def _told(request: OperatorRequest, action: str, about: str, done: str):
+def _told(request: OperatorRequest, action: str, about: str, done: str) -> Iterator[None]:
     """Log what the block does and tell the operator, refusals too."""
     try:
         with logged(request, action, about):

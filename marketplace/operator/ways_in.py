@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
@@ -26,23 +27,33 @@ from .pages import newest_first
 get_or_post = require_http_methods(["GET", "POST"])
 
 
-def _made(
-    request: OperatorRequest, form: forms.Form, action: str, about: str, make: Callable[[], object]
-) -> bool:
-    """Make what a valid form asks for; a refusal becomes the form's own problem."""
-    try:
-        with logged(request, action, about):
-            make()
-    except DomainError as error:
-        form.add_error(None, str(error))
-        return False
-    return True
-
-
-def _page(request: OperatorRequest, template: str, context: dict[str, object]) -> HttpResponse:
-    form = context["form"]
-    status = 400 if isinstance(form, forms.Form) and form.errors else 200
-    return render(request, f"marketplace/operator/{template}.html", context, status=status)
+def _list_and_make(
+    request: OperatorRequest,
+    name: str,
+    form: forms.Form,
+    *,
+    make: Callable[[], object],
+    told: tuple[str, str, str],
+    rows: QuerySet[Any],
+    beside: Callable[[Any], object],
+) -> HttpResponse:
+    """The page of this name: all rows, each with what the table shows beside its columns, and the
+    form that makes one more. `told` is what was done and, with the form's fields in braces, to
+    what, for the activity log; then the message to the operator."""
+    action, about, done = told
+    if form.is_valid():
+        try:
+            with logged(request, action, about.format_map(form.cleaned_data)):
+                make()
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, done)
+            return redirect(f"operator:{name}")
+    page = newest_first(request, rows)
+    context = {"form": form, "page": page, "rows": [(row, beside(row)) for row in page.rows]}
+    status = 400 if form.errors else 200
+    return render(request, f"marketplace/operator/{name}.html", context, status=status)
 
 
 @get_or_post
@@ -50,19 +61,24 @@ def _page(request: OperatorRequest, template: str, context: dict[str, object]) -
 def invitations(request: OperatorRequest) -> HttpResponse:
     """All invitations with their links, and a form for one more."""
     form, at = InvitationForm(request.POST or None), clock.now()
-    if form.is_valid():
+
+    def make() -> None:
         uses, days = form.cleaned_data["uses"], form.cleaned_data["days"]
-        expires_at = at + timedelta(days=days)
-        with logged(request, "made an invitation", f"{uses} accounts, {days} days"):
-            accounts.invite(uses=uses, expires_at=expires_at, at=at)
-        messages.success(request, "The invitation is made. Its link is in the list.")
-        return redirect("operator:invitations")
-    page = newest_first(request, Invitation.objects.all())
-    rows = [
-        (row, invitation_url(row) if row.uses_left and row.expires_at > at else "")
-        for row in page.rows
-    ]
-    return _page(request, "invitations", {"form": form, "page": page, "rows": rows})
+        accounts.invite(uses=uses, expires_at=at + timedelta(days=days), at=at)
+
+    return _list_and_make(
+        request,
+        "invitations",
+        form,
+        make=make,
+        told=(
+            "made an invitation",
+            "{uses} accounts, {days} days",
+            "The invitation is made. Its link is in the list.",
+        ),
+        rows=Invitation.objects.all(),
+        beside=lambda row: invitation_url(row) if row.uses_left and row.expires_at > at else "",
+    )
 
 
 @require_POST
@@ -81,20 +97,23 @@ def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
 def studies(request: OperatorRequest) -> HttpResponse:
     """All studies with the addresses for their panels, and a form for one more."""
     form = StudyForm(request.POST or None)
-    if form.is_valid():
+
+    def make() -> None:
         name, hit_type = form.cleaned_data["name"], form.cleaned_data["hit_type"]
-        if _made(request, form, "made a study", name, lambda: study_services.create_study(
-            name=name, hit_type=hit_type, plan=form.plan(), at=clock.now()
-        )):  # fmt: skip
-            messages.success(request, "The study is made. Give the panel its address.")
-            return redirect("operator:studies")
-    found = Study.objects.select_related("hit_type").annotate(
-        joined=Count("participations"),
-        completed=Count("participations", filter=Q(participations__completed_at__isnull=False)),
+        study_services.create_study(name=name, hit_type=hit_type, plan=form.plan(), at=clock.now())
+
+    return _list_and_make(
+        request,
+        "studies",
+        form,
+        make=make,
+        told=("made a study", "{name}", "The study is made. Give the panel its address."),
+        rows=Study.objects.select_related("hit_type").annotate(
+            joined=Count("participations"),
+            completed=Count("participations", filter=Q(participations__completed_at__isnull=False)),
+        ),
+        beside=study_services.panel_url,
     )
-    page = newest_first(request, found)
-    rows = [(row, study_services.panel_url(row)) for row in page.rows]
-    return _page(request, "studies", {"form": form, "page": page, "rows": rows})
 
 
 @require_POST
@@ -115,12 +134,12 @@ def open_study(request: OperatorRequest, slug: str) -> HttpResponse:
 def layouts(request: OperatorRequest) -> HttpResponse:
     """All HIT layouts with the parameters that they take, and a form for one more."""
     form = LayoutForm(request.POST or None)
-    if form.is_valid() and _made(
-        request, form, "made a layout", form.cleaned_data["name"],
-        lambda: layout_services.create_layout(**form.cleaned_data, at=clock.now()),
-    ):  # fmt: skip
-        messages.success(request, "The layout is made. HITs name it by its id.")
-        return redirect("operator:layouts")
-    page = newest_first(request, HitLayout.objects.select_related("requester"))
-    rows = [(row, sorted(gaps(row.template))) for row in page.rows]
-    return _page(request, "layouts", {"form": form, "page": page, "rows": rows})
+    return _list_and_make(
+        request,
+        "layouts",
+        form,
+        make=lambda: layout_services.create_layout(**form.cleaned_data, at=clock.now()),
+        told=("made a layout", "{name}", "The layout is made. HITs name it by its id."),
+        rows=HitLayout.objects.select_related("requester"),
+        beside=lambda row: sorted(gaps(row.template)),
+    )

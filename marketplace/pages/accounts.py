@@ -1,5 +1,6 @@
 """Signing in and up, and the worker's own profile."""
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -18,10 +19,9 @@ from marketplace.services import accounts
 from marketplace.services.links import use_link
 
 from .decorators import WorkerRequest, worker_required
+from .sessions import begin_session
 from .sign_in import (
-    SSO_SOURCE,
     address_of,
-    begin_session,
     introduction_of,
     invitation_of_link,
     safe_next,
@@ -79,7 +79,7 @@ def sso(request: HttpRequest) -> HttpResponse:
     try:
         introduction = introduction_of(request.GET, at=at)
         worker = accounts.worker_of_identity(
-            source=SSO_SOURCE,
+            source=accounts.SSO_SOURCE,
             identifier=introduction.identifier,
             country=introduction.country,
             address=address_of(request),
@@ -127,12 +127,12 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return _refused(request, str(error))
 
 
-def _sign_up(request: HttpRequest, make_account) -> HttpResponse:
+def _sign_up(request: HttpRequest, make_account: Callable[..., Worker]) -> HttpResponse:
     if request.method != "POST":
         return render(request, "marketplace/sign_up.html")
     fields = {name: request.POST.get(name, "") for name in ("name", "password", "country")}
     try:
-        worker: Worker = make_account(**fields, address=address_of(request), at=clock.now())
+        worker = make_account(**fields, address=address_of(request), at=clock.now())
     except AccountRefused as error:
         context, status = {"problem": str(error), "field": error.field}, 400
     except TooManyAttempts as error:

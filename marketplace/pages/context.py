@@ -4,17 +4,14 @@ from typing import Any
 
 from django.http import HttpRequest
 
-STUDY_KEY = "study"
 AUTO_ACCEPT_KEY = "accepts_next"
 
 
-def worker(request: HttpRequest) -> dict[str, Any]:
-    """The study that a participant is here for, and how many messages are new."""
-    found = getattr(request, "worker", None)
-    if not found:
-        return {}
-    return {
-        "study_slug": request.session.get(STUDY_KEY, ""),
+def session(request: HttpRequest) -> dict[str, Any]:
+    """The study that a participant is here for, or how many of a worker's messages are new."""
+    if participation := getattr(request, "participation", None):
+        return {"own_study": participation.study}
+    if found := getattr(request, "worker", None):
         # Called by the template that shows it, and by no other.
-        "unread_messages": found.messages.filter(read_at=None).count,
-    }
+        return {"unread_messages": found.messages.filter(read_at=None).count}
+    return {}

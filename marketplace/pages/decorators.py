@@ -11,7 +11,11 @@ from django.utils.http import urlencode
 
 from marketplace.models import Worker
 
+from .problems import outside_study
+from .sessions import Scope, scope_of
+
 Rest = ParamSpec("Rest")
+LONGEST_ADDRESS = 2000
 
 
 class WorkerRequest(HttpRequest):
@@ -20,18 +24,49 @@ class WorkerRequest(HttpRequest):
     worker: Worker
 
 
+class ScopedRequest(HttpRequest):
+    """A request of a signed-in worker, or of a participant in a study."""
+
+    scope: Scope
+
+
 def worker_required(
     view: Callable[Concatenate[WorkerRequest, Rest], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
-    """Send a visitor who is not signed in to the sign-in page."""
+    """Send strangers to the sign-in page; for participants from a panel there is no such page."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
-        if not request.worker:  # type: ignore[attr-defined]
-            # Only a page that was looked at can be gone back to after signing in.
-            wanted = request.get_full_path() if request.method == "GET" else ""
-            query = f"?{urlencode({'next': wanted})}" if wanted not in ("", "/") else ""
-            return redirect(reverse("sign_in") + query)
+    def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+        scope = scope_of(request)
+        if scope is None:
+            return _to_sign_in(request)
+        if scope.participation is not None:
+            return outside_study(request, scope.participation.study)
         return view(request, *args, **kwargs)  # type: ignore[arg-type]
 
     return wrapped
+
+
+def scope_required(
+    view: Callable[Concatenate[ScopedRequest, Rest], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    """Open the page to workers and participants, who find what is in their scope."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+        scope = scope_of(request)
+        if scope is None:
+            return _to_sign_in(request)
+        request.scope = scope  # type: ignore[attr-defined]
+        return view(request, *args, **kwargs)  # type: ignore[arg-type]
+
+    return wrapped
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    # Only a page that was looked at can be gone back to after signing in.
+    wanted = request.get_full_path() if request.method == "GET" else ""
+    if len(wanted) > LONGEST_ADDRESS:
+        wanted = ""
+    query = f"?{urlencode({'next': wanted})}" if wanted not in ("", "/") else ""
+    return redirect(reverse("sign_in") + query)

@@ -1,7 +1,7 @@
 """What happens inside a task's frame: pages made of a HIT's own text, and the submission.
 
-A frame on another site, or with its cookies shut out, has no session; the assignment's id is what
-entitles it. A session that is there must be the right worker's all the same.
+A frame on another site, or without cookies, has no session: the assignment's id, which only its
+worker was told, is enough. If there is a session, the assignment must be within its scope.
 """
 
 from django.conf import settings
@@ -23,6 +23,7 @@ from .amazon_pages import led_here
 from .form_rows import form_rows
 from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
 from .policy import MEDIA_POLICY, content_policy
+from .sessions import scope_of
 
 
 @require_GET
@@ -59,7 +60,9 @@ def external_submit(request: HttpRequest) -> HttpResponse:
 
 def _take_answers(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        return _problem(request, "Answers are submitted by a form's POST.", status=405)
+        problem = _problem(request, "Answers are submitted by a form's POST.", status=405)
+        problem.headers["Allow"] = "POST"
+        return problem
     try:
         assignment = _submitted_assignment(request)
         parsed = parse_question(assignment.hit.question)
@@ -136,15 +139,16 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
         raise DomainError(
             "This was only a preview. Accept the HIT first, then do it; nothing was submitted."
         )
-    if not public_id:
+    if not public_id or not public_id.isprintable():
         raise DomainError("The form did not say which assignment it belongs to.")
     assignment = (
         Assignment.objects.filter(public_id=public_id)
         .select_related("hit__hit_type", "hit__requester", "worker")
         .first()
     )
-    worker = request.worker  # type: ignore[attr-defined]
-    if assignment is None or (worker and assignment.worker_id != worker.pk):
+    scope = scope_of(request)
+    is_foreign = scope is not None and not scope.assignments.filter(public_id=public_id).exists()
+    if assignment is None or is_foreign:
         raise AssignmentClosed("There is no such assignment of yours. Nothing was submitted.")
     return assignment
 

@@ -1,19 +1,38 @@
-"""What every page of the site has: a content security policy, and the signed-in worker."""
+"""What every page of the site has: a content security policy, and whose session it is."""
 
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseNotFound
+from django.core.exceptions import BadRequest
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotFound,
+    HttpResponsePermanentRedirect,
+)
+from django.middleware import security
 from django.utils.functional import SimpleLazyObject
 
-from marketplace.models import Worker
-
 from .policy import content_policy
+from .problems import not_found
+from .sessions import participation_of, worker_of
 
 Handler = Callable[[HttpRequest], HttpResponse]
-SESSION_KEY = "worker_id"
-SIGN_IN_NUMBER_KEY = "sign_in_number"
 FRAME_PATHS = ("/frames/", "/static/", "/healthz")
+
+
+class SecurityMiddleware(security.SecurityMiddleware):
+    """Django's, which sends browsers from http to https, and leaves programs alone."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
+        # Without a proxy's word nobody knows how a request came, and all would go in circles.
+        # Programs that sign calls, or look whether the site answers, follow no redirect, and a
+        # form that was posted would lose its fields.
+        is_program = "X-Amz-Target" in request.headers or request.path == "/healthz"
+        is_posted = request.method not in ("GET", "HEAD")
+        if not settings.BEHIND_PROXY or is_program or is_posted:
+            return None
+        return super().process_request(request)
 
 
 class ContentSecurityPolicyMiddleware:
@@ -46,20 +65,32 @@ class FrameHostMiddleware:
         return self.get_response(request)
 
 
-class SignedInWorkerMiddleware:
-    """Puts `request.worker`, the signed-in worker or None, on every request."""
+class WellFormedMiddleware:
+    """Answers requests that no page could read."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        request.worker = SimpleLazyObject(lambda: _worker_of(request))  # type: ignore[attr-defined]
+        # No row can be found by a NUL, and PostgreSQL takes none.
+        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return not_found(request)
+        charset = (request.content_params or {}).get("charset", "utf-8")
+        if request.content_type == "multipart/form-data" and charset.lower() != "utf-8":
+            # Browsers send no other, and some of Python's are for anything but text.
+            raise BadRequest("A form must be in UTF-8.")
         return self.get_response(request)
 
 
-def _worker_of(request: HttpRequest) -> Worker | None:
-    pk = request.session.get(SESSION_KEY)
-    if not pk:
-        return None
-    number = request.session.get(SIGN_IN_NUMBER_KEY, 0)
-    return Worker.objects.filter(pk=pk, sign_in_number=number).first()
+class SessionMiddleware:
+    """Puts `request.worker` and `request.participation` on every request; at most one is there."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        request.worker = SimpleLazyObject(lambda: worker_of(request))  # type: ignore[attr-defined]
+        request.participation = SimpleLazyObject(  # type: ignore[attr-defined]
+            lambda: participation_of(request)
+        )
+        return self.get_response(request)

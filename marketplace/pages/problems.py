@@ -1,12 +1,19 @@
 """What is shown where nothing can be: to a browser a page, to a client of the API JSON."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
+from django.shortcuts import redirect, render
 from django.views import defaults
 
+from marketplace.models import Study
+
 NOT_FOUND = "There is no such page here, or it is not there any more."
+OUTSIDE_STUDY = (
+    "You came here for one study, and this page is not part of it. If you have an account of your "
+    "own, sign in to use the rest of the site."
+)
 STALE = (
     "This page was open for too long, or you signed in anew meanwhile. Nothing was done. Go back, "
     "reload the page, and try again."
@@ -25,22 +32,38 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return defaults.bad_request(request, exception)
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
     """Nothing of the site is at the address."""
     if _is_call(request):
         told = "Calls of the API are posted to the root of the marketplace's address."
         return _json("UnknownOperationException", told, 404)
-    return _page(request, "Not found", NOT_FOUND, 404)
+    return not_possible(request, "Not found", NOT_FOUND, 404)
 
 
-def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+def outside_study(request: HttpRequest, study: Study) -> HttpResponse:
+    """The answer to a participant from a panel: 404, but their study in place of the HITs."""
+    if request.resolver_match and request.resolver_match.url_name == "groups":
+        return redirect(study)
+    return not_possible(request, "Not part of your study", OUTSIDE_STUDY, 404)
+
+
+def stale_form(request: HttpRequest, **_: object) -> HttpResponse:
     """A form whose token is another session's."""
-    return _page(request, "Reload the page", STALE, 403)
+    return not_possible(request, "Reload the page", STALE, 403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """An error of ours; it is in the log."""
-    return _page(request, "Something went wrong", FAILED, 500)
+    return not_possible(request, "Something went wrong", FAILED, 500)
+
+
+def wrong_method(request: HttpRequest, allowed: Sequence[str]) -> HttpResponse:
+    """A method that does nothing at the address."""
+    response: HttpResponse = HttpResponseNotAllowed(allowed)
+    if _is_call(request):
+        response = _json("UnknownOperationException", f"{request.method} is not supported.", 405)
+        response.headers["Allow"] = ", ".join(allowed)
+    return response
 
 
 def _is_call(request: HttpRequest) -> bool:
@@ -52,6 +75,7 @@ def _json(type_name: str, message: str, status: int) -> JsonResponse:
     return JsonResponse(body, status=status, content_type="application/x-amz-json-1.1")
 
 
-def _page(request: HttpRequest, title: str, told: str, status: int) -> HttpResponse:
+def not_possible(request: HttpRequest, title: str, told: str, status: int) -> HttpResponse:
+    """A page that says why there is nothing else to show."""
     context = {"title": title, "told": told}
     return render(request, "marketplace/not_possible.html", context, status=status)

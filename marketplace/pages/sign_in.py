@@ -1,25 +1,22 @@
-"""Sessions, and the links that begin them."""
+"""The links that sign people in, and where requests come from."""
 
 import hashlib
 import hmac
+import ipaddress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, QueryDict
-from django.middleware.csrf import rotate_token
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
 from marketplace.errors import LinkRefused
 from marketplace.models import Invitation, Worker
 
-from .middleware import SESSION_KEY, SIGN_IN_NUMBER_KEY
-
 _SALT = "marketplace.sign-in"
 _INVITATION_SALT = "marketplace.invitation"
-SSO_SOURCE = "sso"
 
 
 def sign_in_url(worker: Worker) -> str:
@@ -95,15 +92,6 @@ def introduction_of(query: QueryDict, *, at: datetime) -> Introduction:
     )
 
 
-def begin_session(request: HttpRequest, worker: Worker) -> None:
-    """Begin the worker's session, and end whatever session was there before."""
-    # A fresh key and a fresh form token: what somebody planted before is of no use.
-    request.session.flush()
-    rotate_token(request)
-    request.session[SESSION_KEY] = worker.pk
-    request.session[SIGN_IN_NUMBER_KEY] = worker.sign_in_number
-
-
 def safe_next(request: HttpRequest, target: str | None) -> str:
     """The page to go on to, where it is one of this site; the list of HITs otherwise."""
     if target and url_has_allowed_host_and_scheme(
@@ -114,6 +102,16 @@ def safe_next(request: HttpRequest, target: str | None) -> str:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where the request comes from; what a proxy says of it counts only where there is one."""
+    """Where the request comes from; what a proxy says of it counts only where there is one.
+
+    An IPv6 address is cut to its network, as one customer has 2**64 addresses.
+    """
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
-    return forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")
+    text = forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return text
+    if address.version == 4:
+        return str(address)
+    return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))

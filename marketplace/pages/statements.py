@@ -4,6 +4,7 @@ import csv
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet, Sum
@@ -62,7 +63,7 @@ def _totals(transfers: QuerySet[Transfer]) -> dict[str, Decimal]:
     return {**sums, "all": earned, "due": earned - sums["payouts"]}
 
 
-def _months(worker: Worker) -> QuerySet[Transfer, dict]:
+def _months(worker: Worker) -> QuerySet[Transfer, dict[str, Any]]:
     return (
         worker.transfers.filter(kind__in=PAID_KINDS)
         .annotate(month=TruncMonth("made_at", tzinfo=UTC))

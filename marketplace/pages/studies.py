@@ -2,6 +2,8 @@
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from marketplace import clock
@@ -9,6 +11,7 @@ from marketplace.errors import (
     AccountRefused,
     DomainError,
     NothingToAccept,
+    PasswordNeeded,
     StudyRefused,
     TooManyAttempts,
 )
@@ -16,9 +19,9 @@ from marketplace.models import Participation, Study
 from marketplace.services import studies
 from marketplace.services.participations import progress_of
 
-from .context import STUDY_KEY
-from .decorators import WorkerRequest, worker_required
-from .sign_in import address_of, begin_session
+from .decorators import ScopedRequest, scope_required
+from .sessions import begin_study_session
+from .sign_in import address_of
 
 
 def _study(slug: str) -> Study:
@@ -46,34 +49,54 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         )
     if request.method != "POST":
         return _welcome(request, study, identifier)
+    worker = request.worker or None  # type: ignore[attr-defined]
     try:
         participation = studies.join(
-            study=study, identifier=identifier, address=address_of(request), at=clock.now()
+            study=study,
+            identifier=identifier,
+            address=address_of(request),
+            at=clock.now(),
+            signed_in=worker,
         )
     except (StudyRefused, AccountRefused) as error:
         return _welcome(request, study, "", problem=str(error), status=403)
+    except PasswordNeeded as error:
+        sign_in = _sign_in_address(request, study, identifier)
+        return _welcome(request, study, "", problem=str(error), status=403, sign_in=sign_in)
     except TooManyAttempts as error:
         return _welcome(request, study, identifier, problem=str(error), status=429)
-    begin_session(request, participation.worker)
-    request.session[STUDY_KEY] = study.slug
+    if worker != participation.worker and request.participation != participation:  # type: ignore[attr-defined]
+        begin_study_session(request, participation)
     return _go_on(request, participation)
 
 
+def _sign_in_address(request: HttpRequest, study: Study, identifier: str) -> str:
+    """The sign-in page, from which the worker comes back to the study."""
+    again = f"{request.path}?{urlencode({study.id_parameter: identifier})}"
+    return f"{reverse('sign_in')}?{urlencode({'next': again})}"
+
+
 def _welcome(
-    request: HttpRequest, study: Study, identifier: str, *, problem: str = "", status: int = 200
+    request: HttpRequest,
+    study: Study,
+    identifier: str,
+    *,
+    problem: str = "",
+    sign_in: str = "",
+    status: int = 200,
 ) -> HttpResponse:
-    context = {"study": study, "identifier": identifier, "problem": problem}
+    context = {"study": study, "identifier": identifier, "problem": problem, "sign_in": sign_in}
     return render(request, "marketplace/study_welcome.html", context, status=status)
 
 
-def _participation(request: WorkerRequest, slug: str) -> Participation:
-    mine = request.worker.participations.select_related("study__hit_type__requester", "worker")
+def _participation(request: ScopedRequest, slug: str) -> Participation:
+    mine = request.scope.participations.select_related("study__hit_type__requester", "worker")
     return get_object_or_404(mine, study__slug=slug)
 
 
 @require_GET
-@worker_required
-def detail(request: WorkerRequest, slug: str) -> HttpResponse:
+@scope_required
+def detail(request: ScopedRequest, slug: str) -> HttpResponse:
     """How far the participant is; the completion code when everything is done."""
     return _page(request, _participation(request, slug))
 
@@ -90,8 +113,8 @@ def _page(
 
 
 @require_POST
-@worker_required
-def go_on(request: WorkerRequest, slug: str) -> HttpResponse:
+@scope_required
+def go_on(request: ScopedRequest, slug: str) -> HttpResponse:
     """Accept the participant's next HIT."""
     return _go_on(request, _participation(request, slug))
 
@@ -109,8 +132,8 @@ def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
 
 
 @require_GET
-@worker_required
-def complete(request: WorkerRequest, slug: str) -> HttpResponse:
+@scope_required
+def complete(request: ScopedRequest, slug: str) -> HttpResponse:
     """Send a participant who has done everything back, with the completion code."""
     participation = _participation(request, slug)
     if not progress_of(participation).is_complete:

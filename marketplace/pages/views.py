@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
@@ -13,16 +13,18 @@ from marketplace.models import (
     Assignment,
     AssignmentStatus,
     HitType,
+    Participation,
 )
 from marketplace.requirements import Action
 from marketplace.services import assignments, qualifications
 from marketplace.services.participations import participation_for, progress_of
 from marketplace.services.qualification_requests import requestable_for
 
-from .context import AUTO_ACCEPT_KEY, STUDY_KEY
-from .decorators import WorkerRequest, worker_required
+from .context import AUTO_ACCEPT_KEY
+from .decorators import ScopedRequest, WorkerRequest, scope_required, worker_required
 from .frame_urls import assignment_frame, preview_frame
 from .groups import SORTS, Wish, groups_for
+from .problems import not_possible
 
 PAGE_SIZE = 50
 
@@ -44,16 +46,30 @@ def groups(request: WorkerRequest) -> HttpResponse:
 @worker_required
 def preview(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     """One HIT of the group in a frame, with nothing allocated to the worker."""
-    return _preview(request, _visible_group(request, hit_type_id))
+    hit_type = _find_visible_group(request, hit_type_id)
+    if qualifications.is_blocked(worker=request.worker, hit_type=hit_type):
+        return not_possible(request, "Blocked by the requester", qualifications.BLOCKED, 403)
+    return _preview(request, hit_type)
 
 
-def _visible_group(request: WorkerRequest, hit_type_id: str) -> HitType:
-    hit_type = get_object_or_404(HitType.objects.select_related("requester"), public_id=hit_type_id)
-    if not qualifications.allowed(
-        worker=request.worker, hit_types=[hit_type], action=Action.DISCOVER
-    ):
+@require_GET
+@worker_required
+def group_link(request: WorkerRequest, group_id: str = "") -> HttpResponse:
+    """Lead from Amazon's addresses of a group, which many programs print, to its preview."""
+    return redirect(_find_visible_group(request, group_id or request.GET.get("groupId", "")))
+
+
+def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
+    """The group; raises Http404 where its requirements hide it from the worker."""
+    hit_type = _find_group(public_id)
+    if qualifications.unmet(hit_type, qualifications.held_by(request.worker), Action.DISCOVER):
         raise Http404("There is no such group of HITs.")
     return hit_type
+
+
+def _find_group(public_id: str) -> HitType:
+    known = HitType.objects.known_as(public_id).select_related("requester")
+    return get_object_or_404(known)
 
 
 def _preview(
@@ -83,7 +99,7 @@ def _preview(
 @worker_required
 def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     """Accept a HIT of the group."""
-    hit_type = get_object_or_404(HitType.objects.select_related("requester"), public_id=hit_type_id)
+    hit_type = _find_group(hit_type_id)
     if "auto" in request.POST:
         request.session[AUTO_ACCEPT_KEY] = request.POST["auto"] == "1"
     try:
@@ -95,16 +111,16 @@ def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     return HttpResponseRedirect(assignment.get_absolute_url(), status=303)
 
 
-def _own_assignment(request: WorkerRequest, public_id: str) -> Assignment:
-    mine = request.worker.assignments.select_related(
+def _own_assignment(request: ScopedRequest, public_id: str) -> Assignment:
+    mine = request.scope.assignments.select_related(
         "hit__hit_type__requester", "hit__requester", "worker"
     )
     return get_object_or_404(mine, public_id=public_id)
 
 
 @require_GET
-@worker_required
-def assignment(request: WorkerRequest, assignment_id: str) -> HttpResponse:
+@scope_required
+def assignment(request: ScopedRequest, assignment_id: str) -> HttpResponse:
     """The task in its frame, or what became of the assignment."""
     found = _own_assignment(request, assignment_id)
     at = clock.now()
@@ -120,9 +136,13 @@ def assignment(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     return render(request, "marketplace/assignment.html", context)
 
 
-def _study_of(request: WorkerRequest, found: Assignment) -> dict[str, object]:
-    """The study that the participant does the assignment for, and how far they are."""
-    participation = participation_for(found) if request.session.get(STUDY_KEY) else None
+def _participation(request: ScopedRequest, found: Assignment) -> Participation | None:
+    return request.scope.participation or participation_for(found)
+
+
+def _study_of(request: ScopedRequest, found: Assignment) -> dict[str, object]:
+    """The study that the assignment belongs to, and how far the participant is."""
+    participation = _participation(request, found)
     if participation is None:
         return {}
     return {"study": participation.study, "progress": progress_of(participation)}
@@ -137,8 +157,8 @@ def auto_accept(request: WorkerRequest) -> HttpResponse:
 
 
 @require_POST
-@worker_required
-def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
+@scope_required
+def give_back(request: ScopedRequest, assignment_id: str) -> HttpResponse:
     """Return the assignment."""
     found = _own_assignment(request, assignment_id)
     try:
@@ -148,8 +168,8 @@ def give_back(request: WorkerRequest, assignment_id: str) -> HttpResponse:
     else:
         messages.success(request, "You returned the HIT. This does not count against you.")
     # The list, as the group itself may no longer be one that the worker can see.
-    study = request.session.get(STUDY_KEY)
-    target = reverse("study", args=[study]) if study else reverse("groups")
+    participation = _participation(request, found)
+    target = resolve_url(participation.study) if participation else reverse("groups")
     return HttpResponseRedirect(target, status=303)
 
 

@@ -93,7 +93,7 @@ def _checked_url(url: str) -> str:
     parts = urlsplit(url)
     local = {host.strip("[]") for host in settings.MTURK_HTTP_HOSTS}
     is_allowed = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in local)
-    if not is_allowed or not parts.hostname:
+    if not is_allowed or not parts.hostname or not url.isprintable():
         raise QuestionRefused(
             f'The ExternalURL "{url}" must be an https address, or http on this machine.'
         )

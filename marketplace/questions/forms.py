@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from lxml import etree
 
@@ -109,7 +110,7 @@ def _field(element: etree._Element) -> Field:
     return _text_field(answer, common) if name == "FreeTextAnswer" else _choice(answer, common)
 
 
-def _text_field(answer: etree._Element, common: dict) -> Field:
+def _text_field(answer: etree._Element, common: dict[str, Any]) -> Field:
     constraints = xml.child(answer, "Constraints")
     return Field(
         **common,
@@ -136,7 +137,11 @@ def _number(text: str) -> Decimal | None:
 
 
 def _range_check(
-    constraint: etree._Element, low: str, high: str, measure: Callable, what: str
+    constraint: etree._Element,
+    low: str,
+    high: str,
+    measure: Callable[[str], Decimal | int | None],
+    what: str,
 ) -> tuple[Callable[[str], bool], str]:
     least, most = constraint.get(low), constraint.get(high)
 
@@ -152,7 +157,7 @@ def _range_check(
     return check, f"Enter {what} {' and '.join(filter(None, limits))}".strip() + "."
 
 
-def _choice(answer: etree._Element, common: dict) -> Field:
+def _choice(answer: etree._Element, common: dict[str, Any]) -> Field:
     selections = xml.child(answer, "Selections")
     assert selections is not None, "the schema demands it"
     options = tuple(

@@ -16,6 +16,8 @@ from marketplace.models import ExternalIdentity, Invitation, Worker
 
 from .attempts import count_attempt, forget_attempts
 
+# The source of identities that another site's signed links introduce.
+SSO_SOURCE = "sso"
 LONGEST_NAME = 100
 LONGEST_IDENTIFIER = 200
 MOST_INVITATION_DAYS = 3650
@@ -24,10 +26,17 @@ MOST_INVITATION_USES = 1_000_000
 
 def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
     """Make an account with a password; raises AccountRefused, TooManyAttempts."""
-    name = _name(name)
-    worker = Worker(name=name, **_place(country)._asdict(), created_at=at)
-    worker.password = _password_hash(password, worker)
+    _count_new_account(address, at)
+    return _make_account(name=name, password=password, country=country, at=at)
+
+
+def _count_new_account(address: str, at: datetime) -> None:
     count_attempt(what="new account", who=address, most=settings.NEW_ACCOUNTS_PER_ADDRESS, at=at)
+
+
+def _make_account(*, name: str, password: str, country: str, at: datetime) -> Worker:
+    worker = Worker(name=_name(name), **_place(country)._asdict(), created_at=at)
+    worker.password = _password_hash(password, worker)
     try:
         with transaction.atomic():
             worker.save(force_insert=True)
@@ -55,15 +64,17 @@ def check_invitation(*, invitation_id: int, at: datetime) -> None:
         )
 
 
-@transaction.atomic
 def accept_invitation(
     *, invitation_id: int, name: str, password: str, country: str, address: str, at: datetime
 ) -> Worker:
     """Make an account and use the invitation once; raises LinkRefused and what sign_up raises."""
-    good = Invitation.objects.good_at(at).filter(pk=invitation_id)
-    if not good.update(uses_left=F("uses_left") - 1):
-        check_invitation(invitation_id=invitation_id, at=at)
-    return sign_up(name=name, password=password, country=country, address=address, at=at)
+    # In a transaction of its own: what is refused further on has been tried all the same.
+    _count_new_account(address, at)
+    with transaction.atomic():
+        good = Invitation.objects.good_at(at).filter(pk=invitation_id)
+        if not good.update(uses_left=F("uses_left") - 1):
+            check_invitation(invitation_id=invitation_id, at=at)
+        return _make_account(name=name, password=password, country=country, at=at)
 
 
 def authenticate(*, name: str, password: str, address: str, at: datetime) -> Worker:
@@ -100,9 +111,7 @@ def worker_of_identity(
     known = ExternalIdentity.objects.filter(source=source, identifier=identifier)
     found = known.select_related("worker").first()
     if found is None:
-        count_attempt(
-            what="new account", who=address, most=settings.NEW_ACCOUNTS_PER_ADDRESS, at=at
-        )
+        _count_new_account(address, at)
         try:
             with transaction.atomic():
                 worker = Worker.objects.create(
@@ -147,10 +156,14 @@ def set_password(*, worker: Worker, current: str, password: str, at: datetime) -
     """Change the password, or give a first one, and end all sessions; raises AccountRefused."""
     if worker.password:
         count_attempt(what="sign-in as", who=worker.name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
-        if not check_password(current, worker.password):
+    hashed = _password_hash(password, worker)
+    with transaction.atomic():
+        # Read again under the lock: another session may have set a password meanwhile.
+        found = Worker.objects.select_for_update().get(pk=worker.pk)
+        if found.password and not check_password(current, found.password):
             raise AccountRefused("This is not your current password.", field="current")
-    Worker.objects.filter(pk=worker.pk).update(password=_password_hash(password, worker))
-    return end_all_sessions(worker=worker)
+        Worker.objects.filter(pk=worker.pk).update(password=hashed)
+        return end_all_sessions(worker=worker)
 
 
 def end_all_sessions(*, worker: Worker) -> Worker:

@@ -5,14 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from django.conf import settings
 from django.db import DatabaseError
 
 from marketplace.models import Activity
 
 logger = logging.getLogger(__name__)
-# So much is deleted in one go, so that nobody waits long for it.
-BATCH = 500
 
 
 @contextmanager
@@ -26,13 +23,6 @@ def noted(*, actor: str, action: str, about: str, at: datetime) -> Iterator[None
         raise
     finally:
         _write(actor=actor, action=action, about=about[:200], refusal=refusal[:80], at=at)
-
-
-def forget_old_activity(*, at: datetime) -> int:
-    """Delete some of what is older than is kept; returns how much there was."""
-    old = Activity.objects.filter(happened_at__lte=at - settings.ACTIVITY_KEPT)
-    some = list(old.order_by("happened_at").values_list("pk", flat=True)[:BATCH])
-    return Activity.objects.filter(pk__in=some).delete()[0] if some else 0
 
 
 def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -> None:

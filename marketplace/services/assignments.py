@@ -33,7 +33,10 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     """Give the worker a HIT of the group that they have not done; raises NothingToAccept,
     NotQualified."""
     # Worker first, then HIT: a double click waits for the first click.
-    worker = Worker.objects.select_for_update().get(pk=worker.pk)
+    found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
+    if found is None:
+        raise NotQualified("This account was deleted. Follow the link that led you here again.")
+    worker = found
     if worker.is_suspended:
         raise NotQualified(
             "Your account is suspended: you cannot accept HITs. Write to whoever runs this site."

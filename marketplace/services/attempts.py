@@ -14,25 +14,21 @@ _SALT = "marketplace.attempts"
 def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
     """Note one more try; raises TooManyAttempts where it is beyond the limit.
 
-    Noted before it is looked at, so that many tries at once find each other.
+    A try is noted before it is counted, so that many tries at once find each other. Tries beyond
+    the limit are not noted: nobody fills the table, or prolongs the wait, by trying on.
     """
     key = _key(what, who)
-    Attempt.objects.create(key=key, made_at=at)
-    since = at - settings.ATTEMPTS_WITHIN
-    if Attempt.objects.filter(key=key, made_at__gt=since).count() > most:
-        raise TooManyAttempts(
-            "There were too many tries. Wait a quarter of an hour, then try again."
-        )
+    recent = Attempt.objects.filter(key=key, made_at__gt=at - settings.ATTEMPTS_WITHIN)
+    if recent.count() < most:
+        Attempt.objects.create(key=key, made_at=at)
+        if recent.count() <= most:
+            return
+    raise TooManyAttempts("There were too many tries. Wait a quarter of an hour, then try again.")
 
 
 def forget_attempts(*, what: str, who: str) -> None:
     """Begin to count anew, after a success."""
     Attempt.objects.filter(key=_key(what, who)).delete()
-
-
-def forget_old_attempts(*, at: datetime) -> int:
-    """Delete what no limit looks at any more; returns how many there were."""
-    return Attempt.objects.filter(made_at__lte=at - settings.ATTEMPTS_WITHIN).delete()[0]
 
 
 def _key(what: str, who: str) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -29,6 +30,8 @@ from .qualification_types import check_types_usable
 from .tokens import claim_token
 
 A_SECOND = timedelta(seconds=1)
+# As large as a question may be.
+LARGEST_POLICY = 65_535
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,8 @@ def _check_policies(request: HitRequest) -> None:
         (request.hit_review_policy, PLURALITY),
     ):
         if document is not None:
+            if len(json.dumps(document)) > LARGEST_POLICY:
+                raise DomainError(f"A review policy has at most {LARGEST_POLICY} characters.")
             for problem in Policy(document).problems(expected):
                 raise DomainError(problem)
 
@@ -162,9 +167,13 @@ def add_assignments(*, hit: Hit, count: int, at: datetime, token: str | None = N
     hit = lock(hit)
     _refuse_disposed(hit)
     _refuse_too_new(hit, at)
-    large = settings.MTURK_LARGE_HIT_ASSIGNMENTS
+    large, most = settings.MTURK_LARGE_HIT_ASSIGNMENTS, settings.MTURK_MAX_ASSIGNMENTS
     total = hit.max_assignments + count
-    if hit.max_assignments < large <= total or total > settings.MTURK_MAX_ASSIGNMENTS:
+    if total > most:
+        raise DomainError(
+            f"A HIT can have at most {most} assignments; this one would have {total}."
+        )
+    if hit.max_assignments < large <= total:
         raise DomainError(
             f"A HIT that was created for fewer than {large} assignments cannot be extended to "
             f"{large} or more.",
@@ -303,7 +312,7 @@ def _refuse_too_new(hit: Hit, at: datetime) -> None:
         )
 
 
-def _wrong_state(hit: Hit, allowed: list) -> InvalidHitState:
+def _wrong_state(hit: Hit, allowed: Sequence[str]) -> InvalidHitState:
     return InvalidHitState(
         f"This HIT is currently in the state '{hit.status}'. This operation can be called with a "
         f"status of: {', '.join(map(str, allowed))}"

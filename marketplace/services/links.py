@@ -15,8 +15,3 @@ def use_link(*, signature: str, expires_at: datetime) -> None:
             UsedLink.objects.create(signature=signature, expires_at=expires_at)
     except IntegrityError as error:
         raise LinkRefused("This link was used before. Go back and follow a fresh one.") from error
-
-
-def forget_expired_links(*, at: datetime) -> int:
-    """Delete links that are too old to be followed again; returns how many there were."""
-    return UsedLink.objects.filter(expires_at__lte=at).delete()[0]

@@ -2,10 +2,11 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Sum, Value
+from django.db.models import F, Value
 
 from marketplace.errors import InsufficientFunds
 from marketplace.fees import FeeSchedule
@@ -52,7 +53,7 @@ def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
 
 @transaction.atomic
 def move_money(
-    *, requester: Requester, kinds: dict[TransferKind, Decimal], at: datetime, **about
+    *, requester: Requester, kinds: dict[TransferKind, Decimal], at: datetime, **about: Any
 ) -> None:
     """Make the transfers, all or none; raises InsufficientFunds. `about` says what they are for."""
     changes: dict[str, Decimal] = {}
@@ -118,11 +119,3 @@ def pay_bonus(*, bonus: BonusPayment, at: datetime) -> None:
         assignment_id=bonus.assignment_id,
         bonus=bonus,
     )
-
-
-def ledger_balance(requester: Requester, account: Account) -> Decimal:
-    """What the ledger's rows say a requester's account holds: the check on the stored balance."""
-    rows = requester.transfers
-    into = rows.filter(target=account).aggregate(total=Sum("amount"))["total"] or Decimal()
-    out = rows.filter(source=account).aggregate(total=Sum("amount"))["total"] or Decimal()
-    return into - out

@@ -5,12 +5,8 @@ import json
 import logging
 import uuid
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
-import boto3
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
@@ -18,6 +14,8 @@ from django.db.models import F
 from marketplace import ids
 from marketplace.errors import DomainError
 from marketplace.models import Event, EventType, HitType, NotificationSetting, Requester
+
+from . import destinations
 
 logger = logging.getLogger(__name__)
 BATCH = 50
@@ -41,7 +39,7 @@ def update_setting(
             "destination": notification["Destination"],
             "transport": notification["Transport"],
             "version": notification["Version"],
-            "event_types": notification["EventTypes"],
+            "event_types": list(dict.fromkeys(notification["EventTypes"])),
         }
     elif not NotificationSetting.objects.filter(hit_type=hit_type).exists():
         raise DomainError("There is no Notification for this HITType that Active could apply to.")
@@ -66,6 +64,7 @@ def check_notification(notification: dict[str, Any]) -> None:
         raise DomainError(
             f"Version must be one of: {', '.join(settings.MTURK_NOTIFICATION_VERSIONS)}."
         )
+    destinations.check_destination(notification["Transport"], notification["Destination"])
 
 
 def send_test(
@@ -83,8 +82,8 @@ def send_test(
         body["AssignmentId"] = ids.entity_id()
     text = document(requester, notification["Version"], uuid.uuid4(), [body])
     try:
-        _send(notification["Transport"], notification["Destination"], text)
-    except (BotoCoreError, ClientError) as error:
+        destinations.send(notification["Transport"], notification["Destination"], text)
+    except destinations.FAILURES as error:
         raise DomainError(
             f"The notification could not be delivered: {error}", code="InvalidTransportEndpoint"
         ) from error
@@ -121,30 +120,17 @@ def _deliver_one(event: Event, at: datetime) -> bool:
     mine = Event.objects.filter(pk=event.pk, sent_at=None, attempts=event.attempts)
     if not mine.update(attempts=F("attempts") + 1, due_at=at + pause):
         return False
+    if not destinations.is_allowed(event.transport, event.destination):
+        # The operator changed their mind since the requester named it.
+        Event.objects.filter(pk=event.pk).update(attempts=MOST_ATTEMPTS)
+        logger.warning("Event %s is not sent: its destination is not allowed.", event.document_id)
+        return False
     text = document(event.requester, event.version, event.document_id, [event.body])
     try:
         for _ in range(settings.MTURK_NOTIFICATION_COPIES):
-            _send(event.transport, event.destination, text)
-    except (BotoCoreError, ClientError):
+            destinations.send(event.transport, event.destination, text)
+    except destinations.FAILURES:
         logger.warning("Event %s did not arrive; it is tried again.", event.document_id)
         return False
     Event.objects.filter(pk=event.pk).update(sent_at=at)
     return True
-
-
-def _send(transport: str, destination: str, text: str) -> None:
-    endpoint_url = settings.MTURK_NOTIFICATION_ENDPOINT
-    if transport == "SQS":
-        _client("sqs", endpoint_url).send_message(QueueUrl=destination, MessageBody=text)
-    else:
-        _client("sns", endpoint_url).publish(TopicArn=destination, Message=text)
-
-
-@lru_cache(maxsize=8)
-def _client(service: Literal["sqs", "sns"], endpoint_url: str) -> Any:
-    return boto3.client(
-        service,
-        endpoint_url=endpoint_url or None,
-        region_name="us-east-1",
-        config=Config(connect_timeout=5, read_timeout=10, retries={"max_attempts": 1}),
-    )

@@ -24,13 +24,8 @@ class Progress:
 
 def progress_of(participation: Participation) -> Progress:
     """Counted from what was submitted since the participant came; a rejection is work done too."""
-    study = participation.study
-    done = participation.worker.assignments.filter(
-        status__in=REVEALED,
-        hit__hit_type_id=study.hit_type_id,
-        accepted_at__gte=participation.started_at,
-    ).count()
-    return Progress(done=done, wanted=study.assignments)
+    done = participation.assignments().filter(status__in=REVEALED).count()
+    return Progress(done=done, wanted=participation.study.assignments)
 
 
 def participation_for(assignment: Assignment) -> Participation | None:

@@ -64,7 +64,11 @@ def request_qualification(
 
 
 def _open_request(
-    qualification_type: QualificationType, worker: Worker, status: str, at: datetime, **times
+    qualification_type: QualificationType,
+    worker: Worker,
+    status: str,
+    at: datetime,
+    **times: datetime,
 ) -> QualificationRequest:
     return QualificationRequest.objects.create(
         qualification_type=qualification_type,

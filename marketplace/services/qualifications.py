@@ -21,6 +21,11 @@ from marketplace.requirements import Action, Locale, Value
 
 # Below so many submitted assignments, an approval rate says little and counts as perfect.
 RATE_COUNTS_FROM = 100
+# The requester's own reason is not for the worker, as at Mechanical Turk.
+BLOCKED = (
+    "This requester has blocked you: you cannot preview or accept their HITs. HITs of other "
+    "requesters are open to you."
+)
 
 
 def system_type_ids() -> set[str]:
@@ -91,10 +96,15 @@ def unmet(
     )
 
 
+def is_blocked(*, worker: Worker, hit_type: HitType) -> bool:
+    """Whether the requester of the HITs blocks the worker."""
+    return worker.blocks.filter(requester_id=hit_type.requester_id).exists()
+
+
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:
     """Raise NotQualified, with what is missing, unless the worker may do the action."""
-    if worker.blocks.filter(requester_id=hit_type.requester_id).exists():
-        raise NotQualified("This requester does not take work from you.")
+    if is_blocked(worker=worker, hit_type=hit_type):
+        raise NotQualified(BLOCKED)
     missing = unmet(hit_type, held_by(worker), action)
     if missing:
         raise NotQualified(

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from marketplace import ids
 from marketplace.agreement import Plurality, find_plurality, score_known_answers
@@ -29,13 +30,14 @@ LEASE = timedelta(minutes=1)
 DEFAULT_REASON = "The answers did not reach the agreement that was asked for."
 
 
-def apply_due_policies(*, at: datetime) -> int:
-    """Carry out the policies of HITs where something new was submitted; returns how many."""
+def hits_with_due_policy(at: datetime) -> QuerySet[Hit]:
+    """HITs with a review policy where something new was submitted."""
     due = Hit.objects.filter(policy_due_at__lte=at).select_related("hit_type", "requester")
-    return sum(_apply(hit, at) for hit in due.order_by("policy_due_at")[:100])
+    return due.order_by("policy_due_at")
 
 
-def _apply(hit: Hit, at: datetime) -> bool:
+def apply_policy(hit: Hit, at: datetime) -> bool:
+    """Carry out the HIT's review policies; False if somebody else is doing so."""
     lease = at + LEASE
     mine = Hit.objects.filter(pk=hit.pk, policy_due_at=hit.policy_due_at)
     if not mine.update(policy_due_at=lease):
@@ -57,7 +59,7 @@ def _apply(hit: Hit, at: datetime) -> bool:
     return True
 
 
-def _submitted(hit: Hit):
+def _submitted(hit: Hit) -> QuerySet[Assignment]:
     """In the order of their submission, which is that of the actions that follow."""
     submitted = hit.assignments.filter(status__in=REVEALED).order_by("submitted_at", "pk")
     return submitted.select_related("hit__hit_type", "hit__requester", "worker")

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -71,7 +72,7 @@ def _pay(assignment: Assignment, at: datetime) -> None:
     )
 
 
-def _override(assignment: Assignment, values: dict, at: datetime) -> None:
+def _override(assignment: Assignment, values: dict[str, Any], at: datetime) -> None:
     # The hold of a rejected assignment went back, so its cost is set aside again first.
     rejected = Assignment.objects.filter(
         pk=assignment.pk,

@@ -1,5 +1,6 @@
 """Studies: made by an operator, joined by people whom a panel sends."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -9,13 +10,19 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils.text import slugify
 
-from marketplace.errors import StudyRefused
+from marketplace.errors import PasswordNeeded, StudyRefused
 from marketplace.models import Assignment, HitType, Participation, Study, Worker
 
 from . import assignments
-from .accounts import clean_identifier, worker_of_identity
+from .accounts import SSO_SOURCE, clean_identifier, worker_of_identity
+from .attempts import count_attempt
 from .participations import progress_of
 
+ID_PARAMETER = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+# The source of identities that another site signs for, which no panel may pass for, and the name
+# of the form's own token.
+RESERVED_PARAMETERS = {SSO_SOURCE, "csrfmiddlewaretoken"}
+MOST_ASSIGNMENTS = 10_000
 PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 
 
@@ -32,13 +39,26 @@ class StudyPlan:
 
 def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime) -> Study:
     """Make a study that participants can join at once; raises StudyRefused."""
-    address = urlsplit(plan.return_url)
-    if address.scheme not in ("http", "https") or not address.hostname:
+    if not _is_web_address(plan.return_url):
         raise StudyRefused("The return address must be a whole one, with https.")
-    if plan.assignments < 1:
-        raise StudyRefused("A study needs at least one assignment.")
+    if not 1 <= plan.assignments <= MOST_ASSIGNMENTS:
+        raise StudyRefused(f"A study needs 1 to {MOST_ASSIGNMENTS} assignments.")
+    for what, text, longest in (
+        ("name", name, 100),
+        ("return address", plan.return_url, 1000),
+        ("completion code", plan.completion_code, 100),
+        ("code for those who find nothing to do", plan.no_work_code, 100),
+    ):
+        if len(text) > longest or not text.isprintable():
+            raise StudyRefused(f"The {what} must have at most {longest} printable characters.")
     if not plan.completion_code.strip():
         raise StudyRefused("A study needs a completion code.")
+    if not ID_PARAMETER.fullmatch(plan.id_parameter) or plan.id_parameter in RESERVED_PARAMETERS:
+        raise StudyRefused(
+            f"The parameter with the panel's id cannot be called {plan.id_parameter!r}: use "
+            "letters, digits, dots, dashes and underscores, and none of "
+            f"{', '.join(sorted(RESERVED_PARAMETERS))}."
+        )
     slug = slugify(name)[:60]
     if not slug:
         raise StudyRefused("The name needs letters or digits, since the address is made of it.")
@@ -49,6 +69,15 @@ def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime)
             )
     except IntegrityError as error:
         raise StudyRefused(f"There is a study at {slug!r} already. Choose another name.") from error
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+        # Reading the port raises ValueError for one that is none.
+        return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        return False
 
 
 def panel_url(study: Study) -> str:
@@ -67,39 +96,65 @@ def set_open(*, study: Study, is_open: bool) -> None:
     Study.objects.filter(pk=study.pk).update(is_open=is_open)
 
 
-def join(*, study: Study, identifier: str, address: str, at: datetime) -> Participation:
+def join(
+    *,
+    study: Study,
+    identifier: str,
+    address: str,
+    at: datetime,
+    signed_in: Worker | None = None,
+) -> Participation:
     """The participant's part in the study, made at the first time.
 
-    Raises StudyRefused where it is closed to newcomers, and what worker_of_identity raises.
+    Raises StudyRefused where it is closed to newcomers, PasswordNeeded where the account has a
+    password and is not the one that is signed in, and what worker_of_identity raises.
     """
     identifier = clean_identifier(identifier)
-    worker = _participant(study, identifier)
-    if worker is None:
-        if not study.is_open:
-            raise StudyRefused("This study is closed. Go back to the site that sent you here.")
-        worker = worker_of_identity(
-            source=study.id_parameter, identifier=identifier, country="", address=address, at=at
+    count_attempt(what="arrival", who=address, most=settings.ARRIVALS_PER_ADDRESS, at=at)
+    if not study.is_open and not _has_joined(study, identifier):
+        raise StudyRefused("This study is closed. Go back to the site that sent you here.")
+    worker = worker_of_identity(
+        source=study.id_parameter, identifier=identifier, country="", address=address, at=at
+    )
+    return _participate(study, worker, signed_in, at)
+
+
+@transaction.atomic
+def _participate(
+    study: Study, worker: Worker, signed_in: Worker | None, at: datetime
+) -> Participation:
+    # Locked, as the account may be given a password, or be deleted for being idle, at this moment.
+    found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
+    if found is None:
+        raise StudyRefused("This account was deleted a moment ago. Follow the link once more.")
+    if found.password and found != signed_in:
+        raise PasswordNeeded(
+            "The account that belongs to this link has a password. Sign in with it, then follow "
+            "the link again."
         )
     return Participation.objects.get_or_create(
-        study=study, worker=worker, defaults={"started_at": at}
+        study=study, worker=found, defaults={"started_at": at}
     )[0]
 
 
-def _participant(study: Study, identifier: str) -> Worker | None:
-    return Worker.objects.filter(
-        identities__source=study.id_parameter,
-        identities__identifier=identifier,
-        participations__study=study,
-    ).first()
+def _has_joined(study: Study, identifier: str) -> bool:
+    return Participation.objects.filter(
+        study=study,
+        worker__identities__source=study.id_parameter,
+        worker__identities__identifier=identifier,
+    ).exists()
 
 
+@transaction.atomic
 def next_assignment(*, participation: Participation, at: datetime) -> Assignment | None:
     """The assignment to go on with, accepted now if none is open; None when all are done.
 
     Raises NothingToAccept, NotQualified.
     """
+    # Locked first: of two tabs that ask at once, the second gets what the first accepted.
+    study, worker = participation.study, participation.worker
+    Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if progress_of(participation).is_complete:
         return None
-    study, worker = participation.study, participation.worker
     begun = worker.assignments.in_time(at).filter(hit__hit_type=study.hit_type).first()
     return begun or assignments.accept(worker=worker, hit_type=study.hit_type, at=at)

@@ -1,95 +1,112 @@
-"""What happens because time passes; every step is safe to repeat and to run twice at once."""
+"""What happens because time passes; every step is safe to repeat and to run twice at once.
 
-from datetime import datetime, timedelta
+A thread of the server sweeps by the clock. A call of the API sweeps what its own requester could
+see and what is due at that moment, so that no answer shows a deadline that has passed. Where
+nothing is due, a sweep only reads.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from marketplace.errors import DomainError
-from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus
+from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Requester
 
-from . import hits, reviews
-from .activity import forget_old_activity
-from .assignments import abandon
-from .attempts import forget_old_attempts
-from .links import forget_expired_links
-from .review_policies import apply_due_policies
+from . import assignments, hits, review_policies, reviews
 
-# So much is done in one go, so that a request that sets the sweep off does not wait for ever.
+# The most rows of a kind in one sweep, so that a call of the API does not wait for thousands.
 BATCH = 200
-# A reader may be this much behind the clock; the writers check every deadline themselves.
-LAG = timedelta(milliseconds=250)
-_last_caught_up: datetime | None = None
 
 
-def sweep(*, at: datetime) -> int:
-    """Do what is due: abandon, expire, approve, dispose, forget; returns how many were done."""
-    return (
-        _abandon_overdue(at)
-        + _expire_overdue(at)
-        + apply_due_policies(at=at)
-        + _approve_overdue(at)
-        + _dispose_overdue(at)
-        + forget_old_attempts(at=at)
-        + forget_expired_links(at=at)
-        + forget_old_activity(at=at)
-    )
+@dataclass(frozen=True)
+class Deadline:
+    """A kind of row whose time can come."""
+
+    # The rows that are due at a time, in the order in which they became due.
+    due: Callable[[datetime], QuerySet[Any]]
+    # The lookup that leads from a row to its requester.
+    requester: str
+    # What is done to one row; returns whether something was.
+    act: Callable[[Any, datetime], bool]
+
+    def meet(self, *, at: datetime, requester: Requester | None) -> int:
+        """Act on the rows that are due, or those of one requester; returns on how many."""
+        rows = self.due(at)
+        if requester is not None:
+            # Hidden in an expression: a database that went by the requester's index would look
+            # at everything of theirs to find what is due.
+            owner = Coalesce(self.requester, Value(0))
+            rows = rows.alias(owner=owner).filter(owner=requester.pk)
+        return sum(self.act(row, at) for row in rows[:BATCH])
 
 
-def catch_up(*, at: datetime) -> None:
-    """Do what is due unless this process did so a moment ago: for those who are about to read."""
-    global _last_caught_up
-    if _last_caught_up is None or abs(at - _last_caught_up) >= LAG:
-        _last_caught_up = at
-        sweep(at=at)
+def sweep(*, at: datetime, requester: Requester | None = None) -> int:
+    """Abandon, expire, approve and dispose of what is due; returns how many rows that were."""
+    return sum(deadline.meet(at=at, requester=requester) for deadline in DEADLINES)
 
 
-def _abandon_overdue(at: datetime) -> int:
-    overdue = (
-        Assignment.objects.accepted()
-        .filter(deadline__lte=at)
-        .select_related("hit__hit_type", "worker")
-    )
-    return sum(
-        abandon(assignment=assignment, at=at) for assignment in overdue.order_by("deadline")[:BATCH]
-    )
+def _assignments_to_abandon(at: datetime) -> QuerySet[Assignment]:
+    overdue = Assignment.objects.accepted().filter(deadline__lte=at)
+    return overdue.select_related("hit__hit_type", "worker").order_by("deadline")
 
 
-def _expire_overdue(at: datetime) -> int:
+def _abandon(assignment: Assignment, at: datetime) -> bool:
+    return assignments.abandon(assignment=assignment, at=at)
+
+
+def _hits_to_expire(at: datetime) -> QuerySet[Hit]:
     # `IN (false)`, because SQLite finds no index for `NOT is_expired`.
     overdue = Hit.objects.undisposed().filter(is_expired__in=[False], expires_at__lte=at)
-    overdue = overdue.select_related("hit_type")
-    done = 0
-    for hit in overdue.order_by("expires_at")[:BATCH]:
-        hits.expire(hit=hit, at=at)
-        done += 1
-    return done
+    return overdue.select_related("hit_type").order_by("expires_at")
 
 
-def _approve_overdue(at: datetime) -> int:
+def _expire(hit: Hit, at: datetime) -> bool:
+    hits.expire(hit=hit, at=at)
+    return True
+
+
+def _assignments_to_approve(at: datetime) -> QuerySet[Assignment]:
     overdue = Assignment.objects.filter(
         status=AssignmentStatus.SUBMITTED, auto_approval_at__lte=at
     ).select_related("hit__hit_type", "hit__requester", "worker")
-    done = 0
-    for assignment in overdue.order_by("auto_approval_at")[:BATCH]:
-        done += _unless_raced(
-            reviews.approve, assignment=assignment, at=assignment.auto_approval_at
-        )
-    return done
+    return overdue.order_by("auto_approval_at")
 
 
-def _dispose_overdue(at: datetime) -> int:
-    overdue = Hit.objects.filter(
+def _approve(assignment: Assignment, _at: datetime) -> bool:
+    return _unless_raced(reviews.approve, assignment=assignment, at=assignment.auto_approval_at)
+
+
+def _hits_to_dispose_of(at: datetime) -> QuerySet[Hit]:
+    return Hit.objects.filter(
         status__in=[HitStatus.REVIEWABLE, HitStatus.REVIEWING],
         expires_at__lte=at - settings.MTURK_DISPOSE_AFTER,
         unreviewed=0,
     )
-    return sum(_unless_raced(hits.dispose, hit=hit, at=at) for hit in overdue[:BATCH])
 
 
-def _unless_raced(step, **arguments) -> int:
-    """Run the step; 0 if a requester was quicker and there is nothing left to do."""
+def _dispose_of(hit: Hit, at: datetime) -> bool:
+    return _unless_raced(hits.dispose, hit=hit, at=at)
+
+
+def _unless_raced(step: Callable[..., None], **arguments: Any) -> bool:
+    """Run the step; False if a requester was quicker and there is nothing left to do."""
     try:
         step(**arguments)
     except DomainError:
-        return 0
-    return 1
+        return False
+    return True
+
+
+# In this order: an abandoned slot may make a HIT reviewable, which its review policy waits for.
+DEADLINES = (
+    Deadline(_assignments_to_abandon, "hit__requester_id", _abandon),
+    Deadline(_hits_to_expire, "requester_id", _expire),
+    Deadline(review_policies.hits_with_due_policy, "requester_id", review_policies.apply_policy),
+    Deadline(_assignments_to_approve, "hit__requester_id", _approve),
+    Deadline(_hits_to_dispose_of, "requester_id", _dispose_of),
+)

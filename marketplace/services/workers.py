@@ -1,6 +1,6 @@
 """Accounts of requesters and workers, blocks, and messages."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -133,7 +133,7 @@ def notify_workers(
     return failures
 
 
-def _with_history(requester: Requester, workers) -> set[int]:
+def _with_history(requester: Requester, workers: Iterable[Worker]) -> set[int]:
     if not settings.MTURK_NEEDS_HISTORY_FOR_MESSAGES:
         return {worker.pk for worker in workers}
     return {

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from waitress import wasyncore
 from waitress.server import create_server
 
-from marketplace.wsgi import application
 from tests.marketplace.driver import Marketplace, is_foreign
 from tests.servers import PATIENCE
 
@@ -23,7 +23,7 @@ def server_url() -> Iterator[str]:
     """The address of a real server in a thread of this process."""
     # A connection that outlives its request would keep the test database from being dropped.
     connections.settings["default"]["CONN_MAX_AGE"] = 0
-    server = create_server(application, host="127.0.0.1", port=0, threads=8)
+    server = create_server(get_wsgi_application(), host="127.0.0.1", port=0, threads=8)
 
     def run() -> None:
         with suppress(OSError, ValueError):

@@ -14,7 +14,8 @@ from marketplace import clock
 from marketplace.models import Attempt, ExternalIdentity, UsedLink, Worker
 from marketplace.pages.sign_in import invitation_url, sign_in_url, sso_signature
 from marketplace.services import accounts
-from marketplace.services.sweep import sweep
+from marketplace.services.attempts import count_attempt
+from marketplace.services.retention import forget
 from tests.marketplace.factories import NOON, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -212,6 +213,51 @@ def test_an_address_can_try_so_many_accounts(client, settings):
     assert elsewhere.status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+    ],
+)
+def test_an_ipv6_network_counts_as_one_address(client, settings, first, second, is_same):
+    settings.ATTEMPTS_PER_ADDRESS = 1
+
+    answers = [
+        client.post("/sign-in", {"name": name, "password": "wrong"}, REMOTE_ADDR=address)
+        for name, address in (("one", first), ("two", second))
+    ]
+
+    assert answers[1].status_code == (429 if is_same else 403)
+
+
+def test_attempts_beyond_the_limit_fill_no_table_and_prolong_no_wait(client, settings):
+    settings.ATTEMPTS_PER_ACCOUNT = 3
+
+    for _ in range(10):
+        client.post("/sign-in", {"name": "Ada", "password": "wrong"})
+
+    # Of the account, and of the address, which may try further names.
+    assert Attempt.objects.count() == 3 + 10
+    oldest = Attempt.objects.order_by("made_at").first().made_at
+    at = oldest + settings.ATTEMPTS_WITHIN
+    count_attempt(what="sign-in as", who="Ada", most=3, at=at)
+
+
+def test_names_that_are_taken_are_not_found_out_by_one_invitation_without_limit(client, settings):
+    settings.NEW_ACCOUNTS_PER_ADDRESS = 2
+    account()
+    path = invitation(settings)
+
+    answers = [
+        client.post(path, {"name": "Ada", "password": PASSWORD}).status_code for _ in range(3)
+    ]
+
+    assert answers == [400, 400, 429]
+
+
 def test_a_forwarded_address_counts_only_behind_a_proxy(client, settings):
     settings.ATTEMPTS_PER_ADDRESS = 1
 
@@ -239,7 +285,7 @@ def test_attempts_are_forgotten_and_never_name_anybody(client, settings):
 
     assert len(kept) == 2
     assert not any("Ada" in row or "192.0.2.77" in row for row in kept)
-    sweep(at=clock.now() + settings.ATTEMPTS_WITHIN)
+    forget(at=clock.now() + settings.ATTEMPTS_WITHIN)
     assert not Attempt.objects.exists()
 
 
@@ -283,7 +329,7 @@ def test_a_used_link_is_forgotten_when_it_has_expired(client, settings):
     client.get(sso_link())
     assert UsedLink.objects.exists()
 
-    sweep(at=clock.now() + timedelta(minutes=2))
+    forget(at=clock.now() + timedelta(minutes=2))
 
     assert not UsedLink.objects.exists()
 

@@ -5,8 +5,9 @@ from decimal import Decimal
 import pytest
 
 from marketplace.models import Account, Assignment
-from marketplace.services import assignments, hits, money, reviews
+from marketplace.services import assignments, hits, reviews
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.ledger import ledger_balance
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +32,7 @@ def read_before(requester) -> Assignment:
 
 def balances(requester) -> tuple[Decimal, Decimal]:
     return tuple(
-        money.ledger_balance(requester, account) for account in (Account.AVAILABLE, Account.HELD)
+        ledger_balance(requester, account) for account in (Account.AVAILABLE, Account.HELD)
     )
 
 

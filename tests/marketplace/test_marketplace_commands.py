@@ -40,7 +40,7 @@ def test_the_snippet_makes_a_client_with_the_requesters_keys():
     [keys] = run("marketplace_requester", "lab")
     out = StringIO()
 
-    call_command("marketplace_requester", "lab", "--snippet", stdout=out)
+    call_command("marketplace_requester", "lab", stdout=out)
 
     names: dict[str, object] = {}
     exec(out.getvalue(), names)

@@ -9,10 +9,10 @@ import pytest
 from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Account, Assignment, Hit, Transfer, TransferKind
 from marketplace.services import assignments, hits, reviews
-from marketplace.services.money import ledger_balance
 from marketplace.services.sweep import sweep
 from tests import threads
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.ledger import ledger_balance
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

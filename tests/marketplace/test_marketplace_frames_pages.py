@@ -77,7 +77,6 @@ def three_groups():
         ({"reward": "-3"}, ["new", "quick", "old"]),
         ({"qualified": "1"}, ["quick", "old"]),
         ({"q": "BOXES"}, ["old"]),
-        ({"q": "\0"}, ["new", "quick", "old"]),
         ({"q": "lab", "sort": "reward"}, ["old", "quick", "new"]),
     ],
 )

@@ -19,9 +19,9 @@ from hypothesis.stateful import (
 from marketplace.errors import DomainError
 from marketplace.models import LIVE, Account, Assignment, AssignmentStatus, Hit, HitStatus
 from marketplace.services import assignments, hits, reviews
-from marketplace.services.money import ledger_balance
 from marketplace.services.sweep import sweep
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.ledger import ledger_balance
 
 WORKERS = 4
 who = st.integers(0, WORKERS - 1)

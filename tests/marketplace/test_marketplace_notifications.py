@@ -4,13 +4,17 @@ import json
 import logging
 import uuid
 from collections.abc import Iterator
+from datetime import timedelta
+from types import SimpleNamespace
 
 import boto3
 import pytest
+from botocore.awsrequest import AWSResponse
 from moto.server import ThreadedMotoServer
 
 from marketplace import clock
 from marketplace.models import Event
+from marketplace.services import destinations
 from marketplace.services.notifications import deliver
 from tests.marketplace.driver import create_hit, create_hit_type, error_code
 
@@ -33,10 +37,8 @@ def aws() -> Iterator[str]:
 
 
 @pytest.fixture
-def queue(aws, settings, monkeypatch) -> "Queue":
+def queue(aws, settings) -> "Queue":
     settings.MTURK_NOTIFICATION_ENDPOINT = aws
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     return Queue(aws)
 
 
@@ -215,3 +217,128 @@ def test_impossible_settings_are_refused(marketplace, change):
         client.update_notification_settings(
             HITTypeId=create_hit_type(client), Notification=notification
         )
+
+
+AMAZONS = "https://sqs.eu-west-1.amazonaws.com/123456789012/events"
+TOPIC = "arn:aws:sns:eu-west-1:123456789012:events"
+WAYS = [("SQS", AMAZONS), ("SNS", TOPIC)]
+
+
+@pytest.mark.parametrize(
+    "destination",
+    [
+        "ftp://x", "ftp://127.0.0.1/1/q", "x", "", "https://", "https:///queue", "file:///etc/passwd",
+        "https://user@queue.example/1/q", "https://queue.example/1/q?Action=x", "http://[",
+        "https://queue.example/1/q#x", "http://h:99999/q", "http://h:0/q", "https://queue.example",
+        "https://queue.example/1/\r\nHost: x", "https://queue.example/q " + "x" * 2000, TOPIC,
+    ],
+)  # fmt: skip
+def test_what_is_no_queue_is_refused_as_such(marketplace, settings, destination):
+    """Wherever the operator lets notifications go."""
+    settings.NOTIFICATION_DESTINATIONS = ["*"]
+    settings.NOTIFICATION_KEYS = ("key", "secret")
+    client = marketplace.requester()
+
+    with pytest.raises(client.exceptions.RequestError, match="not a valid SQS queue URL") as error:
+        client.update_notification_settings(
+            HITTypeId=create_hit_type(client),
+            Notification=specification(destination, "HITCreated"),
+        )
+
+    assert error_code(error) == "InvalidTransportEndpoint"
+
+
+@pytest.mark.parametrize("destination", [AMAZONS, "arn:aws:sqs:us-east-1:123456789012:q", "topic"])
+def test_what_is_no_topic_is_refused_as_such(marketplace, destination):
+    client = marketplace.requester()
+
+    with pytest.raises(client.exceptions.RequestError, match="not a valid SNS topic ARN"):
+        client.send_test_event_notification(
+            Notification=specification(destination, "HITCreated", transport="SNS"),
+            TestEventType="Ping",
+        )
+
+
+@pytest.mark.parametrize(("transport", "destination"), WAYS)
+@pytest.mark.parametrize(
+    ("destinations", "keys"),
+    [([], ()), ([AMAZONS, TOPIC], ()), ([], ("key", "secret")), ([f"{AMAZONS}-2"], ("k", "s"))],
+)
+def test_requesters_cannot_name_a_queue_that_the_operator_did_not_allow(
+    marketplace, settings, transport, destination, destinations, keys
+):
+    settings.NOTIFICATION_DESTINATIONS, settings.NOTIFICATION_KEYS = destinations, keys
+    client = marketplace.requester()
+    notification = specification(destination, "HITCreated", transport=transport)
+
+    with pytest.raises(client.exceptions.RequestError, match="operator can allow") as error:
+        client.update_notification_settings(
+            HITTypeId=create_hit_type(client), Notification=notification
+        )
+    assert error_code(error) == "InvalidTransportEndpoint"
+    with pytest.raises(client.exceptions.RequestError, match="operator can allow"):
+        client.send_test_event_notification(Notification=notification, TestEventType="Ping")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "sqs.us-east-1.amazonaws.com", "127.0.0.2"])
+def test_a_server_of_the_operators_own_is_no_way_to_others(marketplace, queue, host):
+    client = marketplace.requester()
+
+    with pytest.raises(client.exceptions.RequestError, match="operator can allow"):
+        client.send_test_event_notification(
+            Notification=specification(f"https://{host}/123456789012/events", "HITCreated"),
+            TestEventType="Ping",
+        )
+
+
+@pytest.mark.parametrize(("transport", "destination"), WAYS)
+@pytest.mark.parametrize("is_beginning", [True, False])
+def test_what_the_operator_allowed_is_sent_with_the_keys_named_for_it(
+    settings, monkeypatch, transport, destination, is_beginning
+):
+    """Never with the operator's own, which boto3 would find in the environment."""
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-operators-own")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the-operators-own")
+    settings.NOTIFICATION_KEYS = ("for-notifications", "secret")
+    settings.NOTIFICATION_DESTINATIONS = [f"{destination[:-6]}*" if is_beginning else destination]
+    destinations.check_destination(transport, destination)
+    destinations._client.cache_clear()
+    sent = []
+    service = transport.lower()
+
+    def refuse(request, **_):
+        sent.append(request)
+        return AWSResponse(request.url, 403, {}, SimpleNamespace(stream=lambda **_: [b""]))
+
+    client = destinations._client(service, "", "eu-west-1", settings.NOTIFICATION_KEYS)
+    client.meta.events.register(f"before-send.{service}", refuse)
+
+    with pytest.raises(destinations.FAILURES):
+        destinations.send(transport, destination, "{}")
+
+    [request] = sent
+    assert "Credential=for-notifications/" in str(request.headers["Authorization"])
+    assert request.url.startswith(f"https://{service}.eu-west-1.amazonaws.com/")
+
+
+def test_the_operators_own_keys_are_not_used_for_a_server_of_their_own(settings, monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-operators-own")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the-operators-own")
+    client = destinations._client("sqs", "http://127.0.0.1:1", "us-east-1", destinations._NO_KEYS)
+
+    assert client._request_signer._credentials.access_key == "marketplace"
+
+
+def test_an_event_is_not_sent_where_it_is_no_longer_allowed(marketplace, queue, settings, caplog):
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    client.update_notification_settings(
+        HITTypeId=hit_type_id, Notification=specification(queue.url, "HITCreated")
+    )
+    create_hit(client, hit_type_id)
+    settings.MTURK_NOTIFICATION_ENDPOINT = "http://127.0.0.1:1"
+
+    assert deliver(at=clock.now()) == 0
+
+    assert "not allowed" in caplog.text
+    assert deliver(at=clock.now() + timedelta(days=1)) == 0

@@ -19,9 +19,9 @@ from marketplace.models import Account, Activity, Transfer, TransferKind
 from marketplace.operator.urls import urlpatterns
 from marketplace.services import assignments, operators, payouts, reviews
 from marketplace.services.activity import noted
-from marketplace.services.money import ledger_balance
 from marketplace.services.workers import block_worker
 from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.ledger import ledger_balance
 
 pytestmark = pytest.mark.django_db
 MANY = 60

@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from marketplace import clock
 from marketplace.models import Account, HitLayout, Requester, Study
 from marketplace.services import accounts, layouts, payouts, studies
-from marketplace.services.money import ledger_balance
 from tests.marketplace.driver import create_hit, create_hit_type
 from tests.marketplace.factories import make_hit_type
+from tests.marketplace.ledger import ledger_balance
 
 pytestmark = pytest.mark.browser
 

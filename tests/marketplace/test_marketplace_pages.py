@@ -2,17 +2,19 @@
 
 from datetime import timedelta
 from decimal import Decimal
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from bs4 import BeautifulSoup
 from django.test import Client
-from django.urls import reverse
+from django.urls import URLPattern, get_resolver, reverse
+from django.urls.converters import IntConverter
 
 from marketplace import clock
 from marketplace.models import Assignment, Worker
 from marketplace.pages.sign_in import sign_in_url
 from marketplace.services import assignments, reviews
+from marketplace.services.workers import block_worker
 from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
 
 pytestmark = pytest.mark.django_db
@@ -223,3 +225,108 @@ def test_a_session_that_outlives_its_worker_is_nobodys(client):
     session.save()
 
     assert client.get("/").status_code == 302
+
+
+@pytest.mark.parametrize("name", ["public_id", "group_id"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/mturk/preview?groupId={}",
+        "/mturk/previewandaccept?groupId={}",
+        "/projects/{}/tasks",
+        "/projects/{}/tasks/accept_random",
+    ],
+)
+def test_amazons_address_of_a_group_leads_to_it(worker, hit_type, address, name):
+    """Clients print them with the HIT type's id, or the group's."""
+    link = address.format(getattr(hit_type, name))
+
+    response = browser(worker).get(link)
+
+    assert (response.status_code, response.url) == (302, hit_type.get_absolute_url())
+    stranger = Client().get(link)
+    assert stranger.url == f"/sign-in?{urlencode({'next': link})}"
+
+
+@pytest.mark.parametrize("name", ["public_id", "group_id"])
+def test_a_group_is_previewed_and_accepted_by_either_id(worker, hit_type, name):
+    address = f"/groups/{getattr(hit_type, name)}"
+    client = browser(worker)
+
+    assert "Describe" in client.get(f"{address}/preview").content.decode()
+    form = reverse("accept", args=[hit_type.public_id])
+    assert post(client, f"{address}/preview", form).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["/mturk/preview", "/mturk/preview?groupId=", "/mturk/preview?groupId=3NONE",
+     "/projects/3NONE/tasks", "/groups/3NONE/preview", "/projects/%00/tasks"],
+)  # fmt: skip
+def test_an_unknown_group_is_not_found(worker, hit_type, link):
+    assert browser(worker).get(link).status_code == 404
+
+
+def test_a_group_that_is_hidden_from_the_worker_is_not_found_by_links(worker):
+    requirement = {
+        "QualificationTypeId": "00000000000000000071",
+        "Comparator": "EqualTo",
+        "LocaleValues": [{"Country": "NL"}],
+        "ActionsGuarded": "DiscoverPreviewAndAccept",
+    }
+    hidden = make_hit_type(qualification_requirements=[requirement])
+
+    for link in (f"/projects/{hidden.group_id}/tasks", f"/groups/{hidden.group_id}/preview"):
+        assert browser(worker).get(link).status_code == 404
+
+
+def test_a_blocked_worker_is_told_so(worker, hit_type):
+    """But not why: the requester's reason is a note of their own."""
+    block_worker(requester=hit_type.requester, worker=worker, reason="Sloppy.", at=clock.now())
+    client = browser(worker)
+
+    for link in (hit_type.get_absolute_url(), f"/groups/{hit_type.group_id}/preview"):
+        response = client.get(link)
+        assert response.status_code == 403
+        assert "This requester has blocked you" in response.content.decode()
+        assert "Sloppy" not in response.content.decode()
+    assert "Describe" not in client.get("/").content.decode()
+
+
+ALLOWED = {
+    "groups": {"GET", "HEAD", "POST"},
+    "healthz": {"GET", "HEAD"},
+    "external_submit": {"POST"},
+}
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
+def test_no_other_method_does_anything(worker, method, settings):
+    """Neither does OPTIONS: other sites' pages are not to call the API."""
+    # One that forms' tokens do not keep from the views.
+    client = Client()
+    client.get(sign_in_url(worker).partition(settings.MARKETPLACE_URL)[2])
+    for name, arguments in every_address():
+        response = client.generic(method, reverse(name, args=arguments), "{}")
+
+        assert response.status_code == 405, name
+        allowed = {each.strip() for each in response.headers["Allow"].split(",")}
+        assert method not in allowed
+        assert allowed == ALLOWED.get(name, allowed)
+        assert not any(each.startswith("Access-Control") for each in response.headers)
+
+
+def every_address():
+    """The name of each page and call, with arguments for its address."""
+    resolver = get_resolver("marketplace.urls")
+    for names, patterns in (
+        ("", resolver.url_patterns),
+        ("operator:", get_resolver("marketplace.operator.urls").url_patterns),
+    ):
+        for each in patterns:
+            if isinstance(each, URLPattern):
+                kinds = each.pattern.converters.values()
+                yield (
+                    f"{names}{each.name}",
+                    [2026 if isinstance(kind, IntConverter) else "x" for kind in kinds],
+                )

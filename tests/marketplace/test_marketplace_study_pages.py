@@ -262,6 +262,10 @@ def test_work_outside_of_a_study_stays_outside(hit_type):
         {"return_url": "panel.example"},
         {"completion_code": " "},
         {"assignments": 0},
+        {"assignments": 10**9 * 10},
+        {"completion_code": "x" * 101},
+        {"no_work_code": "x\r\nSet-Cookie: a=b"},
+        {"return_url": "https://panel.example/" + "x" * 1000},
     ],
 )
 def test_a_study_that_cannot_work_is_refused(hit_type, plan):

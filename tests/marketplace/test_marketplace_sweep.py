@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
-from marketplace.models import Activity, Hit
+from marketplace.models import Hit, HitStatus
 from marketplace.services import assignments, hits, reviews
-from marketplace.services.activity import noted
+from marketplace.services.retention import forget
 from marketplace.services.sweep import sweep
 from tests.marketplace.factories import NOON, make_hit, make_worker
 
@@ -26,13 +28,31 @@ def test_a_hit_that_was_deleted_before_its_expiry_is_not_swept_for_ever():
     assert sweep(at=NOON + timedelta(hours=2)) == 0
 
 
-def test_the_activity_log_goes_back_for_the_days_that_the_operator_wants(settings):
-    settings.ACTIVITY_KEPT = timedelta(days=30)
-    for days in (31, 29):
-        with noted(actor="lab", action="CreateHIT", about="", at=NOON - timedelta(days=days)):
-            pass
+def test_a_sweep_with_nothing_to_do_only_reads():
+    """A write, even one that changes nothing, waits for all other writers."""
+    assignments.accept(worker=make_worker(), hit_type=make_hit().hit_type, at=NOON)
 
-    swept = sweep(at=NOON)
+    with CaptureQueriesContext(connection) as queries:
+        assert sweep(at=NOON) == 0
+        assert forget(at=NOON) == 0
 
-    assert swept == 1
-    assert Activity.objects.get().happened_at == NOON - timedelta(days=29)
+    assert [each["sql"] for each in queries if not each["sql"].startswith("SELECT")] == []
+
+
+def test_a_call_sweeps_what_its_own_requester_could_see():
+    mine, other = make_hit(), make_hit()
+    for hit in (mine, other):
+        assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
+    later = NOON + timedelta(hours=2)
+
+    assert sweep(at=later, requester=mine.requester) == 2
+
+    assert hit_is_reviewable(mine)
+    assert not hit_is_reviewable(other)
+    assert sweep(at=later) == 2
+    assert hit_is_reviewable(other)
+
+
+def hit_is_reviewable(hit: Hit) -> bool:
+    hit.refresh_from_db()
+    return hit.status == HitStatus.REVIEWABLE

@@ -55,7 +55,7 @@ def reject_assignment(call: Call) -> dict[str, Any]:
 
 
 def _feedback(call: Call) -> str:
-    feedback = call.params.get("RequesterFeedback", "")
+    feedback: str = call.params.get("RequesterFeedback", "")
     if len(feedback) > LONGEST_FEEDBACK:
         raise DomainError(f"RequesterFeedback must have at most {LONGEST_FEEDBACK} characters.")
     if any(ord(character) < 32 and character not in "\t\r\n" for character in feedback):

@@ -15,7 +15,7 @@ def list_review_policy_results(call: Call) -> dict[str, Any]:
     hit = find_hit(call.requester, call.params["HITId"])
     levels = call.params.get("PolicyLevels") or [str(level) for level in ReviewLevel]
     answer: dict[str, Any] = {"HITId": hit.public_id}
-    reports: dict[str, dict[str, list]] = {level: {} for level in levels}
+    reports: dict[str, dict[str, list[Any]]] = {level: {} for level in levels}
     if call.params.get("RetrieveResults", True):
         rows, members = page_of(
             hit.review_results.filter(level__in=levels),

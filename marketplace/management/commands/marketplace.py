@@ -1,14 +1,20 @@
 """Serve the marketplace site."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.wsgi import get_wsgi_application
 from django.utils import timezone
 
+from marketplace.listening import ListeningRefused, check_address
 from marketplace.server import serve
+
+if TYPE_CHECKING:
+    from marketplace.tls import TlsServer
 
 
 class Command(BaseCommand):
@@ -17,12 +23,13 @@ class Command(BaseCommand):
         "Its database is made or brought up to date first. Stop it with Ctrl-C."
     )
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         address = urlsplit(settings.MARKETPLACE_URL)
         parser.add_argument(
             "--host",
             default="127.0.0.1",
-            help="the address to listen on; 0.0.0.0 for all of them (default: 127.0.0.1)",
+            help="the address to listen on, 0.0.0.0 for all; one that others can reach needs "
+            "MARKETPLACE_SECRET_KEY (default: 127.0.0.1, this machine alone)",
         )
         parser.add_argument(
             "--port",
@@ -51,7 +58,8 @@ class Command(BaseCommand):
             "(default: %(default)s)",
         )
 
-    def handle(self, *, host: str, port: int, **options):
+    def handle(self, *, host: str, port: int, **options: Any) -> None:
+        self._check(host, port)
         call_command("migrate", verbosity=0, interactive=False)
         beside = [self._tls_server(host, **options)] if options["tls"] else []
         try:
@@ -64,10 +72,17 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
 
-    def _tls_server(self, host: str, *, tls_port: int, certificates: Path, **_options):
+    def _check(self, host: str, port: int) -> None:
+        try:
+            check_address(host)
+        except ListeningRefused as error:
+            raise CommandError(str(error)) from error
+        except OSError as error:
+            raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
+
+    def _tls_server(self, host: str, *, tls_port: int, certificates: Path, **_: Any) -> "TlsServer":
         # Here, since whoever serves without TLS has no need to load all this.
         from marketplace import tls
-        from marketplace.wsgi import application
 
         folder = certificates.resolve()
         try:
@@ -75,7 +90,7 @@ class Command(BaseCommand):
         except (OSError, ValueError) as error:
             raise CommandError(f"--certificates: {error}") from error
         self._say(tls.advice(authority=authority, host=host, port=tls_port))
-        return tls.TlsServer(application, host=host, port=tls_port, folder=folder)
+        return tls.TlsServer(get_wsgi_application(), host=host, port=tls_port, folder=folder)
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)

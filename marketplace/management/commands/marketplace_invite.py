@@ -2,9 +2,10 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.pages.sign_in import invitation_url
@@ -18,7 +19,7 @@ from marketplace.services.accounts import (
 class Command(BaseCommand):
     help = "Make an invitation and print its link, by which people make accounts for themselves."
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--expires",
             type=int,
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *, expires: int, uses: int, **options):
+    def handle(self, *, expires: int, uses: int, **options: Any) -> None:
         if not 1 <= expires <= MOST_INVITATION_DAYS:
             raise CommandError(f"--expires must be between 1 and {MOST_INVITATION_DAYS} days.")
         if not 1 <= uses <= MOST_INVITATION_USES:

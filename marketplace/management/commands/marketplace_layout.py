@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.errors import DomainError
@@ -19,7 +20,7 @@ class Command(BaseCommand):
         "CreateHIT fills the gaps by HITLayoutParameters."
     )
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="what the layout is called; new for this requester")
         parser.add_argument("file", type=Path, help="the page (HTML, UTF-8)")
         parser.add_argument("--requester", required=True, metavar="NAME", help="whose it is")
@@ -32,7 +33,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *, name: str, file: Path, requester: str, height: int, **options):
+    def handle(self, *, name: str, file: Path, requester: str, height: int, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         owner = Requester.objects.filter(name=requester).first()
         if owner is None:

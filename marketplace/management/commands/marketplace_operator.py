@@ -2,12 +2,13 @@
 
 import json
 import secrets
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
 
@@ -17,7 +18,7 @@ class Command(BaseCommand):
         "Operators see everything at /operator/: requesters and their keys, workers, HITs, money."
     )
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="what the operator signs in with")
         parser.add_argument(
             "--new-password",
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *, name: str, new_password: bool, **options):
+    def handle(self, *, name: str, new_password: bool, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         operator = User.objects.filter(username=name).first()
         if operator is not None and not new_password:

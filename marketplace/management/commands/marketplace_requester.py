@@ -2,10 +2,11 @@
 
 import json
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.services.workers import get_or_create_requester
@@ -25,7 +26,7 @@ def dollars(text: str) -> Decimal:
 class Command(BaseCommand):
     help = "Make a requester and print their access keys; the same name gives the same keys."
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="what the requester is called, as workers see it")
         parser.add_argument(
             "--balance",
@@ -33,15 +34,13 @@ class Command(BaseCommand):
             help="set the available balance, in dollars "
             f"(a new requester has {settings.MTURK_STARTING_BALANCE} otherwise)",
         )
-        form = parser.add_mutually_exclusive_group()
-        form.add_argument("--json", action="store_true", help="print one JSON object")
-        form.add_argument(
-            "--snippet",
+        parser.add_argument(
+            "--json",
             action="store_true",
-            help="print Python lines that make a boto3 client; what is printed without --json too",
+            help="print one JSON object instead of Python lines that make a boto3 client",
         )
 
-    def handle(self, *, name: str, balance: Decimal | None, **options):
+    def handle(self, *, name: str, balance: Decimal | None, **options: Any) -> None:
         if not name.strip() or len(name) > 100:
             raise CommandError("A requester's name must have 1 to 100 characters.")
         call_command("migrate", verbosity=0, interactive=False)

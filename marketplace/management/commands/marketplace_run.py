@@ -3,9 +3,11 @@
 import argparse
 import os
 import sys
+from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace.models import Requester
 from marketplace.redirect import checked_endpoint, redirected
@@ -23,7 +25,7 @@ class Command(BaseCommand):
     )
     requires_system_checks = ()
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--endpoint",
             metavar="URL",
@@ -43,7 +45,7 @@ class Command(BaseCommand):
             help="the program with its own options, after two dashes",
         )
 
-    def handle(self, *, endpoint: str, requester: str | None, program: list[str], **options):
+    def handle(self, *, endpoint: str, requester: str | None, program: list[str], **_: Any) -> None:
         if program[:1] == ["--"]:
             program = program[1:]
         if not program:
@@ -62,6 +64,7 @@ class Command(BaseCommand):
 
 def _keys_of(name: str) -> dict[str, str]:
     try:
+        call_command("migrate", verbosity=0, interactive=False)
         found = Requester.objects.get(name=name)
     except Requester.DoesNotExist as error:
         raise CommandError(

@@ -1,9 +1,11 @@
 """Make a study for participants whom a panel sends, or close one."""
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.errors import StudyRefused
@@ -17,7 +19,7 @@ class Command(BaseCommand):
         "are sent back with a completion code. Prints the address to give to the panel."
     )
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="what the study is called, as participants see it")
         parser.add_argument("--hit-type", metavar="ID", help="the HIT type whose HITs are done")
         parser.add_argument(
@@ -44,7 +46,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *, name: str, close: bool, **options):
+    def handle(self, *, name: str, close: bool, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
         study = self._close(name) if close else self._create(name, options)
         link = studies.panel_url(study)
@@ -57,7 +59,7 @@ class Command(BaseCommand):
         else:
             self.stdout.write(f"Give the panel this address:\n{link}")
 
-    def _create(self, name: str, options) -> Study:
+    def _create(self, name: str, options: Mapping[str, Any]) -> Study:
         needed = ("hit_type", "assignments", "completion_code", "return_url")
         missing = [f"--{key.replace('_', '-')}" for key in needed if options[key] is None]
         if missing:

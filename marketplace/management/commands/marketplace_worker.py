@@ -2,9 +2,11 @@
 
 import json
 from argparse import BooleanOptionalAction
+from collections.abc import Mapping
+from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import clock
 from marketplace.countries import read_place
@@ -18,7 +20,7 @@ class Command(BaseCommand):
         "with a fresh link."
     )
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("names", nargs="+", metavar="NAME", help="what the worker is called")
         parser.add_argument(
             "--country", help="two letters, such as US, or US-PA for a part; HITs can ask for it"
@@ -41,8 +43,8 @@ class Command(BaseCommand):
         )
         parser.add_argument("--json", action="store_true", help="print a JSON object per line")
 
-    def handle(self, *, names: list[str], country, approved, rate, masters, adult, **options):
-        profile = self._profile(country, approved, rate, masters, adult)
+    def handle(self, *, names: list[str], **options: Any) -> None:
+        profile = self._profile(options)
         if any(not name.strip() or len(name) > 100 for name in names):
             raise CommandError("A worker's name must have 1 to 100 characters.")
         call_command("migrate", verbosity=0, interactive=False)
@@ -55,7 +57,8 @@ class Command(BaseCommand):
                 line = f"{name} ({worker.public_id}): {url}"
             self.stdout.write(line)
 
-    def _profile(self, country, approved, rate, masters, adult) -> WorkerProfile:
+    def _profile(self, options: Mapping[str, Any]) -> WorkerProfile:
+        country, approved, rate = (options[name] for name in ("country", "approved", "rate"))
         try:
             read_place(country or "")
         except ValueError as error:
@@ -67,5 +70,9 @@ class Command(BaseCommand):
         if rate is not None and approved is None:
             raise CommandError("--rate needs --approved: a rate of how many?")
         return WorkerProfile(
-            country=country, approved=approved, rate=rate, is_master=masters, is_adult=adult
+            country=country,
+            approved=approved,
+            rate=rate,
+            is_master=options["masters"],
+            is_adult=options["adult"],
         )

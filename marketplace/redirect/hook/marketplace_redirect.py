@@ -10,6 +10,7 @@ import functools
 import re
 import sys
 from importlib.machinery import PathFinder
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 MODULE = "botocore.session"
@@ -19,7 +20,7 @@ _AMAZON = re.compile(
 )
 
 
-def install(endpoint):
+def install(endpoint: str) -> None:
     """Redirect from now on; botocore itself is loaded when the program asks for it."""
     if MODULE in sys.modules:
         _patch(sys.modules[MODULE], endpoint)
@@ -27,7 +28,7 @@ def install(endpoint):
         sys.meta_path.insert(0, _Finder(endpoint))
 
 
-def redirected_url(url, endpoint):
+def redirected_url(url: str, endpoint: str) -> str:
     """The address at the endpoint in place of one at Amazon's; any other unchanged."""
     parts = urlsplit(url)
     if not _AMAZON.fullmatch(parts.hostname or ""):
@@ -40,10 +41,10 @@ def redirected_url(url, endpoint):
 class _Finder:
     """Finds botocore's sessions as Python would, and patches them once they are loaded."""
 
-    def __init__(self, endpoint):
+    def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name != MODULE:
             return None
         spec = PathFinder.find_spec(name, path, target)
@@ -52,7 +53,7 @@ class _Finder:
         execute = spec.loader.exec_module
 
         @functools.wraps(execute)
-        def exec_module(module):
+        def exec_module(module: Any) -> None:
             execute(module)
             # One loader may serve several modules.
             if module.__name__ == MODULE:
@@ -62,15 +63,15 @@ class _Finder:
         return spec
 
 
-def _patch(module, endpoint):
+def _patch(module: Any, endpoint: str) -> None:
     original = module.Session.__init__
 
     @functools.wraps(original)
-    def __init__(self, *args, **kwargs):
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
         self.get_component("event_emitter").register_first(EVENT, handler)
 
-    def handler(request, **kwargs):
+    def handler(request: Any, **_: Any) -> None:
         request.url = redirected_url(request.url, endpoint)
 
     module.Session.__init__ = __init__

@@ -10,10 +10,11 @@ import sys
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+# Every start of a Python runs this, and pathlib takes time to load.
+_HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 
 
-def _set_up():
+def _set_up() -> None:
     # The variable may be taken away for a grandchild that is to reach Amazon.
     endpoint = os.environ.get("MARKETPLACE_REDIRECT_URL")
     if endpoint:
@@ -22,9 +23,9 @@ def _set_up():
         marketplace_redirect.install(endpoint)
 
 
-def _hand_over():
+def _hand_over() -> None:
     # Without this folder nothing of ours is in the way of the program's own modules.
-    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _HERE]
+    sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _HERE]  # noqa: PTH100
     spec = PathFinder.find_spec("sitecustomize", sys.path)
     if spec is not None and spec.loader is not None:
         module = module_from_spec(spec)

@@ -178,6 +178,20 @@ def test_a_small_hit_never_becomes_a_large_one(marketplace, before, added, works
     assert client.get_hit(HITId=hit_id)["HIT"]["MaxAssignments"] == total
 
 
+@pytest.mark.parametrize("before", [1, 9, 10, 50])
+def test_more_assignments_than_a_hit_can_have_is_a_reason_of_its_own(marketplace, before):
+    client = marketplace.requester()
+    hit_id = create_hit(client, create_hit_type(client), MaxAssignments=before)["HITId"]
+
+    with pytest.raises(client.exceptions.RequestError, match="at most 1000000000 assign") as error:
+        client.create_additional_assignments_for_hit(
+            HITId=hit_id, NumberOfAdditionalAssignments=1_000_000_000
+        )
+
+    assert error_code(error) == "InvalidParameterValue"
+    assert counts(client, hit_id)[1] == before
+
+
 def test_a_token_adds_assignments_once(marketplace):
     """Check 23."""
     client = marketplace.requester()

@@ -8,7 +8,7 @@ import pytest
 import requests
 from botocore.exceptions import ClientError
 
-from tests.marketplace.driver import create_hit, create_hit_type, error_code
+from tests.marketplace.driver import create_hit, create_hit_type, error_code, hits_of
 
 TARGET = "MTurkRequesterServiceV20170117"
 
@@ -212,3 +212,26 @@ def test_a_fault_after_the_effect_makes_the_retry_meet_its_own_token(marketplace
 
     assert error_code(error) == "HitAlreadyExists"
     assert client.list_hits()["NumResults"] == 1
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
+def test_an_operation_runs_by_post_alone(marketplace, method):
+    """A signature covers the method, so that a call signed for another one is whole."""
+    client = marketplace.requester()
+    hit_type_id = create_hit_type(client)
+    answers = []
+
+    def change_method(request, **_):
+        request.method = method
+
+    client.meta.events.register_first("before-sign.mturk", change_method)
+    client.meta.events.register(
+        "response-received.mturk", lambda response_dict, **_: answers.append(response_dict)
+    )
+    with pytest.raises(ClientError):
+        create_hit(client, hit_type_id)
+
+    client.meta.events.unregister("before-sign.mturk", change_method)
+    assert {answer["status_code"] for answer in answers} == {405}
+    assert {answer["headers"]["Allow"] for answer in answers} == {"GET, HEAD, POST"}
+    assert hits_of(client, hit_type_id) == []

@@ -1,0 +1,49 @@
+"""On which addresses a marketplace may listen."""
+
+import ipaddress
+import socket
+
+from django.conf import settings
+
+from marketplace.keys import SET_ONE
+
+
+class ListeningRefused(Exception):
+    """The marketplace must not listen on that address as it is configured."""
+
+
+def check_address(host: str) -> None:
+    """Raise ListeningRefused for an address beyond this machine, unless a signing key is set and
+    test hooks are off.
+
+    The address counts, and not the site's URL: what listens there can be reached there.
+    Raises OSError for a name that has no address.
+    """
+    if is_loopback(host):
+        return
+    if settings.TEST_HOOKS:
+        raise ListeningRefused(
+            f"Others can reach {host or 'every address of this machine'}, and "
+            "MARKETPLACE_TEST_HOOKS lets anybody who reaches the marketplace sign in as any worker."
+        )
+    if settings.SECRET_KEY_IS_SET:
+        return
+    raise ListeningRefused(
+        f"Others can reach {host or 'every address of this machine'}, and MARKETPLACE_SECRET_KEY "
+        f"is not set. {SET_ONE}"
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches the address; a name counts by all its addresses."""
+    if host in ("", "*"):
+        # Waitress and the socket module listen on all addresses then.
+        return False
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return all(_is_loopback(str(address[0])) for *_, address in found)
+
+
+def _is_loopback(address: str) -> bool:
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(parsed, "ipv4_mapped", None)
+    return (mapped or parsed).is_loopback

@@ -1,0 +1,71 @@
+"""SQLite with writers that take turns.
+
+SQLite lets one connection write at a time. A connection that finds the database locked sleeps and
+tries again, up to a tenth of a second later; one that arrives in between gets the lock first. Under
+load a writer can lose that race for many seconds. The marketplace writes from the threads of one
+process, so its threads queue here before they ask SQLite. Other processes still wait SQLite's way.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from django.db import OperationalError
+from django.db.backends.sqlite3 import base
+
+from .turns import turns_at
+
+WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """Django's SQLite backend; a transaction, or a write outside of one, waits for its turn."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # What gives the turn back; empty while this connection has none.
+        self._turn = ExitStack()
+        self.execute_wrappers.append(self._write_in_turn)
+
+    def _take_turn(self) -> ExitStack:
+        turns = turns_at(str(self.settings_dict["NAME"]))
+        timeout = self.settings_dict["OPTIONS"].get("timeout", 5.0)
+        if not turns.take(timeout):
+            raise OperationalError("database is locked")
+        turn = ExitStack()
+        turn.callback(turns.give_up)
+        return turn
+
+    def _write_in_turn(
+        self,
+        execute: Callable[..., Any],
+        sql: Any,
+        params: Any,
+        many: bool,
+        context: dict[str, Any],
+    ) -> Any:
+        if not self.autocommit or not str(sql).lstrip().upper().startswith(WRITES):
+            return execute(sql, params, many, context)
+        with self._take_turn():
+            return execute(sql, params, many, context)
+
+    def _start_transaction_under_autocommit(self) -> None:
+        with self._take_turn() as turn:
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+            self._turn = turn.pop_all()
+
+    def _commit(self) -> None:
+        super()._commit()  # type: ignore[misc]
+        self._turn.close()
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()  # type: ignore[misc]
+        finally:
+            self._turn.close()
+
+    def _close(self) -> None:
+        try:
+            super()._close()  # type: ignore[misc]
+        finally:
+            self._turn.close()

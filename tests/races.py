@@ -1,0 +1,71 @@
+"""Races that come out the same each time: something happens at one known moment of something else.
+
+`at_once` in `tests.threads` starts things together and leaves the order to chance; here the order
+is given.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+from django.db import connection, connections
+
+from tests.servers import PATIENCE
+
+Act = Callable[[], Any]
+# What a transaction sends when it begins to lock: SQLite locks the database, PostgreSQL rows.
+LOCKS = {"sqlite": "BEGIN", "postgresql": "FOR NO KEY UPDATE"}
+
+
+@contextmanager
+def just_before(statement: str, act: Act, *, nth: int = 1) -> Iterator[None]:
+    """Within the block, do the act in another connection when this one is about to send the first
+    statement that contains the text, or the nth. Fails if it is not sent."""
+    found = count(1)
+    with _before(lambda number, sql: statement in sql and next(found) == nth, act) as done:
+        yield
+    assert done, f"{statement!r} was sent fewer than {nth} times"
+
+
+def just_before_lock(act: Act) -> Any:
+    """Within the block, do the act in another connection just before this one takes its first
+    lock: after all that it read without one."""
+    return just_before(LOCKS[connection.vendor], act)
+
+
+@contextmanager
+def just_before_number(number: int, act: Act) -> Iterator[list[Any]]:
+    """Within the block, do the act in another connection when this one is about to send its
+    statement of this number, from 0. The list that it gives stays empty if there is none."""
+    with _before(lambda n, sql: n == number, act) as done:
+        yield done
+
+
+@contextmanager
+def _before(is_moment: Callable[[int, str], bool], act: Act) -> Iterator[list[Any]]:
+    started: list[Future[Any]] = []
+    sent = 0
+
+    def watch(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
+        nonlocal sent
+        number, sent = sent, sent + 1
+        if not started and is_moment(number, sql):
+            started.append(pool.submit(_in_own_connection, act))
+            # A transaction has an SQLite database to itself: there the act waits for its end.
+            if connection.vendor != "sqlite" or not connection.in_atomic_block:
+                started[0].result(PATIENCE)
+        return execute(sql, *arguments)
+
+    with ThreadPoolExecutor(1) as pool, connection.execute_wrapper(watch):
+        yield started
+    for act_ in started:
+        act_.result(PATIENCE)
+
+
+def _in_own_connection(act: Act) -> Any:
+    try:
+        return act()
+    finally:
+        connections.close_all()
