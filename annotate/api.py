@@ -32,7 +32,7 @@ def handle_domain_error(error: Exception, context: dict[str, Any]) -> Response |
     return exception_handler(error, context)
 
 
-class ReleaseSerializer(serializers.ModelSerializer):
+class ReleaseSerializer(serializers.ModelSerializer[Release]):
     """A release, with the addresses of its files."""
 
     campaign = serializers.CharField(source="campaign.slug", read_only=True)
@@ -52,7 +52,7 @@ class ReleaseSerializer(serializers.ModelSerializer):
         }
 
 
-class ReleaseViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
+class ReleaseViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Release]):
     """Frozen releases, the latest first."""
 
     serializer_class = ReleaseSerializer
@@ -73,6 +73,6 @@ class ReleaseFileView(APIView):
         parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=FILES)],
         responses={(200, "application/json"): OpenApiTypes.OBJECT},
     )
-    def get(self, request: Request, name: str, file: str) -> StreamingHttpResponse:
+    def get(self, _request: Request, name: str, file: str) -> StreamingHttpResponse:
         """The file's bytes: the same release gives the same ones for ever."""
         return stream_release_file(name, file)

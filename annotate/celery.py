@@ -3,6 +3,7 @@
 import os
 
 from celery import Celery
+from celery.schedules import crontab
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 
@@ -12,11 +13,13 @@ app.autodiscover_tasks()
 
 
 @app.on_after_finalize.connect
-def set_beat_schedule(sender: Celery, **kwargs: object) -> None:
+def set_beat_schedule(sender: Celery, **_: object) -> None:
     """The clock: each task sweeps up what its rows say is due, so a missed tick loses nothing."""
     from django.conf import settings
 
     sender.conf.beat_schedule = {
         "sync": {"task": "hits.tasks.sync_campaigns", "schedule": settings.SYNC_SECONDS},
-        "thumbnails": {"task": "annotate.tasks.make_thumbnails", "schedule": 300.0},
+        "copies": {"task": "annotate.tasks.make_copies", "schedule": 300.0},
+        # At a time of day: an interval would begin anew each time that beat is started.
+        "tidy": {"task": "hits.tasks.tidy", "schedule": crontab(hour=3, minute=20)},
     }

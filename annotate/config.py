@@ -4,12 +4,14 @@ Plain Python with pydantic; knows nothing of the database. Sections are small fr
 that none of them has, or a value that none of them allows, is an error that names the key.
 """
 
-import tomllib
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from annotate.reading.files import open_text, printable, short
+from annotate.reading.toml_files import parse_toml
 
 CENT = Decimal("0.01")
 Money = Annotated[
@@ -98,6 +100,9 @@ class Review(Section):
 
     share: Share = 0.02
     first: int = Field(default=1, ge=0, description="first responses of each worker, all checked")
+    trial: int = Field(
+        default=0, ge=0, description="responses until the first ones have verdicts; 0: any number"
+    )
     reviewers: int = Field(default=1, ge=1, le=2, description="judgements of one response")
     gold_every: int = Field(default=0, ge=0, description="known judgements among checks; 0: none")
     policy: Literal["decide", "propose"] = "decide"
@@ -111,6 +116,12 @@ class Review(Section):
     def _pauses_before_excluding(self) -> "Review":
         if self.pause_certainty > self.certainty and self.pause_certainty < 1:
             raise ValueError("pause_certainty is greater than certainty; 1 turns pauses off")
+        return self
+
+    @model_validator(mode="after")
+    def _trial_holds_the_first(self) -> "Review":
+        if self.trial and not 1 <= self.first <= self.trial:
+            raise ValueError("first must be at least 1 and at most trial; trial = 0 turns it off")
         return self
 
 
@@ -137,7 +148,9 @@ class Flags(Section):
     repeat_similarity: Share = Field(default=0.65, description="the same by whole words")
     repeats: int = Field(default=3, ge=1, description="of the worker's latest captions")
     twin_copies: int = Field(default=3, ge=1, description="copies of one other account")
-    twin_hours: float = Field(default=2, gt=0, description="hours between copy and original")
+    twin_hours: float = Field(
+        default=2, gt=0, le=8760, description="hours between copy and original"
+    )
     unlike: Share = Field(default=0.25, description="of the others' likeness to each other")
     very_unlike: Share = 0.12
     shared_things: int = Field(default=4, ge=1, description="that the others name")
@@ -164,7 +177,8 @@ class CampaignConfig(Section):
     responses: int | None = Field(
         default=None, ge=1, le=1000, description="per task, for kinds without references"
     )
-    seed: int = 0
+    # What a database column of whole numbers holds.
+    seed: int = Field(default=0, ge=-(2**63), lt=2**63)
     budget: Money = Field(ge=0)
     captions: CaptionRules = CaptionRules()
     priming: Priming = Priming()
@@ -179,7 +193,7 @@ class CampaignConfig(Section):
     def _works_on_one_thing(self) -> "CampaignConfig":
         given = [self.selection, self.release, self.caption_set]
         if sum(name is not None for name in given) != 1:
-            raise ValueError("name one of selection, release and caption_set: what to work on")
+            raise ValueError("name exactly one of selection, release and caption_set")
         return self
 
     @model_validator(mode="after")
@@ -187,7 +201,7 @@ class CampaignConfig(Section):
         if self.hit.auto_approval_days * 24 < self.review.approve_after_hours:
             raise ValueError(
                 "review.approve_after_hours is longer than hit.auto_approval_days, after which "
-                "the marketplace approves by itself"
+                "the marketplace approves automatically"
             )
         return self
 
@@ -202,9 +216,9 @@ KIND_DEFAULTS: dict[str, dict[str, Any]] = {
     "correspondence": {
         "responses": 3,
         "hit": {
-            "title": "Say which word of a sentence belongs to which box of a photograph",
-            "description": "Look at a photograph with labelled boxes and a sentence about it, and "
-            "link each word that names a thing to the box around that thing.",
+            "title": "Link the words of a sentence to boxes in a photograph",
+            "description": "Look at a photograph with labelled boxes and read a sentence about it. "
+            "Link each word that names a thing to the box around that thing.",
             "keywords": "image, photograph, boxes, words, linking, annotation",
         },
     },
@@ -247,23 +261,18 @@ def _defaults(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> CampaignConfig:
-    """The campaign file at `path`; raises CampaignFileError."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CampaignFileError(f"{path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CampaignFileError(f"{path} is not a TOML file: {error}.") from error
-    return parse_config(values)
+    """The campaign file at `path`; raises MalformedFile, and CampaignFileError for its values."""
+    with open_text(path) as text:
+        return parse_config(parse_toml(str(path), text.read()))
 
 
 def _explain(fault: Any) -> str:
     """One fault as `section.key: what is wrong`."""
-    key = ".".join(str(part) for part in fault["loc"])
+    key = printable(".".join(str(part)[:100] for part in fault["loc"]))
     if fault["type"] == "extra_forbidden":
         return f"{key}: there is no such key"
     message = fault["msg"].removeprefix("Value error, ")
     message = message[:1].lower() + message[1:]
     if key and not isinstance(fault["input"], dict):
-        message += f", not {fault['input']!r}"
+        message += f", not {short(fault['input'])}"
     return f"{key}: {message}" if key else message

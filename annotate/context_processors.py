@@ -4,6 +4,6 @@ from django.conf import settings
 from django.http import HttpRequest
 
 
-def installation(request: HttpRequest) -> dict[str, str]:
+def installation(_request: HttpRequest) -> dict[str, str]:
     """The marketplace that this installation talks to, for the badge on every page."""
     return {"mturk_endpoint": settings.MTURK_ENDPOINT}

@@ -1,6 +1,7 @@
-"""Image files: what is under MEDIA_ROOT, the addresses that pages show it by, and thumbnails."""
+"""Image files as they were imported, under MEDIA_ROOT. Pages show copies (image_copies.py)."""
 
 import os
+import struct
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -17,8 +18,7 @@ from PIL import ImageOps
 from annotate.errors import DomainError
 from annotate.models import Image
 
-IMAGES, THUMBNAILS = "images", "thumbnails"
-THUMBNAIL_WIDTH = 400
+IMAGES = "images"
 # What browsers show goes in as it is, by its content's suffix and not by its name's; the other
 # formats become PNG. Formats that Pillow reads by starting another program are not opened.
 SHOWN_FORMATS = {
@@ -48,24 +48,14 @@ class Picture(NamedTuple):
     content: bytes
 
 
-def display_url(image: Image) -> str:
-    """Where a page finds the image: its file here, or else its address; empty if there is none."""
-    return _media_url(image.file) if image.file else image.url
-
-
-def thumbnail_url(image: Image) -> str:
-    """Where a page finds the image made small; the image itself while there is no thumbnail."""
-    if image.file and thumbnail_path(image).is_file():
-        return _media_url(_thumbnail_name(image))
-    return display_url(image)
+def original_url(image: Image) -> str:
+    """Where a signed-in researcher finds the image as it was imported; its address where there is
+    no file here, empty without either."""
+    return urljoin(settings.MEDIA_URL, quote(image.file)) if image.file else image.url
 
 
 def file_path(image: Image) -> Path:
     return Path(settings.MEDIA_ROOT) / image.file
-
-
-def thumbnail_path(image: Image) -> Path:
-    return Path(settings.MEDIA_ROOT) / _thumbnail_name(image)
 
 
 def file_name(image: Image, suffix: str) -> str:
@@ -73,20 +63,18 @@ def file_name(image: Image, suffix: str) -> str:
     return str(PurePosixPath(IMAGES, image.split, f"{image.key}{suffix}"))
 
 
-def _thumbnail_name(image: Image) -> str:
-    return str(PurePosixPath(THUMBNAILS, image.split, f"{image.key}.jpg"))
-
-
-def _media_url(name: str) -> str:
-    return urljoin(settings.MEDIA_URL, quote(name))
+def read_content(path: Path) -> bytes:
+    """A file's bytes; raises BrokenImage where they cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BrokenImage(f"cannot be read ({error.strerror})") from error
 
 
 def read_picture(path: Path) -> Picture:
     """A file's picture, decoded to its end to be sure of it; raises BrokenImage."""
     with opened(path) as picture:
-        width, height = picture.size
-        if picture.getexif().get(EXIF_ORIENTATION) in LYING:
-            width, height = height, width
+        width, height = _shown_size(picture)
         suffix = SHOWN_FORMATS.get(picture.format or "")
         if suffix:
             # JPEG decodes at an eighth of its size, which finds a cut file just as well.
@@ -96,17 +84,15 @@ def read_picture(path: Path) -> Picture:
         return Picture(width, height, ".png", _encoded(ImageOps.exif_transpose(picture), "PNG"))
 
 
-def write_thumbnail(image: Image) -> None:
-    """Make an image's thumbnail, upright and at most THUMBNAIL_WIDTH wide; raises BrokenImage."""
-    with opened(file_path(image)) as picture:
-        # Decoding at a size near the wanted one is much faster; only JPEG can.
-        picture.draft("RGB", (2 * THUMBNAIL_WIDTH, 2 * THUMBNAIL_WIDTH))
-        upright = ImageOps.exif_transpose(picture)
-        height = max(1, round(upright.height * THUMBNAIL_WIDTH / upright.width))
-        if upright.width > THUMBNAIL_WIDTH:
-            upright = upright.resize((THUMBNAIL_WIDTH, height), PIL.Image.Resampling.LANCZOS)
-        content = _encoded(_on_white(upright), "JPEG")
-    write_atomically(thumbnail_path(image), content)
+def read_size(path: Path) -> tuple[int, int]:
+    """A file's width and height as shown, without decoding it; raises BrokenImage."""
+    with opened(path) as picture:
+        return _shown_size(picture)
+
+
+def _shown_size(picture: PIL.Image.Image) -> tuple[int, int]:
+    width, height = picture.size
+    return (height, width) if picture.getexif().get(EXIF_ORIENTATION) in LYING else (width, height)
 
 
 @contextmanager
@@ -132,18 +118,15 @@ def opened(path: Path) -> Iterator[PIL.Image.Image]:
         SyntaxError,
         ValueError,
         EOFError,
-        IndexError,
+        LookupError,
         TypeError,
+        AttributeError,
+        ArithmeticError,
+        RuntimeError,
         MemoryError,
+        struct.error,
     ) as error:
         raise BrokenImage(f"is damaged ({error})") from error
-
-
-def _on_white(picture: PIL.Image.Image) -> PIL.Image.Image:
-    if picture.has_transparency_data:
-        picture = picture.convert("RGBA")
-        picture = PIL.Image.alpha_composite(PIL.Image.new("RGBA", picture.size, "white"), picture)
-    return picture.convert("RGB")
 
 
 def _encoded(picture: PIL.Image.Image, format_name: str) -> bytes:
@@ -156,11 +139,12 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that no reader ever sees a part of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent)
+    new = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
+        new.chmod(0o644)
+        new.replace(path)
     except BaseException:
-        os.unlink(name)
+        new.unlink()
         raise

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-# Images may be fetched from where the dataset keeps them; everything else is our own.
+# Images may be fetched from where the dataset keeps them; everything else is our own. A page that
+# came by https shows no image by http, whatever this says.
 POLICY = (
-    "default-src 'self'; img-src 'self' data: https: {site}; object-src 'none'; base-uri 'none'; "
-    "form-action 'self' {origins}"
+    "default-src 'self'; img-src 'self' data: https: http: {site}; object-src 'none'; "
+    "base-uri 'none'; form-action 'self' {origins}"
 )
 
 

@@ -12,6 +12,6 @@ PER_PAGE = 50
 
 def page_of(
     rows: QuerySet[Any] | Sequence[Any], request: HttpRequest, *, per_page: int = PER_PAGE
-) -> Page:
+) -> Page[Any]:
     """The page that the address asks for; the nearest one if there is no such page."""
     return Paginator(rows, per_page).get_page(request.GET.get("page"))

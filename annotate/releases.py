@@ -7,16 +7,24 @@ the responses that were drawn is for the kind of task to say.
 
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.kinds.base import Candidate, Drawn
 from annotate.models import Campaign, Release, Response, Task
 from annotate.services.campaigns import incomplete_tasks
+from annotate.snapshots import SnapshotConflict, in_one_snapshot
+
+# What others than the domain itself have to settle before a release, a sentence for each matter.
+OpenQuestions = Callable[[Campaign], Sequence[str]]
+
+
+def no_questions(_campaign: Campaign) -> Sequence[str]:
+    return ()
 
 
 class ReleaseRefused(DomainError):
@@ -43,7 +51,6 @@ def missing(campaign: Campaign) -> list[str]:
     return lines
 
 
-@transaction.atomic
 def freeze(
     *,
     campaign: Campaign,
@@ -51,19 +58,48 @@ def freeze(
     seed: int,
     at: datetime,
     partial: bool = False,
-    open_questions: Sequence[str] = (),
+    open_questions: OpenQuestions = no_questions,
 ) -> Release:
     """A release of all the campaign's complete tasks; raises ReleaseRefused.
 
     `partial` leaves out the incomplete ones, and releases in spite of open questions. The draw
-    depends on the seed and on the responses alone.
+    depends on the seed and on the responses alone. What is missing, the open questions and the
+    responses are read as they were at one moment, whatever changes meanwhile.
     """
-    if Release.objects.filter(name=name).exists():
-        raise ReleaseRefused(f"There is a release {name!r} already; it stays as it is.")
-    wanting = [*missing(campaign), *open_questions]
-    if wanting and not partial:
-        raise ReleaseRefused(f"{campaign} is not finished:", wanting)
-    kind = KINDS[campaign.kind]
+
+    def make() -> Release:
+        wanting = [*missing(campaign), *open_questions(campaign)]
+        if wanting and not partial:
+            raise ReleaseRefused(f"{campaign} is not complete:", wanting)
+        release = _create(campaign, name, seed, at, is_partial=bool(wanting))
+        _fill(release)
+        return release
+
+    try:
+        return in_one_snapshot(make)
+    except SnapshotConflict as error:
+        raise ReleaseRefused(
+            f"{campaign} changed each time while the release was being saved. Please try again."
+        ) from error
+
+
+def _create(campaign: Campaign, name: str, seed: int, at: datetime, *, is_partial: bool) -> Release:
+    """The release's own row; waits for another release of this name that is being made."""
+    try:
+        with transaction.atomic():
+            return Release.objects.create(
+                name=name, campaign=campaign, seed=seed, is_partial=is_partial, created_at=at
+            )
+    except IntegrityError as error:
+        raise ReleaseRefused(
+            f"A release named {name!r} already exists. Releases cannot be changed: choose "
+            "another name."
+        ) from error
+
+
+def _fill(release: Release) -> None:
+    """Draw responses to each complete task, and copy them into the release."""
+    campaign, kind = release.campaign, KINDS[release.campaign.kind]
     by_task = _responses_by_task(campaign)
     tasks = [
         task
@@ -74,12 +110,19 @@ def freeze(
         raise ReleaseRefused(
             f"{campaign} has no {kind.subject_name} with all its {kind.answers_name}."
         )
-    release = Release.objects.create(
-        name=name, campaign=campaign, seed=seed, is_partial=bool(wanting), created_at=at
-    )
-    drawn = list(_draw(tasks, by_task, seed))
+    drawn = list(_draw(tasks, by_task, release.seed))
     kind.freeze(release, drawn, _worker_numbers(drawn))
-    return release
+    _check_count(release)
+
+
+def _check_count(release: Release) -> None:
+    """Compare what was saved with what the release says of itself; raises ReleaseRefused."""
+    saved, tasks = release.images.count(), release.campaign.tasks.count()
+    if saved != tasks and not release.is_partial:
+        raise ReleaseRefused(
+            f"The release would be called complete, but has {saved} of the campaign's {tasks} "
+            f"{KINDS[release.campaign.kind].subject_name}s. Nothing was saved."
+        )
 
 
 def _responses_by_task(campaign: Campaign) -> dict[int, list[Candidate]]:

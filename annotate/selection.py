@@ -82,7 +82,7 @@ def choose(
     count: int,
     sample: int = DEFAULT_SAMPLE,
     seed: int = 0,
-    progress: Callable[[int], object] = lambda chosen: None,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> list[Candidate]:
     """The images chosen, in the order of their choice; raises TooFewImages.
 

@@ -1,12 +1,17 @@
 """The requester site's settings, all read from the environment (`docs/operator.md` names each)."""
 
 import os
+from collections.abc import Mapping
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
+
+from annotate import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that a running installation writes, unless the environment says otherwise.
@@ -28,24 +33,25 @@ def words(name: str) -> list[str]:
     return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
 
 
+def data_folder(database: Mapping[str, Any]) -> Path:
+    """The folder of a SQLite file, `var` for any other database."""
+    name = str(database["NAME"])
+    is_file = database["ENGINE"].endswith(".sqlite3") and not name.startswith((":", "file:"))
+    return Path(name).absolute().parent if is_file else VAR_DIR
+
+
 # The site's own address: workers' browsers and the marketplace's frames reach it here.
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
 SITE_HOST = urlsplit(SITE_URL).hostname or ""
+IS_HTTPS = SITE_URL.startswith("https://")
 IS_LOOPBACK = SITE_HOST in {"127.0.0.1", "localhost", "::1"}
 
 DEBUG = flag("DEBUG", default=False)
-SECRET_KEY = os.environ.get("SECRET_KEY", "")
-if not SECRET_KEY:
-    if not IS_LOOPBACK:
-        raise ImproperlyConfigured(
-            "SECRET_KEY is missing. A site that others can reach needs one of its own: "
-            'python -c "import secrets; print(secrets.token_urlsafe(50))"'
-        )
-    SECRET_KEY = "only-for-a-site-on-this-machine"
 ALLOWED_HOSTS = words("ALLOWED_HOSTS") or [SITE_HOST, "127.0.0.1", "localhost"]
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
-# The marketplace: `local`, `sandbox`, `production`, or the URL of another one.
+# The marketplace: `local`, the URL of another one, or `sandbox` or `production`, a service that
+# answers under the names of Amazon's hosts.
 MTURK_ENDPOINT = os.environ.get("MTURK_ENDPOINT", "local")
 # Where the local marketplace answers; only read when a campaign's endpoint is `local`.
 MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rstrip("/")
@@ -81,13 +87,13 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    "whitenoise.runserver_nostatic",
+    # Before `staticfiles`, whose `runserver` it replaces.
+    "annotate",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
-    "annotate",
+    "axes",
     "qualcontrol",
     "hits",
 ]
@@ -103,10 +109,10 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "annotate.middleware.ContentSecurityPolicyMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "annotate.urls"
-WSGI_APPLICATION = "annotate.wsgi.application"
 
 TEMPLATES = [
     {
@@ -125,7 +131,10 @@ TEMPLATES = [
 ]
 
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{VAR_DIR / 'campaigns.sqlite3'}")
-DATABASES = {"default": dj_database_url.parse(DATABASE_URL, conn_max_age=60)}
+# A connection that the server has cut is replaced before a request uses it.
+DATABASES = {
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # Write-ahead logging lets readers go on while one writes; IMMEDIATE makes a writer wait for
     # its turn at the start of a transaction, where waiting is safe, and not in its middle.
@@ -140,11 +149,43 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # A test database in memory cannot be shared with threads and child processes as a file can.
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
     VAR_DIR.mkdir(exist_ok=True)
+
+# Signs sessions and the forms of the task page. `serve`, `runserver` and annotate.wsgi check the
+# address that they listen on as well.
+SECRET_KEY = os.environ.get("SECRET_KEY", "").strip()
+SECRET_KEY_IS_SET = bool(SECRET_KEY)
+if not SECRET_KEY_IS_SET:
+    if not IS_LOOPBACK:
+        raise ImproperlyConfigured(
+            f"SECRET_KEY is not set, and SITE_URL is {SITE_URL}. {secret_key.ADVICE}"
+        )
+    SECRET_KEY = secret_key.kept_key(data_folder(DATABASES["default"]) / secret_key.FILE_NAME)
+
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "hits:campaigns"
 LOGOUT_REDIRECT_URL = "login"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# Wrong passwords are counted for an account from one address, for an address, and for an account.
+# An account's own limit is the highest: a stranger with one address cannot lock others out of it.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address", "username"]
+SIGN_IN_LIMITS = (10, 50, 100)
+# Sign-in is locked from the first limit that is reached, until this time after the last try that
+# was counted. Tries while it is locked are not counted, so nobody can prolong it.
+AXES_FAILURE_LIMIT = 1
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_HANDLER = "annotate.sign_in_limits.SignInLimits"
+AXES_USERNAME_CALLABLE = "annotate.sign_in_limits.counted_name"
+AXES_CLIENT_IP_CALLABLE = "annotate.sign_in_limits.client_address"
+AXES_LOCKOUT_CALLABLE = "annotate.sign_in_limits.locked"
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -164,20 +205,29 @@ WHITENOISE_USE_FINDERS = True
 MEDIA_URL = "media/"
 MEDIA_ROOT = Path(os.environ.get("MEDIA_ROOT", VAR_DIR / "media"))
 
-SECURE_SSL_REDIRECT = SITE_URL.startswith("https://")
+# Browsers that come by http are sent to https, and stay there for a year.
+SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+SILENCED_SYSTEM_CHECKS = [
+    # Whether other hosts of the domain have https, this site does not know.
+    "security.W005",
+    "security.W021",
+]
 # Only a proxy may say that a request came by https; without one, anybody could.
 BEHIND_PROXY = flag("BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SITE_URL.startswith("https://")
-SECURE_HSTS_SECONDS = 31_536_000 if SITE_URL.startswith("https://") else 0
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "annotate.views.stale_form"
+X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 # A form of a correspondence or caption task is small; a larger body is not read at all.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "rest_framework.authentication.TokenAuthentication",
+        "annotate.authentication.ApiTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -187,6 +237,10 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "annotate.api.handle_domain_error",
 }
+# How long an API token lasts at most.
+API_TOKEN_DAYS = int(os.environ.get("API_TOKEN_DAYS", "90"))
+if not 1 <= API_TOKEN_DAYS <= 3650:
+    raise ImproperlyConfigured("API_TOKEN_DAYS must be between 1 and 3650.")
 SPECTACULAR_SETTINGS = {
     "TITLE": "Caption campaigns",
     "DESCRIPTION": "Campaigns with their progress, responses, and releases with their files.",
@@ -207,24 +261,28 @@ CELERY_TASK_EAGER_PROPAGATES = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = TIME_ZONE
+# Workers and beat log as the site does, without workers' ids.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SYNC_SECONDS = float(os.environ.get("SYNC_SECONDS", "60"))
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"hide_workers": {"()": "annotate.logs.HideQueryStrings"}},
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {
-        "console": {
-            "class": "logging.StreamHandler",
-            "formatter": "plain",
-            "filters": ["hide_workers"],
+    "formatters": {
+        "private": {
+            "()": "annotate.logs.PrivateFormatter",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
         }
     },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "private"}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
     "loggers": {
+        "axes": {"level": "WARNING"},
         "botocore": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
+        # Instead of Django's own handlers, which would write or mail whole requests.
+        "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": ["console"], "propagate": False},
     },
 }

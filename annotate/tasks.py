@@ -1,21 +1,12 @@
 """What runs behind a page's back or by the clock; each is safe to repeat."""
 
-import logging
-
 from celery import shared_task
 
+from annotate.background import PatientTask
 from annotate.services import images
 
-logger = logging.getLogger(__name__)
 
-
-@shared_task
-def make_thumbnails() -> int:
-    """Make the thumbnails that are missing, and return how many were made."""
-    made = 0
-    for image, reason in images.make_thumbnails():
-        if reason:
-            logger.warning("No thumbnail of %s: the file %s.", image.key, reason)
-        else:
-            made += 1
-    return made
+@shared_task(base=PatientTask)
+def make_copies() -> int:
+    """Make the copies of image files that are missing, and return of how many images."""
+    return sum(not reason for _, reason in images.make_copies())

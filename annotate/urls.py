@@ -4,15 +4,17 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
-from annotate.views import media
+from annotate.views import image_copy, media
 
 urlpatterns = [
     path("", include("hits.urls")),
     path("review/", include("qualcontrol.urls")),
     path("releases/", include("annotate.release_urls")),
+    path("account/", include("annotate.account_urls")),
     path("api/", include("hits.api_urls")),
     path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
+    path("media/<slug:size>/<int:pk>-<slug:code>.jpg", image_copy, name="image-copy"),
     path("media/<path:path>", media, name="media"),
     path("admin/", admin.site.urls),
 ]

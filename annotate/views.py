@@ -1,5 +1,6 @@
 """Releases and their files, and the images of this installation."""
 
+import logging
 from pathlib import PurePosixPath
 
 from django.conf import settings
@@ -11,9 +12,13 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
+from annotate import image_copies
+from annotate.image_files import BrokenImage
 from annotate.kinds import KINDS
-from annotate.models import Release, Role
+from annotate.models import Image, Release, Role
 from annotate.paging import page_of
+
+logger = logging.getLogger(__name__)
 
 
 @require_safe
@@ -43,7 +48,7 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
 
 
 @require_safe
-def release_file(request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
+def release_file(_request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
     """A file of the release, streamed as a download."""
     return stream_release_file(name, file)
 
@@ -63,23 +68,52 @@ def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
     return response
 
 
-@login_not_required
 @require_safe
 def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
-    """An image file. Workers see it in the marketplace's frame, where nobody is signed in."""
+    """An image file as it was imported, for researchers; pages show copies of it."""
     response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
+    patch_cache_control(response, private=True, max_age=86_400)
+    return response
+
+
+@login_not_required
+@require_safe
+def image_copy(request: HttpRequest, size: str, pk: int, code: str) -> HttpResponse | FileResponse:
+    """A copy of an image file, made now if it is not there yet. Workers see it in the marketplace's
+    frame, where nobody is signed in."""
+    image = Image.objects.exclude(file="").filter(pk=pk).first()
+    if image is None or size not in image_copies.SIZES or not image_copies.is_code_of(image, code):
+        raise Http404("There is no such image.")
+    try:
+        image_copies.make_copies(image)
+    except BrokenImage as error:
+        logger.warning("No copy of the image %s: its file %s.", image.key, error)
+        raise Http404("This image cannot be shown.") from error
+    path = image_copies.copy_path(image, size).relative_to(settings.MEDIA_ROOT)
+    response = serve(request, str(path), document_root=str(settings.MEDIA_ROOT))
     patch_cache_control(response, public=True, max_age=86_400)
     return response
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
     """The page for an address with nothing behind it."""
-    return _error(request, 404, "Not found", "There is nothing at this address (any more).")
+    return _error(request, 404, "Not found", "There is no page at this address.")
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+def forbidden(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
     """The page for what this user may not do."""
-    return _error(request, 403, "Not allowed", "Your account may not do this.")
+    return _error(request, 403, "Not allowed", "Your account does not have permission to do this.")
+
+
+def stale_form(request: HttpRequest, **_: object) -> HttpResponse:
+    """The page for a form that was not sent from a page of this browser session."""
+    return _error(
+        request,
+        403,
+        "Form expired",
+        "This form does not belong to your current session. Go back, reload the page and send it "
+        "again. If that does not help, allow cookies for this site.",
+    )
 
 
 def _error(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:

@@ -1,7 +1,21 @@
+"""The site for a WSGI server of the operator's choice: gunicorn, uWSGI, `waitress-serve`.
+
+Such a server does not say which address it listens on, and may run on many machines, which need
+the same key. So SECRET_KEY must be set. `serve` and `runserver`, which know their address, do not
+use this module.
+"""
+
 import os
 
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
+from annotate.secret_key import ADVICE
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
+
+if not settings.SECRET_KEY_IS_SET:
+    raise ImproperlyConfigured(f"SECRET_KEY is not set, which a WSGI server needs. {ADVICE}")
 
 application = get_wsgi_application()

@@ -3,7 +3,7 @@
 The rows are made inside the database, because a hundred thousand tasks are only the scene.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from django.db import connection
 from django.db.models import Model
@@ -12,9 +12,8 @@ from annotate.config import parse_config
 from annotate.models import (
     Box,
     Campaign,
+    CampaignStatus,
     Caption,
-    Claim,
-    ClaimStatus,
     ClassRelation,
     Image,
     ImageSource,
@@ -30,9 +29,9 @@ from annotate.models import (
 from qualcontrol.models import Assessment
 
 AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
-LEASE = timedelta(minutes=25)
 CLASSES = 600  # boxable classes of Open Images
 CLASSES_PER_IMAGE = 4  # as in nocaps (Agrawal et al. 2019, section 3.1)
+RANDOM_KEY = {"postgresql": "gen_random_uuid()", "sqlite": "lower(hex(randomblob(16)))"}
 SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, "
 
 
@@ -54,7 +53,7 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
         slug=name,
         kind=config.kind,
         selection=selection,
-        status="RUNNING",
+        status=CampaignStatus.RUNNING,
         endpoint="local",
         budget=config.budget,
         config_json=config.model_dump(mode="json"),
@@ -93,6 +92,7 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
         campaign_id=str(campaign.pk),
         number="i",
         wanted=str(wanted),
+        answers_missing=str(wanted),
         places_left=str(wanted),
         **places,
     )
@@ -107,41 +107,32 @@ def add_captions(
     campaign: Campaign, workers: list[Worker], *, each: int, tasks: int | None = None
 ) -> None:
     """Submitted captions for the campaign's first tasks (default: all), `each` of them by other
-    workers, claims and places included. The workers must have been made in one go."""
-    last_claim = Claim.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    workers, counters included. The workers must have been made in one go."""
+    last = Response.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     chosen = f"campaign_id = {campaign.pk} AND number <= {tasks or campaign.tasks.count()}"
-    begun, over = (f"'{time:%Y-%m-%d %H:%M:%S}+00:00'" for time in (AT, AT + LEASE))
+    at = f"'{AT:%Y-%m-%d %H:%M:%S}+00:00'"
     if connection.vendor == "sqlite":
-        begun, over = begun.replace("+00:00", ""), over.replace("+00:00", "")
+        at = at.replace("+00:00", "")
     _insert(
-        Claim,
+        Response,
         f"annotate_task AS task CROSS JOIN {numbers(each, 'k')} WHERE {chosen}",
         task_id="task.id",
         worker_id=f"{workers[0].pk} + (task.number + k) % {len(workers)}",
-        status=f"'{ClaimStatus.USED}'",
-        claimed_at=begun,
-        expires_at=over,
-    )
-    _insert(
-        Response,
-        f"annotate_claim AS claim WHERE claim.id > {last_claim}",
-        task_id="claim.task_id",
-        worker_id="claim.worker_id",
-        claim_id="claim.id",
+        key=RANDOM_KEY[connection.vendor],
         status=f"'{ResponseStatus.SUBMITTED}'",
-        stored_at=begun,
-        submitted_at=begun,
+        submitted_at=at,
         seconds="40",
     )
     _insert(
         Caption,
-        f"annotate_response AS response WHERE response.claim_id > {last_claim}",
+        f"annotate_response AS response WHERE response.id > {last}",
         response_id="response.id",
         text=f"'{SENTENCE}number ' || response.id || '.'",
     )
     with connection.cursor() as cursor:
         cursor.execute(
-            f"UPDATE annotate_task SET places_left = places_left - {each} WHERE {chosen}"
+            f"UPDATE annotate_task SET answers_missing = answers_missing - {each}, "
+            f"places_left = places_left - {each} WHERE {chosen}"
         )
 
 

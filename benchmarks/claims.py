@@ -1,59 +1,45 @@
 """Claim time with 1,000 and with 100,000 tasks: a claim must not grow with its campaign.
 
-Each size has a database of its own, and they take turns. Measured are new workers, one who has
-done the 500 tasks that come first, new workers near the campaign's end, and those for whom nothing
-is left.
+Measured for new workers, for one who has done the 500 tasks that come first, for new workers near
+the campaign's end, and for workers for whom nothing is left.
 """
 
 import argparse
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 
-from annotate.models import Campaign, Worker
+from django.utils.crypto import get_random_string
+
+from annotate.models import Campaign, Claim, Worker
 from annotate.services.claims import NothingToDo, claim_tasks
 from benchmarks.campaigns import (
     AT,
-    LEASE,
     add_captions,
     make_campaign,
     make_workers,
     settle_down,
 )
-from benchmarks.harness import (
-    Line,
-    Report,
-    in_turn,
-    main,
-    milliseconds,
-    ratio,
-    scratch_database,
-    seconds,
-    use,
-)
+from benchmarks.growth import add_growth, both_sizes
+from benchmarks.harness import Report, in_turn, main, seconds
+from hits.models import Hit, HitType, TaskPage
 
-SIZES = (1_000, 100_000)
-AIM = 1.5
 ROUNDS, CLAIMS = 12, 25
 DONE = 500
 NAME = "claims"
 
 
-def measure(options: argparse.Namespace) -> Report:
-    with ExitStack() as stack:
-        databases = [stack.enter_context(scratch_database()) for _ in SIZES]
-        practised = {}
-        for database, size in zip(databases, SIZES, strict=True):
-            use(database)
-            practised[database] = _set_the_scene(size)
-        report = Report(figures={"sizes": list(SIZES)})
+def measure(_options: argparse.Namespace) -> Report:
+    report = Report()
+    with both_sizes(_set_the_scene) as practised:
+        databases = list(practised)
 
         def compare(key: str, what: str, workers: Callable[[str], list[Worker]]) -> None:
             times = in_turn(databases, lambda database: _claim(workers(database)), rounds=ROUNDS)
-            small, large = (round(milliseconds(times[database]), 3) for database in databases)
-            _add(report, key, what, small, large)
+            add_growth(report, key, f"claim, {what}", times)
 
-        def newcomers(database: str) -> list[Worker]:
+        def newcomers(_database: str) -> list[Worker]:
             return make_workers(CLAIMS)
 
         in_turn(databases, lambda database: _claim(newcomers(database)), rounds=1)
@@ -77,7 +63,18 @@ def _set_the_scene(size: int) -> Worker:
     add_captions(campaign, make_workers(200), each=1)
     (practised,) = make_workers(1)
     add_captions(campaign, [practised], each=1, tasks=DONE)
-    campaign.tasks.update(places_left=campaign.config.wanted - 1)
+    missing = campaign.config.wanted - 1
+    campaign.tasks.update(answers_missing=missing, places_left=missing)
+    hit_type = HitType.objects.create(campaign=campaign, hit_type_id=NAME, created_at=AT)
+    Hit.objects.create(
+        campaign=campaign,
+        hit_type=hit_type,
+        token=NAME,
+        seats=1,
+        reward="0.10",
+        fee="0.02",
+        planned_at=AT,
+    )
     settle_down()
     return practised
 
@@ -87,36 +84,38 @@ def _claim(workers: list[Worker]) -> list[float]:
     campaign = Campaign.objects.get(slug=NAME)
 
     def claim(worker: Worker) -> None:
+        page = next(pages)
         with suppress(NothingToDo):
-            claim_tasks(campaign=campaign, worker=worker, count=1, at=AT, expires_at=AT + LEASE)
+            claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=1)
 
+    pages = iter(_new_pages(campaign.hits.get(), len(workers)))
     return [seconds(partial(claim, worker)) for worker in workers]
+
+
+def _new_pages(hit: Hit, count: int) -> list[TaskPage]:
+    return TaskPage.objects.bulk_create(
+        TaskPage(
+            hit=hit,
+            assignment_id=f"ASSIGNMENT{number}",
+            marketplace_id=get_random_string(20),
+            opened_at=AT,
+            expires_at=AT + timedelta(minutes=25),
+        )
+        for number in range(count)
+    )
 
 
 def _fill_up(*, open_tasks: int) -> list[float]:
     """Take the places of all tasks but some, evenly spread, which keep ten each."""
     campaign = Campaign.objects.get(slug=NAME)
-    campaign.tasks.update(places_left=0)
+    Claim.objects.all().delete()
+    campaign.tasks.update(answers_missing=0, places_left=0)
     if open_tasks:
         step = campaign.tasks.count() // open_tasks
         chosen = range(1, step * open_tasks, step)
-        campaign.tasks.filter(number__in=chosen).update(places_left=10)
+        campaign.tasks.filter(number__in=chosen).update(answers_missing=10, places_left=10)
     settle_down()
     return []
-
-
-def _add(report: Report, key: str, what: str, small: float, large: float) -> None:
-    growth = ratio(large, small)
-    report.lines.append(
-        Line(
-            f"claim, {what}",
-            f"{large:.2f} ms with {SIZES[1]:,} tasks",
-            f"{small:.2f} ms with {SIZES[0]:,}",
-            growth,
-            AIM,
-        )
-    )
-    report.figures[key] = {"small_ms": small, "large_ms": large, "growth": growth}
 
 
 if __name__ == "__main__":

@@ -1,14 +1,16 @@
-"""A crowd with nocaps' heavy-tailed volumes that writes real captions and spoils some of them.
+"""A crowd that writes real captions and spoils some of them.
 
-One worker in six is careless, each in one manner, and spoils 40 % of what they write; who is good
-at first spoils 40 % of the second half. Everybody else slips now and then. Plain Python.
+One worker in six is careless, each in one manner, and spoils a share of what they write, 40 % or
+90 %; who is good at first spoils that share of the second half. Everybody else slips now and then.
+The workers are made up: captions are dealt to them at random, and what they spoil is drawn at
+random. Plain Python.
 """
 
 import json
 import os
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from benchmarks.spoilers import KNOWN, SPOILERS, Photo, Scene, Spoiler
 WORKERS = 120
 CAPTIONS = 22_500
 CARELESS = 1 / 6
-SPOILED = 0.4
+SPOILED, MOSTLY_SPOILED = 0.4, 0.9
 SLIPS = 0.01
 LATE = "good at first"
 SOURCES = {
@@ -45,6 +47,35 @@ class Crowd:
     manners: Mapping[int, str]
 
 
+# How many captions each worker writes, from the number of workers, of images, and of the captions
+# that there are.
+Law = Callable[[int, int, int], Mapping[int, float]]
+# By the second law half of the workers write so many at most, and the busiest one so many.
+FEW, MOST = 5, 400
+
+
+def by_rank(workers: int, images: int, captions: int) -> Mapping[int, float]:
+    """As 1/rank, so that a few write thousands; nobody more than there are images."""
+    total = min(CAPTIONS, captions)
+    volumes = {worker: 1 / (worker + 1) for worker in range(workers)}
+    for _ in range(10):  # What is cut from the first goes to the others.
+        scale = total / sum(volumes.values())
+        volumes = {worker: min(images * 0.9, v * scale) for worker, v in volumes.items()}
+    return volumes
+
+
+def mostly_few(workers: int, images: int, captions: int) -> Mapping[int, float]:
+    """Half of the workers write one to five captions, as often each; of the others a few write
+    hundreds. So did the 61 workers of a real batch, of whom 35 wrote at most five. Where there are
+    fewer captions, everybody writes that many fewer."""
+    few = workers // 2
+    step = (MOST / (FEW + 1)) ** (1 / max(1, workers - few - 1))
+    many = [min(images * 0.9, (FEW + 1) * step**place) for place in range(workers - few)]
+    volumes = [*(1.0 + worker % FEW for worker in range(few)), *many]
+    share = min(1.0, captions / sum(volumes))
+    return {worker: volume * share for worker, volume in enumerate(volumes)}
+
+
 def shared_data() -> Path:
     """The folder of real captions; raises SystemExit where it is absent."""
     folder = Path(os.environ.get("SHARED_DATA", ROOT.parent / "shared" / "data"))
@@ -69,15 +100,18 @@ def gather(
     workers: int = WORKERS,
     manners: Sequence[str] = (*KNOWN, LATE),
     slips: float = SLIPS,
+    law: Law = by_rank,
+    spoils: float = SPOILED,
 ) -> Crowd:
     """A crowd that writes the images' captions; the same for the same seed.
 
-    `slips` is the share that good workers spoil on average, each in any of the known manners.
+    `spoils` is the share that careless workers spoil, each in one manner, `slips` the share that
+    good workers spoil on average, each in any of the known manners.
     """
     rng = random.Random(seed)
-    lines = _assign(images, workers, rng)
+    lines = _assign(images, law, workers, rng)
     careless = _draw_careless(workers, manners, rng)
-    spoiled = _draw_spoiled(lines, careless, slips, rng)
+    spoiled = _draw_spoiled(lines, careless, spoils, slips, rng)
     scene = Scene(images, rng)
     captions = []
     for number, (worker, image, text) in enumerate(lines):
@@ -90,32 +124,24 @@ def gather(
 
 
 def _assign(
-    images: Mapping[int, Sequence[str]], workers: int, rng: random.Random
+    images: Mapping[int, Sequence[str]], law: Law, workers: int, rng: random.Random
 ) -> list[tuple[int, int, str]]:
-    """(worker, image, caption) in the order of writing, volumes after Zipf; nobody writes two
-    captions for an image."""
+    """(worker, image, caption) in the order of writing; nobody writes two captions for an
+    image."""
     texts = {image: list(captions) for image, captions in images.items()}
     places = [image for image, captions in texts.items() for _ in captions]
     rng.shuffle(places)
-    left = _volumes(workers, len(texts), min(CAPTIONS, len(places)))
+    left = dict(law(workers, len(texts), len(places)))
+    total = round(sum(left.values()))
     done: dict[int, set[int]] = defaultdict(set)
     lines = []
-    for image in places[:CAPTIONS]:
+    for image in places[:total]:
         free = [worker for worker in left if worker not in done[image]]
         worker = rng.choices(free, [left[worker] + 0.01 for worker in free])[0]
         left[worker] = max(0, left[worker] - 1)
         done[image].add(worker)
         lines.append((worker, image, texts[image].pop(rng.randrange(len(texts[image])))))
     return lines
-
-
-def _volumes(workers: int, most: int, total: int) -> dict[int, float]:
-    """How many captions each worker writes: as 1/rank, nobody more than there are images."""
-    volumes = {worker: 1 / (worker + 1) for worker in range(workers)}
-    for _ in range(10):  # What is cut from the first goes to the others.
-        scale = total / sum(volumes.values())
-        volumes = {worker: min(most * 0.9, v * scale) for worker, v in volumes.items()}
-    return volumes
 
 
 def _draw_careless(workers: int, manners: Sequence[str], rng: random.Random) -> dict[int, str]:
@@ -127,6 +153,7 @@ def _draw_careless(workers: int, manners: Sequence[str], rng: random.Random) -> 
 def _draw_spoiled(
     lines: Sequence[tuple[int, int, str]],
     careless: Mapping[int, str],
+    spoils: float,
     slips: float,
     rng: random.Random,
 ) -> set[int]:
@@ -138,7 +165,7 @@ def _draw_spoiled(
     for worker, numbers in work.items():
         if worker in careless:
             open_to_it = numbers[len(numbers) // 2 :] if careless[worker] == LATE else numbers
-            spoiled.update(rng.sample(open_to_it, round(SPOILED * len(open_to_it))))
+            spoiled.update(rng.sample(open_to_it, round(spoils * len(open_to_it))))
         elif slips:
             # Good workers differ: most hardly ever slip, a few do so several times as often.
             own_share = min(rng.expovariate(1 / slips), 0.05)

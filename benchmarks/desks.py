@@ -6,15 +6,18 @@ campaign's limit is bad reaches the campaign's certainty, by a beta distribution
 """
 
 import random
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, zip_longest
+from operator import itemgetter
 
 from scipy.special import betaincc
 
 from benchmarks.crowds import Crowd
+from qualcontrol import risk
 from qualcontrol.cases import block_of
 from qualcontrol.estimate import Estimate, estimate_share
 from qualcontrol.floor import is_floor_turn
@@ -25,6 +28,8 @@ from qualcontrol.risk import CERTAINTY, LIMIT, Group, fit
 BATCH = 10
 # The estimate is compared with the truth each time after so many checks.
 MOMENT = 50
+# A reviewer stops after so many checks, whoever is left.
+MOST_CHECKS = 2_000
 # What the other ways believe of a worker's bad share before the first verdict.
 PRIOR = (0.5, 4.5)
 
@@ -40,6 +45,8 @@ class Desk:
     verdicts: dict[int, bool] = field(default_factory=dict)  # whether it is bad, by caption
     excluded: dict[int, int] = field(default_factory=dict)  # after how many checks, by worker
     removals: list[tuple[int, str]] = field(default_factory=list)  # checks, manner
+    # After how many checks how many captions were kept, and how many of them are bad.
+    history: list[tuple[int, int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.order = list(range(len(self.crowd.captions)))
@@ -47,6 +54,9 @@ class Desk:
         self.work: dict[int, list[int]] = defaultdict(list)  # in the random order
         for number in self.order:
             self.work[self.crowd.captions[number].worker].append(number)
+        careless = self.crowd.manners
+        self.to_remove = sum(c.is_bad and c.worker in careless for c in self.crowd.captions)
+        self._note()
 
     @property
     def checks(self) -> int:
@@ -54,13 +64,16 @@ class Desk:
 
     def judge(self, number: int) -> bool:
         """The verdict on a caption: whether it is bad."""
-        is_bad = self.verdicts[number] = self.crowd.captions[number].is_bad
-        self._remove([number])
+        is_bad = self.crowd.captions[number].is_bad
+        self.verdicts[number] = is_bad
+        if is_bad:
+            self._remove([number])
         return is_bad
 
     def exclude(self, worker: int) -> None:
+        kept = [number for number in self.work[worker] if self.is_kept(number)]
         self.excluded[worker] = self.checks
-        self._remove([number for number in self.work[worker] if number not in self.verdicts])
+        self._remove(kept)
 
     def _remove(self, numbers: list[int]) -> None:
         captions = [self.crowd.captions[number] for number in numbers]
@@ -69,6 +82,21 @@ class Desk:
             for caption in captions
             if caption.is_bad and caption.worker in self.crowd.manners
         ]
+        self._note(kept=-len(captions), bad=-sum(caption.is_bad for caption in captions))
+
+    def _note(self, *, kept: int = 0, bad: int = 0) -> None:
+        if self.history:
+            _, kept_before, bad_before = self.history[-1]
+        else:
+            kept_before = len(self.crowd.captions)
+            bad_before = sum(caption.is_bad for caption in self.crowd.captions)
+        self.history.append((self.checks, kept_before + kept, bad_before + bad))
+
+    def share_left(self, checks: int) -> float:
+        """The share of bad captions among those kept after so many checks."""
+        at = bisect_right(self.history, checks, key=itemgetter(0))
+        _, kept, bad = self.history[at - 1]
+        return bad / max(1, kept)
 
     def is_kept(self, number: int) -> bool:
         worker = self.crowd.captions[number].worker
@@ -78,33 +106,58 @@ class Desk:
     def is_done(self) -> bool:
         """Whether 95 % of the careless are excluded, and 95 % of their bad captions removed."""
         careless = self.crowd.manners
-        bad = sum(caption.is_bad and caption.worker in careless for caption in self.crowd.captions)
         found = sum(worker in careless for worker in self.excluded)
-        return found >= 0.95 * len(careless) and len(self.removals) >= 0.95 * bad
+        return found >= 0.95 * len(careless) and len(self.removals) >= 0.95 * self.to_remove
 
 
-def check_by_worth(desk: Desk, codes: Codes, *, least: int) -> list[tuple[float, Estimate]]:
-    """Check what the product's queue gives, at least so many; the true share of bad captions and
-    the product's estimate, each MOMENT checks."""
+@dataclass(frozen=True)
+class Moment:
+    """What the product said after so many checks: its estimate beside the true share of bad
+    captions, and each worker's interval: whether the worker is careless, and whether it holds
+    their true share."""
+
+    checks: int
+    truth: float
+    estimate: Estimate
+    intervals: list[tuple[bool, bool]]
+
+
+def check_by_worth(
+    desk: Desk, codes: Codes, *, least: int = 0, most: int = MOST_CHECKS
+) -> list[Moment]:
+    """Check what the product's queue gives until the desk is done, at least and at most so many
+    captions; what it said each MOMENT checks, and before the first."""
     groups = _Groups(desk, codes)
     floor = (
         number for number in desk.order if number not in desk.verdicts and desk.is_kept(number)
     )
-    moments: list[tuple[float, Estimate]] = []
-    while not (desk.is_done and desk.checks >= least):
-        crowd = fit(groups.counted())
-        for worker in crowd.workers:
-            if worker not in desk.excluded and crowd.should_exclude(worker):
+    moments: list[Moment] = []
+    while desk.checks < most and not (desk.is_done and desk.checks >= least):
+        weighed = fit(groups.counted())
+        for worker in weighed.workers:
+            if worker not in desk.excluded and weighed.should_exclude(worker):
                 desk.exclude(worker)
-        queue = Queue(crowd, barred=desk.excluded)
+        if desk.checks % MOMENT == 0:
+            intervals = _intervals(desk, weighed)
+            moments.append(Moment(desk.checks, true_share(desk), estimate(desk), intervals))
+        queue = Queue(weighed, barred=desk.excluded)
         for _ in range(BATCH):
             number = next(floor, None) if is_floor_turn(desk.checks) else groups.take(queue)
             if number is None:
                 return moments
             groups.count(number, is_bad=desk.judge(number))
-        if desk.checks % MOMENT == 0:
-            moments.append((true_share(desk), estimate(desk)))
     return moments
+
+
+def _intervals(desk: Desk, weighed: risk.Crowd) -> list[tuple[bool, bool]]:
+    """Of each worker, whether they are careless, and whether the interval holds their share."""
+    found = []
+    for worker, work in desk.work.items():
+        share = sum(desk.crowd.captions[number].is_bad for number in work) / len(work)
+        figure = weighed.figure(worker)
+        is_held = figure.low - 1e-9 <= share <= figure.high + 1e-9
+        found.append((worker in desk.crowd.manners, is_held))
+    return found
 
 
 class _Groups:
@@ -121,6 +174,8 @@ class _Groups:
         for number in reversed(desk.order):
             self.members[self.key_of[number]].append(number)
         self.numbers = {key: [len(numbers), 0, 0] for key, numbers in self.members.items()}
+        for number, is_bad in desk.verdicts.items():
+            self.count(number, is_bad=is_bad)
 
     def counted(self) -> Iterator[Group]:
         for (worker, block, codes), numbers in self.numbers.items():
@@ -142,19 +197,20 @@ class _Groups:
         numbers[2 if is_bad else 1] += 1
 
 
-def check_at_random(desk: Desk) -> None:
-    """Check captions in random order."""
-    _check_in_order(desk, iter(desk.order))
+def check_at_random(desk: Desk, *, least: int = 0) -> None:
+    """Check captions in random order until the desk is done, at least so many."""
+    _check_in_order(desk, iter(desk.order), least)
 
 
-def check_round_robin(desk: Desk) -> None:
+def check_round_robin(desk: Desk, *, least: int = 0) -> None:
     """Check one caption of each worker in turn, at random among theirs."""
-    _check_in_order(desk, _in_turn(desk.work.values()))
+    _check_in_order(desk, _in_turn(desk.work.values()), least)
 
 
-def check_latest(desk: Desk) -> None:
+def check_latest(desk: Desk, *, least: int = 0) -> None:
     """Check one caption of each worker in turn, the latest first."""
-    _check_in_order(desk, _in_turn(sorted(work, reverse=True) for work in desk.work.values()))
+    latest = _in_turn(sorted(work, reverse=True) for work in desk.work.values())
+    _check_in_order(desk, latest, least)
 
 
 def _in_turn(piles: Iterable[list[int]]) -> Iterator[int]:
@@ -162,7 +218,7 @@ def _in_turn(piles: Iterable[list[int]]) -> Iterator[int]:
     return (number for number in rounds if number is not None)
 
 
-def _check_in_order(desk: Desk, order: Iterator[int]) -> None:
+def _check_in_order(desk: Desk, order: Iterator[int], least: int) -> None:
     found: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
     for number in order:
         worker = desk.crowd.captions[number].worker
@@ -172,8 +228,8 @@ def _check_in_order(desk: Desk, order: Iterator[int]) -> None:
         verdicts[desk.judge(number)] += 1
         if is_over(*verdicts):
             desk.exclude(worker)
-            if desk.is_done:
-                return
+        if desk.checks >= least and desk.is_done:
+            return
 
 
 @cache

@@ -64,7 +64,7 @@ class Measured:
         self.queries = counter.queries
 
 
-def measure(options: argparse.Namespace) -> Report:
+def measure(_options: argparse.Namespace) -> Report:
     with scratch_database():
         campaign, workers = _set_the_scene()
         found: dict[str, dict[int, Measured]] = {}

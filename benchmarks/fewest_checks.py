@@ -72,8 +72,9 @@ def posteriors(careless: float) -> Array:
     slips = np.diff(-np.exp(-edges / SLIPS))
     prior = np.array([*(slips * (1 - careless)), careless])
     good, bad = np.ogrid[: MOST + 1, : MOST + 1]
-    likely = SHARES ** bad[..., None] * (1 - SHARES) ** good[..., None] * prior
-    return likely / likely.sum(axis=2, keepdims=True)
+    likely: Array = SHARES ** bad[..., None] * (1 - SHARES) ** good[..., None] * prior
+    likely /= likely.sum(axis=2, keepdims=True)
+    return likely
 
 
 def exclusions(posterior: Array) -> Truths:

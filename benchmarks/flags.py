@@ -42,7 +42,7 @@ WORKERS, EACH = 727, 11  # as in nocaps (Agrawal et al. 2019, section 3.1)
 RARER = 2.5  # than "person"
 MOST_MILLISECONDS, MOST_GROWTH = 2.0, 1.2
 ROUNDS, IN_A_ROUND = 6, 50
-SUBMITTED = {"status": ResponseStatus.SUBMITTED, "stored_at": AT, "submitted_at": AT}
+SUBMITTED = {"status": ResponseStatus.SUBMITTED, "submitted_at": AT}
 
 
 def measure(options: argparse.Namespace) -> Report:
@@ -204,7 +204,7 @@ def _copy_keys(campaign: Campaign, captions: Iterable[Caption]) -> Iterator[Copy
                 yield CopyKey(key=key, response_id=caption.pk)
 
 
-def _assess_some(database: str, passed: list[float] | None = None) -> list[float]:
+def _assess_some(_database: str, passed: list[float] | None = None) -> list[float]:
     """Processor times of responses that come in one after the other, each in a transaction of its
     own; the times that passed are added to `passed`."""
     campaign = Campaign.objects.get()

@@ -80,7 +80,7 @@ def main(
     *,
     name: str,
     description: str | None,
-    options: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
+    options: Callable[[argparse.ArgumentParser], None] = lambda _: None,
 ) -> None:
     """Run one benchmark from the command line; with `--strict` a missed aim is exit status 1."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)

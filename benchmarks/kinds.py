@@ -11,9 +11,9 @@ in it.
 import argparse
 import tempfile
 from collections import defaultdict
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape
 
 from annotate.config import parse_config
@@ -27,12 +27,14 @@ from benchmarks.campaigns import AT, SENTENCE, make_campaign, settle_down
 from benchmarks.harness import Line, Report, main, milliseconds, ratio, scratch_database, seconds
 from hits.client import marketplace_of
 from hits.models import Hit, HitStatus, HitType, Sync
-from hits.services.turns import open_turn
-from hits.steps.ingest import ingest_assignment
+from hits.replies import ListedAssignment, ListedAssignmentStatus
+from hits.services.pages import open_page
+from hits.steps.reading import ingest_assignment
 from hits.steps.run import Run
 from hits.tokens import Turn
 
 AIM = 1.2
+SUBMITTED_AT = datetime(2020, 1, 1, tzinfo=UTC)
 CAPTIONS, ANSWERS = 10, 3  # of an image, and about each of them as in the preset imageclef
 WORKERS = 90
 SIZES = {"short": 30, "full": 300}  # images
@@ -104,13 +106,13 @@ class Road:
         """One response of the worker's: open, show, ingest."""
         number = next(self.numbers)
         turn = Turn(f"{self.hit.hit_id}N{number}", self.hit.hit_id or "", f"AWORKER{worker}", "")
-        claims: list[Any] = []
+        tasks: list[Task] = []
         took = {
             "claim": seconds(
-                lambda: claims.extend(open_turn(campaign=self.campaign, turn=turn, at=AT)[1])
+                lambda: tasks.extend(open_page(campaign=self.campaign, turn=turn, at=AT).tasks)
             )
         }
-        task = claims[0].task
+        task = tasks[0]
         took["page"] = seconds(lambda: self.kind.context(task, self.campaign.config, {}))
         listed = _listed(turn, _answer_xml(_fields(task)))
         took["ingest"] = seconds(lambda: ingest_assignment(self.run, self.hit, listed))
@@ -137,16 +139,19 @@ def _make_hit(campaign: Campaign) -> Hit:
     )
 
 
-def _listed(turn: Turn, answer: str) -> dict[str, Any]:
+def _listed(turn: Turn, answer: str) -> ListedAssignment:
     """An assignment as a marketplace lists it once it was submitted."""
-    return {
-        "WorkerId": turn.worker_id,
-        "AssignmentId": turn.assignment_id,
-        "AcceptTime": AT,
-        "SubmitTime": AT,
-        "AssignmentStatus": "Submitted",
-        "Answer": answer,
-    }
+    return ListedAssignment.model_validate(
+        {
+            "WorkerId": turn.worker_id,
+            "AssignmentId": turn.assignment_id,
+            "HITId": turn.hit_id,
+            "AcceptTime": SUBMITTED_AT,
+            "SubmitTime": SUBMITTED_AT,
+            "AssignmentStatus": ListedAssignmentStatus.SUBMITTED,
+            "Answer": answer,
+        }
+    )
 
 
 def _fields(task: Task) -> dict[str, str]:

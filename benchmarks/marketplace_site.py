@@ -70,7 +70,7 @@ class Browser:
         path = f"/groups/{hit_type.public_id}/accept"
         response = self.watch.time(lambda: self.client.post(path))
         assert response.status_code == 303, response.content[:2000]
-        return response.headers["Location"]
+        return str(response.headers["Location"])
 
     def work(self, page: str) -> str:
         """Open the assignment's page and its frame, and submit; the assignment's id."""
@@ -79,6 +79,10 @@ class Browser:
         assert frame, found.content[:2000]
         address = frame[1].replace("&amp;", "&")
         assert self.watch.time(lambda: self.client.get(address)).status_code == 200
+        return self.submit(page)
+
+    def submit(self, page: str) -> str:
+        """Submit without opening the page; the assignment's id."""
         assignment_id = page.rsplit("/", 1)[1]
         answers = {"assignmentId": assignment_id, "caption": "A dog runs on a beach."}
         done = self.watch.time(lambda: self.client.post("/mturk/externalSubmit", answers))

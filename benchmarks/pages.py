@@ -7,7 +7,6 @@ and the making of the tasks.
 
 import argparse
 import itertools
-from contextlib import ExitStack
 from time import perf_counter
 from urllib.parse import urlencode
 
@@ -19,23 +18,12 @@ from annotate.models import Campaign
 from annotate.services.campaigns import create_campaign
 from benchmarks import turkle_comparison as turkle
 from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers, settle_down
-from benchmarks.harness import (
-    Line,
-    Report,
-    in_turn,
-    main,
-    milliseconds,
-    ratio,
-    scratch_database,
-    seconds,
-    use,
-)
+from benchmarks.growth import add_growth, both_sizes
+from benchmarks.harness import Report, in_turn, main, milliseconds, scratch_database, seconds
 from hits.models import Hit, HitStatus, HitType
 
-SIZES = (1_000, 100_000)
 NOCAPS = 15_100
 TURKLE_IMPORT = 5_000
-AIM = 1.5
 ROUNDS, PAGES = 10, 8
 NAME = "pages"
 
@@ -43,13 +31,9 @@ _turns = itertools.count(1)
 
 
 def measure(options: argparse.Namespace) -> Report:
-    report = Report(figures={"sizes": list(SIZES)})
-    with ExitStack() as stack:
-        databases = [stack.enter_context(scratch_database()) for _ in SIZES]
-        for database, size in zip(databases, SIZES, strict=True):
-            use(database)
-            _set_the_scene(size)
-        in_turn(databases, lambda _: _open_and_post()[0], rounds=1)
+    report = Report()
+    with both_sizes(_set_the_scene) as databases:
+        in_turn(list(databases), lambda _: _open_and_post()[0], rounds=1)
         posts: dict[str, list[float]] = {database: [] for database in databases}
 
         def visit(database: str) -> list[float]:
@@ -57,13 +41,9 @@ def measure(options: argparse.Namespace) -> Report:
             posts[database] += posted
             return opened
 
-        opens = in_turn(databases, visit, rounds=ROUNDS)
-        for key, what, times in [
-            ("open", "open a task page", opens),
-            ("post", "post its answer", posts),
-        ]:
-            small, large = (round(milliseconds(times[database]), 3) for database in databases)
-            _add(report, key, what, small, large)
+        opens = in_turn(list(databases), visit, rounds=ROUNDS)
+    add_growth(report, "open", "open a task page", opens)
+    add_growth(report, "post", "post its answer", posts)
     _beside_turkle(report, options)
     return report
 
@@ -125,20 +105,6 @@ def _filled_in(page: bytes) -> dict[str, str]:
         or "Two children with red umbrellas wait beside an old stone bridge."
         for field in form.select("[name]")
     }
-
-
-def _add(report: Report, key: str, what: str, small: float, large: float) -> None:
-    growth = ratio(large, small)
-    report.lines.append(
-        Line(
-            what,
-            f"{large:.1f} ms with {SIZES[1]:,} tasks",
-            f"{small:.1f} ms with {SIZES[0]:,}",
-            growth,
-            AIM,
-        )
-    )
-    report.figures[key] = {"small_ms": small, "large_ms": large, "growth": growth}
 
 
 def _beside_turkle(report: Report, options: argparse.Namespace) -> None:

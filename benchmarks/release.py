@@ -13,7 +13,7 @@ from benchmarks.harness import Line, Report, main, scratch_database, seconds
 IMAGES, CAPTIONS = 15_100, 11
 
 
-def measure(options: argparse.Namespace) -> Report:
+def measure(_options: argparse.Namespace) -> Report:
     with scratch_database():
         campaign = make_campaign(name="release", images=IMAGES, wanted=CAPTIONS)
         add_captions(campaign, make_workers(727), each=CAPTIONS)

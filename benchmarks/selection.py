@@ -156,9 +156,10 @@ def measure_in_database(pool: list[Candidate]) -> tuple[float, float]:
         )
         process.start()
         try:
-            return reader.recv()
+            measured: tuple[float, float] = reader.recv()
         finally:
             process.join()
+        return measured
 
 
 def connection_name() -> str:

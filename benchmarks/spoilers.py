@@ -45,7 +45,8 @@ class Scene:
         words = Counter(
             word
             for caption in self.images[image]
-            for word in set(caption.lower().rstrip(".").replace(",", "").split())
+            # Each once, in an order that is the same in each process, unlike a set's.
+            for word in dict.fromkeys(caption.lower().rstrip(".").replace(",", "").split())
             if word not in IGNORED and len(word) > 2
         )
         return [word for word, _ in words.most_common(count)]
@@ -152,12 +153,12 @@ SWAPS = {
 }  # fmt: skip
 
 
-def swap_details(scene: Scene, photo: Photo) -> str:
+def swap_details(_scene: Scene, photo: Photo) -> str:
     """A good caption with wrong colours, numbers and sexes."""
     return " ".join(SWAPS.get(word, word) for word in photo.text.split())
 
 
-def write_in_spanish(scene: Scene, photo: Photo) -> str:
+def write_in_spanish(scene: Scene, _photo: Photo) -> str:
     """A sentence in a language that was not asked for."""
     what = scene.rng.choice(["una persona", "un animal", "unas cosas", "varios objetos"])
     where = scene.rng.choice(["en la calle", "sobre la mesa", "cerca de la casa", "en el campo"])

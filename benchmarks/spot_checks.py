@@ -1,21 +1,35 @@
-"""How many spot checks find careless workers: the product's queue beside three plain ways.
+"""What is left of bad captions after so many spot checks: the product's queue beside three plain
+ways to choose what is checked.
 
-Crowds of 120 workers write 22,500 real captions, of nocaps and of COCO in turn; one worker in six
-is careless. A reviewer who is always right judges what the queue gives. With `--full`, 20 crowds
-of each sort.
+Crowds of 120 workers write real captions, of nocaps and of COCO in turn; one worker in six is
+careless. The workers are made up, captions are dealt to them at random, and the reviewer is always
+right. With `--full`, 20 crowds of each sort.
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
+from typing import Any
 
 import numpy as np
 
 from annotate.config import parse_config
-from benchmarks.crowds import LATE, SOURCES, Crowd, gather, read_captions
+from benchmarks.crowds import (
+    LATE,
+    MOSTLY_SPOILED,
+    SOURCES,
+    SPOILED,
+    Crowd,
+    Law,
+    by_rank,
+    gather,
+    mostly_few,
+    read_captions,
+)
 from benchmarks.desks import (
     Desk,
+    Moment,
     check_at_random,
     check_by_worth,
     check_latest,
@@ -23,27 +37,61 @@ from benchmarks.desks import (
 )
 from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.spoilers import BY_MACHINE, KNOWN, UNSEEN
-from qualcontrol.estimate import Estimate
 from qualcontrol.flags import codes_of_captions
 
 OURS, RANDOM, ROUND_ROBIN, LATEST = "ours", "random", "round-robin", "last caption"
-OTHERS: dict[str, Callable[[Desk], None]] = {
+OTHERS: dict[str, Callable[..., None]] = {
     RANDOM: check_at_random,
     ROUND_ROBIN: check_round_robin,
     LATEST: check_latest,
 }
+# The headline is the share of bad captions that is left after so many checks.
+POINTS = (0, 50, 100, 200, 400, 800)
+AT = 200
+# Everybody goes on until then, also with nobody left to find.
+LEAST = max(POINTS)
+# After AT checks ours may leave so much of the share that random checks leave.
+AIM = 0.5
 # Of their checks ours may take at most so much for the known manners: a fifteenth and a sixth.
 AIMS = {RANDOM: 0.067, ROUND_ROBIN: 0.167}
-# The estimate is judged up to so many checks.
-LEAST = 300
 SEEDS = {False: 2, True: 20}
-# Sorts of crowds: the manners that the flags were made for, others, those of language models that
-# have seen the image, and the first with no flag.
+
+
+@dataclass(frozen=True)
+class Sort:
+    """A sort of crowd: how its careless workers fail, how much they spoil, and how many captions
+    each worker writes. Without flags the queue sees none."""
+
+    manners: tuple[str, ...]
+    law: Law = by_rank
+    spoils: float = SPOILED
+    has_flags: bool = True
+
+    def crowd(self, seed: int) -> Crowd:
+        source = list(SOURCES)[seed % len(SOURCES)]
+        return gather(
+            read_captions(source),
+            seed=seed,
+            manners=self.manners,
+            law=self.law,
+            spoils=self.spoils,
+        )
+
+
+KNOWN_MANNERS = (*KNOWN, LATE)
+# The manners that the flags were made for, others, those of language models that have seen the
+# image, and the first with no flag; then crowds in which half of the workers write five captions
+# at most, whose careless workers spoil 40 % or 90 %.
 SORTS = {
-    "known": (*KNOWN, LATE),
-    "unseen": tuple(UNSEEN),
-    "by machine": tuple(BY_MACHINE),
-    "without flags": (*KNOWN, LATE),
+    "known": Sort(KNOWN_MANNERS),
+    "unseen": Sort(tuple(UNSEEN)),
+    "by machine": Sort(tuple(BY_MACHINE)),
+    "without flags": Sort(KNOWN_MANNERS, has_flags=False),
+    "known, 90 %": Sort(KNOWN_MANNERS, spoils=MOSTLY_SPOILED),
+    "known, mostly few": Sort(KNOWN_MANNERS, law=mostly_few),
+    "unseen, mostly few": Sort(tuple(UNSEEN), law=mostly_few),
+    "known, mostly few, 90 %": Sort(KNOWN_MANNERS, law=mostly_few, spoils=MOSTLY_SPOILED),
+    "unseen, mostly few, 90 %": Sort(tuple(UNSEEN), law=mostly_few, spoils=MOSTLY_SPOILED),
 }
 
 
@@ -52,7 +100,11 @@ class Runs:
     """What one way of choosing did with several crowds."""
 
     desks: list[Desk] = field(default_factory=list)
-    moments: list[tuple[float, Estimate]] = field(default_factory=list)
+    moments: list[Moment] = field(default_factory=list)
+
+    def left(self, checks: int) -> float:
+        """The share of bad captions left after so many checks, on average over the crowds."""
+        return fmean(desk.share_left(checks) for desk in self.desks)
 
     def to_exclude(self) -> list[float]:
         """Checks until 95 % of the careless were excluded, for each crowd."""
@@ -77,13 +129,29 @@ class Runs:
         return len(wrong) / good
 
     @property
+    def estimated(self) -> list[Moment]:
+        return [moment for moment in self.moments if moment.estimate.checks]
+
+    @property
     def coverage(self) -> float:
         """How often the estimate's interval covered the truth."""
-        return fmean(found.low <= truth <= found.high for truth, found in self.moments)
+        covered = (m.estimate.low <= m.truth <= m.estimate.high for m in self.estimated)
+        return fmean(covered)
 
     @property
     def error(self) -> float:
-        return fmean(abs(found.share - truth) for truth, found in self.moments)
+        return fmean(abs(m.estimate.share - m.truth) for m in self.estimated)
+
+    def held(self, checks: int, *, careless: bool) -> float | None:
+        """Of how many careless, or good, workers the interval held their true share then."""
+        held = [
+            is_held
+            for moment in self.moments
+            if moment.checks == checks
+            for is_careless, is_held in moment.intervals
+            if is_careless == careless
+        ]
+        return fmean(held) if held else None
 
 
 def _exclusions(desk: Desk, manners: set[str]) -> list[float]:
@@ -108,38 +176,51 @@ def _at_95(times: Sequence[float]) -> float:
 
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, help="crowds of each sort (2; with --full 20)")
+    parser.add_argument(
+        "--sort", action="append", choices=SORTS, help="only this sort of crowd; may be repeated"
+    )
 
 
 def measure(options: argparse.Namespace) -> Report:
     seeds = options.seeds or SEEDS[options.full]
+    chosen = options.sort or list(SORTS)
     report = Report()
-    for sort, manners in SORTS.items():
-        ways = review(sort, manners, seeds)
-        report.lines += lines_of(sort, ways)
-        report.lines += [line for manner in manners for line in manner_lines(sort, manner, ways)]
-        report.figures[sort.replace(" ", "_")] = figures_of(manners, ways)
-    known = report.figures["known"]
-    report.figures |= {name: known[name] for name in HEADLINES} | {"seeds": seeds}
+    tails: list[Line] = []
+    for name in chosen:
+        ways = review(SORTS[name], seeds)
+        report.lines += left_lines(name, ways)
+        tails += lines_of(name, ways)
+        tails += [line for manner in SORTS[name].manners for line in manner_lines(manner, ways)]
+        report.figures[name] = figures_of(SORTS[name].manners, ways)
+    report.lines += tails
+    report.figures |= {"seeds": seeds}
+    if "known" in chosen:
+        known = report.figures["known"]
+        report.figures |= {headline: known[headline] for headline in HEADLINES}
     return report
 
 
-HEADLINES = ("checks_ratio", "checks_ratio_round_robin", "good_excluded", "interval_coverage")
+HEADLINES = (
+    "left",
+    "checks_ratio",
+    "checks_ratio_round_robin",
+    "good_excluded",
+    "interval_coverage",
+)
 
 
-def review(sort: str, manners: Sequence[str], seeds: int) -> dict[str, Runs]:
+def review(sort: Sort, seeds: int) -> dict[str, Runs]:
     """Have each way of choosing find the careless in the same crowds."""
     ways = {name: Runs() for name in (OURS, *OTHERS)}
     for seed in range(seeds):
-        crowd = gather(
-            read_captions(list(SOURCES)[seed % len(SOURCES)]), seed=seed, manners=manners
-        )
-        codes = flags_of(crowd) if sort != "without flags" else [()] * len(crowd.captions)
+        crowd = sort.crowd(seed)
+        codes = flags_of(crowd) if sort.has_flags else [()] * len(crowd.captions)
         desk = Desk(crowd, seed)
         ways[OURS].moments += check_by_worth(desk, codes, least=LEAST)
         ways[OURS].desks.append(desk)
         for name, check in OTHERS.items():
             other = Desk(crowd, seed)
-            check(other)
+            check(other, least=LEAST)
             ways[name].desks.append(other)
     return ways
 
@@ -149,6 +230,25 @@ def flags_of(crowd: Crowd) -> list[tuple[str, ...]]:
     config = parse_config({"name": "spot-checks", "selection": "captions", "budget": 0})
     captions = ((caption.worker, caption.image, caption.text) for caption in crowd.captions)
     return codes_of_captions(captions, config)
+
+
+def left_lines(sort: str, ways: dict[str, Runs]) -> list[Line]:
+    """The headline: the share of bad captions left after so many checks."""
+    lines = []
+    for checks in POINTS[1:]:
+        left = {name: runs.left(checks) for name, runs in ways.items()}
+        others = ", ".join(f"{name} {left[name]:.2%}" for name in OTHERS)
+        is_aim = checks == AT and sort == "known"
+        lines.append(
+            Line(
+                f"{sort}: bad captions left after {checks} checks",
+                f"{left[OURS]:.2%}",
+                f"{others}; before any {ways[OURS].left(0):.2%}",
+                ratio(left[OURS], left[RANDOM]),
+                AIM if is_aim else None,
+            )
+        )
+    return lines
 
 
 def lines_of(sort: str, ways: dict[str, Runs]) -> list[Line]:
@@ -173,12 +273,26 @@ def lines_of(sort: str, ways: dict[str, Runs]) -> list[Line]:
             aim=0.01,
         ),
         Line(
-            f"{sort}: intervals that miss",
+            f"{sort}: estimates that miss",
             f"{1 - ours.coverage:.1%}, error {ours.error:.2%}",
             ratio=1 - ours.coverage,
             aim=0.05,
         ),
+        *(_interval_line(sort, ours, checks) for checks in POINTS),
     ]
+
+
+def _interval_line(sort: str, ours: Runs, checks: int) -> Line:
+    careless, good = (ours.held(checks, careless=which) for which in (True, False))
+    return Line(
+        f"{sort}: workers' intervals that hold, {checks} checks",
+        f"careless {_percent(careless)}",
+        f"good {_percent(good)}",
+    )
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.0%}"
 
 
 def _beside(
@@ -192,7 +306,7 @@ def _beside(
     return Line(what, _number(ours), f"{other} {_number(theirs)}", _ratio(ours, theirs), aim)
 
 
-def manner_lines(sort: str, manner: str, ways: dict[str, Runs]) -> list[Line]:
+def manner_lines(manner: str, ways: dict[str, Runs]) -> list[Line]:
     """One manner: excluding its workers, and removing their bad captions."""
     beside = ", ".join(
         f"{name} {' and '.join(map(_number, ways[name].of_manner(manner)))}" for name in OTHERS
@@ -200,7 +314,7 @@ def manner_lines(sort: str, manner: str, ways: dict[str, Runs]) -> list[Line]:
     ours = ways[OURS].of_manner(manner)
     return [
         Line(
-            f"  {sort}, {manner}",
+            f"  {manner}",
             " and ".join(map(_number, ours)),
             beside,
             _ratio(ours[0], ways[RANDOM].of_manner(manner)[0]),
@@ -208,11 +322,19 @@ def manner_lines(sort: str, manner: str, ways: dict[str, Runs]) -> list[Line]:
     ]
 
 
-def figures_of(manners: Sequence[str], ways: dict[str, Runs]) -> dict[str, object]:
+def figures_of(manners: Sequence[str], ways: Mapping[str, Runs]) -> dict[str, Any]:
     """The same for programs; null where 95 % was not reached."""
     to_exclude = {name: median(runs.to_exclude()) for name, runs in ways.items()}
     to_remove = {name: median(runs.to_remove()) for name, runs in ways.items()}
     return {
+        "left": {
+            name: {str(checks): round(runs.left(checks), 5) for checks in POINTS}
+            for name, runs in ways.items()
+        },
+        "intervals": {
+            kind: {str(checks): ways[OURS].held(checks, careless=which) for checks in POINTS}
+            for kind, which in (("careless", True), ("good", False))
+        },
         "checks_ratio": _ratio(to_exclude[OURS], to_exclude[RANDOM]),
         "checks_ratio_round_robin": _ratio(to_exclude[OURS], to_exclude[ROUND_ROBIN]),
         "good_excluded": round(ways[OURS].good_excluded, 5),

@@ -34,7 +34,7 @@ from hits.client import Marketplace, marketplace_of
 from hits.events import is_listing_due
 from hits.models import Assignment
 from hits.reconciler import reconcile
-from hits.services.turns import open_turn, store_answers
+from hits.services.pages import open_page, store_answers
 from hits.tokens import Turn
 from tests.hits.marketplace_process import (
     Frame,
@@ -67,7 +67,7 @@ class Counting:
         events = marketplace._client.meta.events
         events.register("before-call.mturk", self._count, unique_id="benchmark")
 
-    def _count(self, model: Any, **kwargs: Any) -> None:
+    def _count(self, model: Any, **_: Any) -> None:
         self.calls[model.name] += 1
 
     def stop(self) -> None:
@@ -99,13 +99,13 @@ def _measure_way(
     captions: int,
     workers: int,
 ) -> None:
-    _talk_to(process, way)
+    talk_to(process, way)
     campaign = make_campaign(name=way.replace("_", "-"), images=images, wanted=captions)
     _approve_at_once(campaign)
     reconcile(campaign)
     crowd = [w.sign_in() for w in process.workers(*(f"{way}{n}" for n in range(workers)))]
     calls, taken = _run(campaign, crowd, images * captions, syncs)
-    ingested = Assignment.objects.ingested().count()
+    ingested = Assignment.objects.count()
     listing = sum(calls[name] for name in INGESTING) / ingested
     what = way.replace("_", " ")
     report.lines += [
@@ -128,7 +128,7 @@ def _measure_way(
     }
 
 
-def _talk_to(process: MarketplaceProcess, requester: str) -> None:
+def talk_to(process: MarketplaceProcess, requester: str) -> None:
     keys = process.requester(requester)
     os.environ["AWS_ACCESS_KEY_ID"] = keys["access_key"]
     os.environ["AWS_SECRET_ACCESS_KEY"] = keys["secret_key"]
@@ -187,14 +187,14 @@ def _answer(campaign: Campaign, worker: WorkerSession, frame: Frame) -> None:
     turn = Turn(given["assignmentId"], given["hitId"], given["workerId"], settings.MARKETPLACE_URL)
     at = timezone.now()
     try:
-        _, claims = open_turn(campaign=campaign, turn=turn, at=at)
+        page = open_page(campaign=campaign, turn=turn, at=at)
     except NothingToDo:
         return worker.give_back(frame)
-    fields = {f"caption-{claim.task.number}": TEXT for claim in claims}
-    stored = store_answers(
-        campaign=campaign, turn=turn, fields=fields, at=at + timedelta(seconds=40)
+    fields = {f"caption-{task.number}": TEXT for task in page.tasks}
+    passed_on = store_answers(
+        campaign=campaign, form=page.form, fields=fields, at=at + timedelta(seconds=40)
     )
-    worker.submit(given["assignmentId"], **stored.fields).raise_for_status()
+    worker.submit(given["assignmentId"], **passed_on).raise_for_status()
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import json
 import tempfile
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 import django
 from django.conf import settings
@@ -95,7 +96,7 @@ def main() -> None:
         print(json.dumps(found[options.what](options.tasks)))
 
 
-def make_batch():
+def make_batch() -> Any:
     from turkle.models import Batch, Project
 
     project = Project(name="captions", html_template=TEMPLATE)
@@ -124,13 +125,12 @@ def measure_import(tasks: int) -> dict[str, float]:
     return {"import_tasks_per_s": tasks / (perf_counter() - began)}
 
 
-def add_tasks(batch, count: int):
+def add_tasks(batch: Any, count: int) -> list[Any]:
     from turkle.models import Task
 
-    return Task.objects.bulk_create(
-        [Task(batch=batch, input_csv_fields={"image_url": image_url(n)}) for n in range(count)],
-        batch_size=5000,
-    )
+    tasks = [Task(batch=batch, input_csv_fields={"image_url": image_url(n)}) for n in range(count)]
+    made: list[Any] = Task.objects.bulk_create(tasks, batch_size=5000)
+    return made
 
 
 def measure_page(tasks: int) -> dict[str, float]:

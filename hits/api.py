@@ -1,6 +1,7 @@
 """The API's campaigns: their progress, their money, and their responses. Read only."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Exists, OuterRef
@@ -17,7 +18,7 @@ from annotate.models import Campaign, ResponseStatus, Task
 from annotate.models import Response as Answer
 from annotate.services.campaigns import progress
 from hits.costs import spends
-from hits.statistics import measured_pay, overviews
+from hits.statistics import assignments_at_work, measured_pay, overviews
 
 
 class SpendSerializer(serializers.Serializer[Any]):
@@ -47,7 +48,9 @@ class ProgressSerializer(serializers.Serializer[Any]):
     complete = serializers.IntegerField()
     wanted = serializers.IntegerField()
     submitted = serializers.IntegerField()
-    held = serializers.IntegerField(help_text="places that workers are busy with")
+    at_work = serializers.IntegerField(
+        help_text="assignments that workers were working on at the last sync"
+    )
     discarded = serializers.IntegerField()
 
 
@@ -116,7 +119,8 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
 
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, campaign: Campaign) -> dict[str, Any]:
-        return dict(ProgressSerializer(progress(campaign)).data)
+        numbers = {**asdict(progress(campaign)), "at_work": assignments_at_work(campaign)}
+        return dict(ProgressSerializer(numbers).data)
 
     @extend_schema_field(SpendSerializer)
     def get_spend(self, campaign: Campaign) -> dict[str, Any]:
@@ -156,7 +160,6 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
             "status",
             "caption",
             "words",
-            "stored_at",
             "submitted_at",
             "seconds",
             "verdict",
@@ -171,7 +174,7 @@ class ByKey(CursorPagination):
     page_size = 500
 
 
-class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
+class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     """Campaigns, the latest first."""
 
     lookup_field = "slug"
@@ -195,8 +198,8 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet):
         ],
     )
     @action(detail=True, pagination_class=ByKey, serializer_class=ResponseSerializer)
-    def responses(self, request: Request, slug: str) -> Response:
-        """The campaign's responses in the order in which they were stored."""
+    def responses(self, request: Request, **_: str) -> Response:
+        """The campaign's responses in the order in which they came in."""
         # In this form the database reads responses by their key and stops at the page's end.
         task = Task.objects.filter(pk=OuterRef("task"), campaign=self.get_object())
         rows = Answer.objects.filter(Exists(task)).select_related(

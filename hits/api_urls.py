@@ -2,10 +2,10 @@
 
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
-from rest_framework.authtoken.views import obtain_auth_token
 from rest_framework.routers import DefaultRouter
 
 from annotate.api import ReleaseFileView, ReleaseViewSet
+from annotate.token_api import TokenView
 from hits.api import CampaignViewSet
 
 router = DefaultRouter(use_regex_path=True)
@@ -16,6 +16,6 @@ router.register("releases", ReleaseViewSet, basename="api-release")
 urlpatterns = [
     path("", include(router.urls)),
     path("releases/<slug:name>/<str:file>", ReleaseFileView.as_view(), name="api-release-file"),
-    path("token/", obtain_auth_token, name="api-token"),
+    path("token/", TokenView.as_view(), name="api-token"),
     path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
 ]

@@ -48,7 +48,7 @@ class Spend:
     """Where a campaign's budget is, in dollars, fees included."""
 
     budget: Decimal
-    paid: Decimal  # approved assignments
+    paid: Decimal  # approved assignments, and those that were lost with their HITs
     owed: Decimal  # submitted assignments that wait for approval
     open: Decimal  # seats that are free, taken, or about to be created
     bonuses: Decimal  # sent, or about to be
@@ -74,7 +74,9 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
     keys = [campaign.pk for campaign in campaigns]
     cost = F("hit__reward") + F("hit__fee")
     assignments = Assignment.objects.filter(hit__campaign__in=keys)
-    paid, owed = Q(status=AssignmentStatus.APPROVED), Q(status=AssignmentStatus.SUBMITTED)
+    # Nobody can tell whether what was lost with its HIT was paid.
+    lost = Q(status=AssignmentStatus.LOST, hit__status=HitStatus.GONE)
+    paid, owed = Q(status=AssignmentStatus.APPROVED) | lost, Q(status=AssignmentStatus.SUBMITTED)
     settled = _by_campaign(
         assignments, "hit__campaign", paid=Sum(cost, filter=paid), owed=Sum(cost, filter=owed)
     )
@@ -97,7 +99,7 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
     }
 
 
-def _by_campaign(rows: QuerySet, campaign: str, **sums: Any) -> dict[int, dict[str, Decimal]]:
+def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, dict[str, Decimal]]:
     """The sums in cents for each campaign that has such rows."""
     grouped = rows.order_by().values(campaign).annotate(**sums)
     return {
@@ -134,8 +136,8 @@ def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estim
     """The cost of all the responses that the campaign has to collect, none of them discarded;
     `seconds` is the time that one response takes a worker."""
     config = campaign.config
-    # What was collected elsewhere, and so without a claim, need not be collected again.
-    is_collected = Q(responses__claim=None, responses__status=ResponseStatus.SUBMITTED)
+    # What was collected elsewhere, without an assignment here, need not be collected again.
+    is_collected = Q(responses__assignment=None, responses__status=ResponseStatus.SUBMITTED)
     missing = F("wanted") - Count("responses", filter=is_collected)
     unfinished = campaign.tasks.annotate(missing=missing).filter(missing__gt=0)
     responses = unfinished.aggregate(total=Sum("missing", default=0))["total"]

@@ -63,5 +63,8 @@ def endpoint_of(name: str) -> Endpoint:
 
 def origin_of(url: str) -> str:
     """Scheme, host and port of an address; empty if it has none."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # such as http://[
+        return ""
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme and parts.netloc else ""

@@ -16,10 +16,12 @@ from django.conf import settings
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from hits import queue
-from hits.models import Hit, HitType, Notice, Sync
+from hits.models import Hit, HitType, Listing, Notice, Sync
 from hits.queue import Malformed, Message, Notification, QueueUnreachable
 from hits.reconciler import reconcile
+from hits.replies import storable
 from hits.steps.ingest import ingest
+from hits.steps.run import HIT_NAME
 
 log = logging.getLogger(__name__)
 
@@ -59,17 +61,11 @@ def take_events(*, at: datetime) -> Taken:
             hints[pk].is_whole |= not hit_id
     ingested, failed = 0, set()
     for campaign in Campaign.objects.filter(pk__in=hints).order_by("pk"):
-        try:
-            ingested += _ingest(campaign, hints[campaign.pk])
-        except DomainError as error:
-            # Its messages stay in the queue, hidden for some minutes, and come again.
-            log.warning("%s: %s", campaign, error)
-            failed.add(campaign.pk)
-    done = {
-        message: received[message]
-        for message, named in about.items()
-        if failed.isdisjoint(pk for pk, _ in named)
-    }
+        read, unread = _ingest(campaign, hints[campaign.pk])
+        ingested += read
+        failed |= {(campaign.pk, hit_id) for hit_id in unread}
+    # The messages about what could not be read stay in the queue, hidden for some minutes.
+    done = {message: received[message] for message, named in about.items() if not named & failed}
     _forget(done, at=at)
     return Taken(len(received), ingested, complete)
 
@@ -96,8 +92,7 @@ def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
         defaults={
             "received_at": at,
             "problem": problem,
-            # PostgreSQL's texts have no NUL.
-            "body": message.body.replace("\x00", "\ufffd"),
+            "body": storable(message.body),
         },
     )
     if is_new:
@@ -139,11 +134,20 @@ def _known(notifications: Iterable[Notification]) -> set[str]:
     return set(Notice.objects.filter(document_id__in=ids).values_list("document_id", flat=True))
 
 
-def _ingest(campaign: Campaign, hints: Hints) -> int:
-    sync = reconcile(
-        campaign, steps=(ingest,), is_whole=hints.is_whole, named=frozenset(hints.hits - {""})
-    )
-    return sync.ingested
+def _ingest(campaign: Campaign, hints: Hints) -> tuple[int, set[str]]:
+    """How many submissions were read, and which of the HITs could not be."""
+    try:
+        sync = reconcile(
+            campaign, steps=(ingest,), is_whole=hints.is_whole, named=frozenset(hints.hits - {""})
+        )
+    except DomainError as error:
+        log.warning("%s: %s", campaign, error)
+        return 0, hints.hits
+    found = campaign.sync_problems.filter(last_at__gte=sync.finished_at)
+    troubled = set(found.values_list("subject", flat=True)) if sync.problems else set()
+    if troubled and not troubled <= {HIT_NAME(hit_id) for hit_id in hints.hits}:
+        return sync.ingested, hints.hits
+    return sync.ingested, {hit_id for hit_id in hints.hits if HIT_NAME(hit_id) in troubled}
 
 
 def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
@@ -167,5 +171,5 @@ def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:
     if queue_url and campaign.hit_types.exclude(queue_url=queue_url).exists():
         return True
     recent = at - timedelta(seconds=every)
-    listed = Sync.objects.filter(campaign=campaign, is_whole=True, error="")
-    return not listed.filter(started_at__gt=recent, finished_at__isnull=False).exists()
+    listed = Sync.objects.filter(campaign=campaign).exclude(listing=Listing.NONE)
+    return not listed.filter(started_at__gt=recent).exists()

@@ -5,11 +5,32 @@ from typing import Self
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.crypto import get_random_string
 
-from annotate.models import Campaign, Claim, Worker
+from annotate.models import Campaign, Device, Worker
 
 # MTurk charges more from ten assignments on, and a HIT created below ten can never grow to ten.
 MOST_ASSIGNMENTS = 9
+
+
+def new_installation_name() -> str:
+    return get_random_string(16)
+
+
+class Installation(models.Model):
+    """The random name of this database, by which HITs are known as its own (hits.annotations)."""
+
+    ONLY = 1  # the key of its one row
+
+    name = models.CharField(max_length=16, default=new_installation_name, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(pk=1), name="installation_is_one"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class WorkerAccount(models.Model):
@@ -57,12 +78,13 @@ class HitStatus(models.TextChoices):
     OPEN = "OPEN", "open at the marketplace"
     EXPIRED = "EXPIRED", "expired: takes no new workers"
     RETIRED = "RETIRED", "retired: deleted at the marketplace, all its work settled"
+    GONE = "GONE", "gone: the marketplace does not have it, and it was not deleted from here"
 
 
 class HitQuerySet(models.QuerySet["Hit"]):
     def alive(self) -> Self:
         """HITs the marketplace has, or will have once a planned one is created."""
-        return self.exclude(status=HitStatus.RETIRED)
+        return self.exclude(status__in=[HitStatus.RETIRED, HitStatus.GONE])
 
     def created(self) -> Self:
         return self.exclude(hit_id=None)
@@ -73,7 +95,8 @@ class Hit(models.Model):
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="hits")
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits")
-    # UniqueRequestToken and RequesterAnnotation of the creating call, written before it is made.
+    # UniqueRequestToken of the creating call, written before it is made; the RequesterAnnotation
+    # has it, too (hits.annotations).
     token = models.CharField(max_length=64, unique=True)
     hit_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
     status = models.CharField(max_length=7, choices=HitStatus, default=HitStatus.PLANNED)
@@ -87,6 +110,8 @@ class Hit(models.Model):
     pending = models.PositiveSmallIntegerField(default=0)
     # Since when submissions are known of that were not read yet; empty: none.
     unread_since = models.DateTimeField(null=True, blank=True)
+    # When it was last seen at the marketplace; empty: not since it was created.
+    listed_at = models.DateTimeField(null=True, blank=True)
     # When its assignments were read because of answers that were stored here.
     read_at = models.DateTimeField(null=True, blank=True)
     # Assignments of this HIT that were read and, of them, those with the marketplace's decision.
@@ -122,11 +147,65 @@ class Hit(models.Model):
         return self.hit_id or f"planned {self.pk}"
 
 
+class TaskPageQuerySet(models.QuerySet["TaskPage"]):
+    def of(self, campaign: Campaign) -> Self:
+        return self.filter(hit__campaign=campaign)
+
+    def answered(self) -> Self:
+        """Pages with an answer that the worker sent here and may have submitted since."""
+        return self.filter(answered_at__isnull=False)
+
+    def lapsed(self, at: datetime) -> Self:
+        """Pages whose assignment can no longer be submitted."""
+        return self.filter(expires_at__lte=at)
+
+
+class TaskPage(models.Model):
+    """A task page that somebody opened, and what they sent from it.
+
+    The marketplace has confirmed nothing of it: anybody can make up the three ids. So a page binds
+    nothing but itself. It reserves its tasks, which steers other pages and turns nobody away, and
+    it ends when the marketplace reports its assignment, or when its time is over.
+    """
+
+    hit = models.ForeignKey(Hit, models.CASCADE, related_name="pages")
+    assignment_id = models.CharField(max_length=64)
+    # As the address of the page has it; personal data, as WorkerAccount.marketplace_id.
+    marketplace_id = models.CharField(max_length=64)
+    opened_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True, blank=True)
+    # The answer as it was checked: the fields that go on to the marketplace.
+    fields = models.JSONField(default=dict, blank=True)
+    # What the page counted while the answer was made, by the number of the task.
+    counts = models.JSONField(default=dict, blank=True)
+    device = models.CharField(max_length=8, choices=Device, blank=True)
+
+    objects = TaskPageQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hit", "assignment_id", "marketplace_id"], name="task_page_once_per_worker"
+            ),
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=F("opened_at")), name="task_page_lasts"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["expires_at"], name="task_page_lapsing"),
+            models.Index(fields=["marketplace_id"], name="task_page_by_worker"),
+        ]
+
+    def __str__(self) -> str:
+        return f"page {self.pk}"
+
+
 class AssignmentStatus(models.TextChoices):
-    OPENED = "OPENED", "opened: the task page was shown, the marketplace reported no answer yet"
     SUBMITTED = "SUBMITTED"
     APPROVED = "APPROVED"
     REJECTED = "REJECTED"
+    LOST = "LOST", "lost: the marketplace does not have it any more"
 
 
 DECIDED = [AssignmentStatus.APPROVED, AssignmentStatus.REJECTED]
@@ -136,25 +215,35 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def of(self, campaign: Campaign) -> Self:
         return self.filter(hit__campaign=campaign)
 
-    def ingested(self) -> Self:
-        """Assignments that the marketplace reported as submitted."""
-        return self.exclude(status=AssignmentStatus.OPENED)
+    def not_lost(self) -> Self:
+        """Assignments that the marketplace has, as far as is known."""
+        return self.exclude(status=AssignmentStatus.LOST)
+
+    def undecided(self) -> Self:
+        """Assignments that are neither approved nor rejected."""
+        return self.filter(status=AssignmentStatus.SUBMITTED)
+
+    def payable(self) -> Self:
+        """Undecided assignments that may be approved as soon as their review window is over."""
+        return self.undecided()
 
 
 class Assignment(models.Model):
-    """One worker's turn at one seat. The marketplace may give the id of a returned assignment to
-    another worker, so a row is known by the id and the worker together."""
+    """One worker's assignment of a HIT, as the marketplace reported it. The marketplace may give
+    the id of a returned assignment to another worker, so a row is known by the id and the worker
+    together."""
 
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments")
     account = models.ForeignKey(WorkerAccount, models.PROTECT, related_name="assignments")
     assignment_id = models.CharField(max_length=64)
     status = models.CharField(
-        max_length=9, choices=AssignmentStatus, default=AssignmentStatus.OPENED
+        max_length=9, choices=AssignmentStatus, default=AssignmentStatus.SUBMITTED
     )
-    claims = models.ManyToManyField(Claim, related_name="assignments", blank=True)
-    opened_at = models.DateTimeField(null=True, blank=True)
+    # The decision that the marketplace is being told, from before the call until its outcome is
+    # known here. Nobody can decide otherwise meanwhile, as the call may have taken effect.
+    deciding = models.CharField(max_length=9, choices=AssignmentStatus, blank=True, default="")
     accepted_at = models.DateTimeField(null=True, blank=True)
-    submitted_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
     feedback = models.CharField(max_length=1024, blank=True, help_text="what the worker was told")
     # The answer as the marketplace gave it, kept where it could not be joined to a task.
@@ -168,21 +257,21 @@ class Assignment(models.Model):
                 fields=["assignment_id", "account"], name="assignment_once_per_worker"
             ),
             models.CheckConstraint(
-                condition=Q(status="OPENED", submitted_at=None)
-                | (~Q(status="OPENED") & Q(submitted_at__isnull=False)),
-                name="assignment_submitted_at_matches_status",
+                condition=Q(status=AssignmentStatus.SUBMITTED, decided_at=None)
+                | Q(status__in=[*DECIDED, AssignmentStatus.LOST], decided_at__isnull=False),
+                name="assignment_decided_at_matches_status",
             ),
             models.CheckConstraint(
-                condition=Q(status__in=["OPENED", "SUBMITTED"], decided_at=None)
-                | Q(status__in=["APPROVED", "REJECTED"], decided_at__isnull=False),
-                name="assignment_decided_at_matches_status",
+                condition=Q(deciding="")
+                | Q(deciding__in=DECIDED, status=AssignmentStatus.SUBMITTED),
+                name="assignment_deciding_while_submitted",
             ),
         ]
         indexes = [
             models.Index(
                 fields=["submitted_at"],
                 name="assignment_to_settle",
-                condition=Q(status="SUBMITTED"),
+                condition=Q(status=AssignmentStatus.SUBMITTED),
             ),
         ]
 
@@ -215,7 +304,8 @@ class Bonus(models.Model):
 class Barring(models.Model):
     """That a worker is to be kept from a campaign's HITs, and whether the marketplace knows.
 
-    A worker is barred while excluded, and while nothing is left that they have not done.
+    A worker is barred while excluded or paused, and while they have submitted an answer to every
+    task that misses one.
     """
 
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="barrings")
@@ -242,6 +332,14 @@ class SyncQuerySet(models.QuerySet["Sync"]):
         return self.filter(finished_at=None, seen_at__gt=at - SILENT_AFTER)
 
 
+class Listing(models.TextChoices):
+    """How much of the account's list of HITs a run read."""
+
+    NONE = "", "none, or not to its end because of an error"
+    CAMPAIGN = "CAMPAIGN", "as far as the campaign's own HITs go"
+    ACCOUNT = "ACCOUNT", "all of it"
+
+
 class Sync(models.Model):
     """One run of the reconciler: what it did, and what stopped it."""
 
@@ -252,13 +350,18 @@ class Sync(models.Model):
     seen_at = models.DateTimeField(null=True, blank=True)
     # Whether every HIT was listed, not only those that events had named.
     is_whole = models.BooleanField(default=True)
+    listing = models.CharField(max_length=8, choices=Listing, blank=True, default=Listing.NONE)
     api_calls = models.PositiveIntegerField(default=0)
     ingested = models.PositiveIntegerField(default=0)
     approved = models.PositiveIntegerField(default=0)
     rejected = models.PositiveIntegerField(default=0)
     hits_created = models.PositiveIntegerField(default=0)
     hits_retired = models.PositiveIntegerField(default=0)
+    # HITs, assignments and payments that it could not deal with; `error` has the first of them.
+    problems = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
+    # What it seldom does, in words: HITs that were gone, adopted or closed.
+    notes = models.TextField(blank=True)
 
     objects = SyncQuerySet.as_manager()
 
@@ -272,6 +375,29 @@ class Sync(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign} at {self.started_at:%Y-%m-%d %H:%M}"
+
+
+class SyncProblem(models.Model):
+    """One HIT, assignment, payment or step of a campaign that the last sync could not deal with,
+    and why. The next sync tries again; the row goes once that works."""
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="sync_problems")
+    subject = models.CharField(max_length=200)
+    message = models.TextField()
+    times = models.PositiveIntegerField(default=1)
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-last_at", "subject"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "subject"], name="sync_problem_once_per_subject"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.message}"
 
 
 class SyncWish(models.Model):

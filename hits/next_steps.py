@@ -7,9 +7,10 @@ from django.urls import reverse
 from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import Progress
+from annotate.wording import counted
 from hits.costs import Spend, estimate, seat_cost
 from hits.models import Sync
-from qualcontrol.models import Appeal, Proposal
+from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ def next_steps(
 def _publish(campaign: Campaign) -> NextStep:
     kind, cost = KINDS[campaign.kind], estimate(campaign)
     return NextStep(
-        f"Nothing is published yet. {cost.responses:,} {kind.answers_name} cost about "
-        f"${cost.total:,.2f}, fees included.",
-        "Publish …",
+        f"Nothing is published yet. Estimated cost of {cost.responses:,} {kind.answers_name}: "
+        f"${cost.total:,.2f}, including fees.",
+        "Publish campaign …",
         reverse("hits:publish", args=[campaign.slug]),
     )
 
@@ -56,19 +57,22 @@ def _halted(
 ) -> list[NextStep]:
     steps = []
     if last_sync is not None and last_sync.error:
-        sentence = "The last sync stopped, so this page may lag behind the marketplace."
-        steps.append(NextStep(sentence, "What it said", "#sync", is_problem=True))
+        steps.append(NextStep(_what_failed(last_sync), "Show errors", "#sync", is_problem=True))
     if campaign.status == CampaignStatus.PAUSED:
         address = reverse("hits:publish", args=[campaign.slug])
-        steps.append(NextStep("Paused: no new workers come in.", "Continue …", address))
+        steps.append(
+            NextStep(
+                "The campaign is paused and gets no new workers.", "Resume campaign …", address
+            )
+        )
     missing = progress.wanted - progress.submitted
     is_spent = not spend.open and spend.left < seat_cost(campaign)
     if campaign.status == CampaignStatus.RUNNING and missing > 0 and is_spent:
         kind = KINDS[campaign.kind]
         steps.append(
             NextStep(
-                f"The budget is spent, and {missing:,} {kind.answers_name} are missing.",
-                "Release what is complete",
+                f"The budget is used up. {kind.answers_name.capitalize()} missing: {missing:,}.",
+                "Create a partial release",
                 reverse("qualcontrol:releases", args=[campaign.slug]),
                 is_problem=True,
             )
@@ -76,27 +80,37 @@ def _halted(
     return steps
 
 
+def _what_failed(sync: Sync) -> str:
+    if not sync.problems:
+        return "The last sync failed; this page may be out of date."
+    failed = counted(sync.problems, "thing")
+    return f"The last sync could not deal with {failed}. The next sync tries again."
+
+
 def _to_decide(campaign: Campaign) -> list[NextStep]:
     proposals = Proposal.objects.open().filter(campaign=campaign).count()
     appeals = Appeal.objects.open().filter(exclusion__campaign=campaign).count()
     wait = []
     if proposals:
-        wait.append(f"{_counted(proposals, 'worker is', 'workers are')} proposed for exclusion")
+        wait.append(f"{counted(proposals, 'worker is', 'workers are')} proposed for exclusion")
     if appeals:
-        wait.append(f"{_counted(appeals, 'appeal waits', 'appeals wait')} for an answer")
+        wait.append(f"{counted(appeals, 'appeal needs', 'appeals need')} an answer")
     if not wait:
         return []
     address = reverse("qualcontrol:quality", args=[campaign.slug])
-    return [NextStep(f"{', and '.join(wait)}.", "Decide", address)]
+    return [NextStep(f"{' and '.join(wait)}.", "Review decisions", address)]
 
 
 def _to_review(campaign: Campaign, open_checks: int) -> list[NextStep]:
     if not open_checks:
         return []
     kind = KINDS[campaign.kind]
-    what = _counted(open_checks, f"{kind.answer_name} waits", f"{kind.answers_name} wait")
+    what = counted(open_checks, f"{kind.answer_name} needs", f"{kind.answers_name} need")
     address = reverse("qualcontrol:queue", args=[campaign.slug])
-    return [NextStep(f"{what} for review.", "Review", address)]
+    sentence = f"{what} review."
+    if workers := waiting_for_verdicts(campaign).count():
+        sentence += f" {counted(workers, 'worker is', 'workers are')} waiting for it."
+    return [NextStep(sentence, "Review", address)]
 
 
 def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:
@@ -106,15 +120,17 @@ def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:
         kind = KINDS[campaign.kind]
         return [
             NextStep(
-                f"Every {kind.subject_name} has its {kind.answers_name}, and no question is open.",
-                "Make a release",
+                f"Every {kind.subject_name} has all its {kind.answers_name}, and all required "
+                "checks are done.",
+                "Create a release",
                 reverse("qualcontrol:releases", args=[campaign.slug]),
             )
         ]
     if campaign.status != CampaignStatus.FINISHED:
-        return [NextStep("It is complete and released. “Finish” closes it for good.")]
+        return [
+            NextStep(
+                "The campaign is complete and released. Use “Finish campaign” to close it "
+                "permanently."
+            )
+        ]
     return []
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 import boto3
 from botocore.config import Config
@@ -25,6 +25,7 @@ MOST_MESSAGES = 500
 # A message that was read comes back after this time unless it is deleted.
 HIDDEN_SECONDS = 300
 LONGEST_DOCUMENT_ID = 100
+LONGEST_ID = 64
 
 
 class QueueUnreachable(DomainError):
@@ -59,7 +60,7 @@ def parse(body: str) -> Notification:
     if "EventDocId" not in document and isinstance(document.get("Message"), str):
         document = _object(document["Message"])
     document_id, events = document.get("EventDocId"), document.get("Events")
-    if not isinstance(document_id, str) or not 0 < len(document_id) <= LONGEST_DOCUMENT_ID:
+    if not _is_id(document_id, longest=LONGEST_DOCUMENT_ID):
         raise Malformed("The message has no EventDocId.")
     if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
         raise Malformed("The message has no list of Events.")
@@ -78,9 +79,14 @@ def _object(text: str) -> dict[str, Any]:
 
 def _named(event: dict[str, Any]) -> tuple[str, str]:
     hit_type_id, hit_id = event.get("HITTypeId", ""), event.get("HITId", "")
-    if not isinstance(hit_type_id, str) or not isinstance(hit_id, str):
-        raise Malformed("An event's HITTypeId or HITId is not a text.")
+    if not all(each == "" or _is_id(each, longest=LONGEST_ID) for each in (hit_type_id, hit_id)):
+        raise Malformed("An event's HITTypeId or HITId is not an id.")
     return hit_type_id, hit_id
+
+
+def _is_id(value: object, *, longest: int) -> TypeGuard[str]:
+    """Whether it is a text that can be looked up: short, and of characters that are visible."""
+    return isinstance(value, str) and 0 < len(value) <= longest and value.isprintable()
 
 
 def digest(body: str) -> str:
@@ -97,8 +103,10 @@ def receive() -> Iterator[Message]:
             VisibilityTimeout=HIDDEN_SECONDS,
         )
         messages = answer.get("Messages", [])
-        for message in messages:
-            yield Message(message["ReceiptHandle"], message["Body"])
+        try:
+            yield from [Message(each["ReceiptHandle"], each["Body"]) for each in messages]
+        except (KeyError, TypeError) as error:
+            raise QueueUnreachable("The queue's reply has messages without a body.") from error
         if not messages:
             return
 
@@ -125,9 +133,13 @@ def _call(operation: str, **arguments: Any) -> dict[str, Any]:
         settings.MTURK_SQS_SECRET_ACCESS_KEY,
     )
     try:
-        return getattr(client, operation)(QueueUrl=url, **arguments)
+        reply: dict[str, Any] = getattr(client, operation)(QueueUrl=url, **arguments)
     except (BotoCoreError, ClientError) as error:
         raise QueueUnreachable(f"The queue {url} did not answer {operation}: {error}") from error
+    except Exception as error:
+        # botocore's parser raises whatever a strange reply makes it stumble over.
+        raise QueueUnreachable(f"The reply of {url} to {operation} cannot be parsed.") from error
+    return reply
 
 
 @lru_cache(maxsize=8)

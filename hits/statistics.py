@@ -2,23 +2,28 @@
 work pays."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import accumulate
+from math import ceil
 from statistics import median, quantiles
 
 from django.db.models import CharField, Count, Exists, OuterRef, Sum
 from django.db.models.functions import Cast, Greatest, Substr
 
-from annotate.models import Campaign, Claim, Response, ResponseStatus, Task
+from annotate.models import Campaign, Response, Task
 
 CENT = Decimal("0.01")
 # The latest responses say what the work takes now, and are as many for a campaign of any size.
 LATEST = 1000
 # How both databases write a time, up to its hour.
-HOUR, HOUR_EXAMPLE = "%Y-%m-%d %H", "2026-11-02 12"
+HOUR_EXAMPLE = "2026-11-02 12"
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 BY_THE_HOUR = timedelta(days=3)
+# A chart has at most so many steps, whatever dates the responses have.
+MOST_STEPS = 300
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Pay:
 
 @dataclass(frozen=True)
 class Overview:
-    """A campaign's numbers as far as its tasks' places tell them."""
+    """A campaign's numbers as far as the counters of its tasks tell them."""
 
     tasks: int = 0
     wanted: int = 0
@@ -65,23 +70,14 @@ class Overview:
 
 
 def overviews(campaigns: Iterable[Campaign]) -> dict[int, Overview]:
-    """Each campaign's overview by its key, in two queries; no response is counted for it."""
+    """Each campaign's overview by its key, in one query; no response is counted for it."""
     keys = [campaign.pk for campaign in campaigns]
-    held = dict(
-        Claim.objects.held()
-        .filter(task__campaign__in=keys)
-        .values_list("task__campaign")
-        .annotate(Count("pk"))
-    )
     rows = (
         Task.objects.filter(campaign__in=keys)
         .values_list("campaign")
-        .annotate(Count("pk"), Sum("wanted"), places=Sum(Greatest("places_left", 0)))
+        .annotate(Count("pk"), Sum("wanted"), missing=Sum(Greatest("answers_missing", 0)))
     )
-    found = {
-        key: Overview(tasks, wanted, max(0, wanted - places - held.get(key, 0)))
-        for key, tasks, wanted, places in rows
-    }
+    found = {key: Overview(tasks, wanted, wanted - missing) for key, tasks, wanted, missing in rows}
     return {key: found.get(key, Overview()) for key in keys}
 
 
@@ -93,7 +89,6 @@ def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> 
     task = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)
     times = Response.objects.filter(
         Exists(task),
-        status__in=[ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED],
         submitted_at__gte=begins[0],
     ).values_list("submitted_at", flat=True)
     # Counted here: SQLite calls back into Python to truncate a time, which takes longer.
@@ -101,30 +96,38 @@ def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> 
     return [Hour(begins_at=hour, responses=counted[hour]) for hour in begins]
 
 
+def assignments_at_work(campaign: Campaign) -> int:
+    """Assignments that workers had accepted and not submitted, by the marketplace's last word."""
+    counted = campaign.hits.aggregate(pending=Sum("pending", default=0))
+    return int(counted["pending"])
+
+
 def responses_so_far(campaign: Campaign, *, at: datetime) -> list[Moment]:
-    """How the responses that count now added up: from the hour of the first one to now, by the hour
-    for three days and by the day for longer. Empty before the first."""
+    """How the responses that count now added up, from the hour of the first one to now: by the hour
+    for three days, by the day for longer, and in at most MOST_STEPS steps. Empty before the
+    first. Responses dated later than now are in the last step."""
     # The time's text is cut, which takes a tenth of the time that SQLite needs to truncate it.
     hour = Substr(Cast("submitted_at", CharField()), 1, len(HOUR_EXAMPLE))
     rows = Response.objects.of(campaign).counting().annotate(hour=hour)
     counts = dict(rows.order_by().values_list("hour").annotate(Count("pk")))
     if not counts:
         return []
-    hours = {datetime.strptime(text, HOUR).replace(tzinfo=UTC): n for text, n in counts.items()}
-    begins, step = min(hours), timedelta(hours=1)
-    if at - begins > BY_THE_HOUR:
-        step = timedelta(days=1)
-    moments, total = [Moment(begins, 0)], 0
-    for first in _steps(begins, at, step):
-        total += sum(hours.pop(time) for time in list(hours) if time < first + step)
-        moments.append(Moment(min(first + step, at), total))
-    return moments
+    hours = {datetime.fromisoformat(text).replace(tzinfo=UTC): n for text, n in counts.items()}
+    begins = min(hours)
+    step = _step(at - begins)
+    steps = max(1, ceil((at - begins) / step))
+    added = Counter[int]()
+    for time, number in hours.items():
+        added[min((time - begins) // step, steps - 1)] += number
+    totals = accumulate(added[place] for place in range(steps))
+    ends = [begins + (place + 1) * step for place in range(steps - 1)]
+    return [Moment(begins, 0), *map(Moment, [*ends, max(at, begins)], totals)]
 
 
-def _steps(begins: datetime, at: datetime, step: timedelta) -> Iterator[datetime]:
-    while begins < at:
-        yield begins
-        begins += step
+def _step(span: timedelta) -> timedelta:
+    if span <= BY_THE_HOUR:
+        return HOUR
+    return DAY * max(1, ceil(span / (MOST_STEPS * DAY)))
 
 
 def time_left(hours: Sequence[Hour], *, missing: int) -> timedelta | None:

@@ -1,45 +1,52 @@
 """What runs by the clock, or behind a page's back: thin calls of services, safe to repeat."""
 
 import logging
+from datetime import timedelta
 
 from celery import shared_task
 from django.utils import timezone
 
+from annotate.background import PatientTask, hand_on
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
 from hits.client import marketplace_of
 from hits.events import is_listing_due, take_events
 from hits.models import Barring
 from hits.reconciler import reconcile
+from hits.services import retention
 from hits.steps.bar import tell
 
 log = logging.getLogger(__name__)
 
+# Of one run; the next goes on. Without a limit runs of one campaign would pile up.
+PAYS_FOR = timedelta(minutes=2)
 MOVING = [CampaignStatus.RUNNING, CampaignStatus.PAUSED, CampaignStatus.FINISHED]
 
 
-@shared_task
+@shared_task(base=PatientTask)
 def sync_campaigns() -> None:
     """Run each minute by Celery beat: take in the events, then one task for each campaign that is
     not a draft."""
     now = timezone.now()
     taken = take_events(at=now)
     for campaign in Campaign.objects.filter(status__in=MOVING):
-        sync_campaign.delay(
-            campaign.pk, is_whole=not taken.complete or is_listing_due(campaign, at=now)
-        )
+        is_whole = not taken.complete or is_listing_due(campaign, at=now)
+        hand_on(sync_campaign, campaign.pk, is_whole=is_whole)
 
 
-@shared_task
+@shared_task(base=PatientTask)
 def sync_campaign(pk: int, is_whole: bool = True) -> None:
-    """Reconcile one campaign; what stopped it stands in its last Sync."""
+    """Sync one campaign. What failed stands in its last Sync and in its SyncProblems."""
     try:
-        reconcile(Campaign.objects.get(pk=pk), is_whole=is_whole)
+        done = reconcile(Campaign.objects.get(pk=pk), is_whole=is_whole, pays_for=PAYS_FOR)
     except DomainError as error:
         log.warning("%s", error)
+    else:
+        if done.error:
+            log.warning("%s: %s", done.campaign, done.error)
 
 
-@shared_task
+@shared_task(base=PatientTask)
 def tell_barring(pk: int) -> None:
     """Tell the marketplace that a worker is to be kept away or let in; the next reconciliation
     does it if this fails."""
@@ -48,3 +55,10 @@ def tell_barring(pk: int) -> None:
         tell(marketplace_of(barring.hit_type.campaign), barring)
     except DomainError as error:
         log.warning("%s", error)
+
+
+@shared_task(base=PatientTask)
+def tidy() -> None:
+    """Run once a day by Celery beat: delete rows whose retention period is over."""
+    for _ in retention.tidy(at=timezone.now()):
+        pass

@@ -1,7 +1,7 @@
-"""The signed word that ties a task form to one worker's turn, in place of a cookie."""
+"""The signed token that ties a task form to one page, in place of a cookie."""
 
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.core import signing
 
@@ -24,14 +24,26 @@ class Turn:
     submit_to: str  # an origin of the endpoint's allow-list
 
 
-def sign(turn: Turn) -> str:
-    return signing.dumps(asdict(turn), salt=SALT, compress=True)
+@dataclass(frozen=True)
+class TaskForm:
+    """A form that was shown: to whom, since when, and the numbers of its tasks. It outlives the
+    row of its page, so that an answer finds its tasks in any case."""
+
+    turn: Turn
+    opened_at: datetime
+    numbers: tuple[int, ...]
 
 
-def read(token: str, *, max_age: timedelta) -> Turn:
-    """The turn that the token was signed for; raises TokenRefused."""
+def sign(form: TaskForm) -> str:
+    data = [asdict(form.turn), form.opened_at.timestamp(), form.numbers]
+    return signing.dumps(data, salt=SALT, compress=True)
+
+
+def read(token: str, *, max_age: timedelta) -> TaskForm:
+    """The form that the token was signed for; raises TokenRefused."""
     try:
-        return Turn(**signing.loads(token, salt=SALT, max_age=max_age))
+        turn, opened_at, numbers = signing.loads(token, salt=SALT, max_age=max_age)
+        return TaskForm(Turn(**turn), datetime.fromtimestamp(opened_at, UTC), tuple(numbers))
     except signing.SignatureExpired as error:
         raise TokenRefused("This page is too old. Please open the HIT again.") from error
     except (signing.BadSignature, TypeError, ValueError) as error:

@@ -1,27 +1,30 @@
 """The admin's look at quality control: to read only, since every change goes through a service."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Model
-from django.http import HttpRequest
 
 from qualcontrol.models import Appeal, Decision, Exclusion, Judgement, Pause, SpotCheck, Standing
 
+if TYPE_CHECKING:
+    ModelAdmin = admin.ModelAdmin[Any]
+else:
+    ModelAdmin = admin.ModelAdmin  # Only its stubs are generic.
 
-class ReadOnlyAdmin(admin.ModelAdmin):
+
+class ReadOnlyAdmin(ModelAdmin):
     """Lists and shows rows; adds, changes and deletes none."""
 
     list_per_page = 50
     show_full_result_count = False
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, *_: Any) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_change_permission(self, *_: Any, **__: Any) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+    def has_delete_permission(self, *_: Any, **__: Any) -> bool:
         return False
 
 

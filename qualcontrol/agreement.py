@@ -1,11 +1,11 @@
-"""How far reviewers agree beyond chance, by the two usual coefficients.
+"""How far reviewers agree beyond chance, by the two usual coefficients."""
 
-The libraries that compute them are loaded when there is something to compute.
-"""
-
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+
+import krippendorff
 
 
 @dataclass(frozen=True)
@@ -29,15 +29,14 @@ def agreement(judged: Sequence[Mapping[str, str]]) -> Agreement:
 
 
 def _kappa(pairs: Sequence[tuple[str, ...]]) -> float:
-    from sklearn.metrics import cohen_kappa_score
-
-    first, second = zip(*pairs, strict=True)
-    return float(cohen_kappa_score(first, second))
+    """Cohen (1960): the share of equal pairs beyond what chance gives, of what chance leaves."""
+    first, second = (Counter(verdicts) for verdicts in zip(*pairs, strict=True))
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    by_chance = sum(first[verdict] * second[verdict] for verdict in first) / len(pairs) ** 2
+    return (observed - by_chance) / (1 - by_chance)
 
 
 def _alpha(judged: Sequence[Mapping[str, str]]) -> float:
-    import krippendorff
-
     reviewers = sorted({reviewer for said in judged for reviewer in said})
     # One row for each reviewer, one column for each response; what they did not judge is empty.
     values = {"GOOD": 0.0, "BAD": 1.0}

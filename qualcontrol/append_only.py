@@ -31,13 +31,13 @@ REMOVE = {
 }
 
 
-def install(apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
+def install(_apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Create the triggers, as a migration's step."""
     for statement in INSTALL[schema_editor.connection.vendor]:
         schema_editor.execute(statement)
 
 
-def remove(apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
+def remove(_apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Drop the triggers, as a migration's reverse step."""
     for statement in REMOVE[schema_editor.connection.vendor]:
         schema_editor.execute(statement)

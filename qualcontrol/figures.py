@@ -23,11 +23,13 @@ from qualcontrol.models import (
     SpotCheck,
     Standing,
     Verdict,
+    waiting_for_verdicts,
 )
 
 # For more workers than these it is quicker to count all of the campaign's responses.
 FEW = 100
-ACTIVE, PAUSED, PROPOSED, EXCLUDED = "active", "paused", "proposed", "excluded"
+ACTIVE, WAITING, PAUSED = "active", "waiting", "paused"
+PROPOSED, EXCLUDED = "proposed", "excluded"
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,7 @@ def known_workers(campaign: Campaign) -> QuerySet[Worker]:
 def ranked_workers(campaign: Campaign) -> list[int]:
     """The keys of the workers who submitted something, those at the highest risk first and then
     the busiest."""
-    submitted = Response.objects.of(campaign).exclude(status=ResponseStatus.STORED)
+    submitted = Response.objects.of(campaign)
     rows = dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
     risks = dict(Standing.objects.of(campaign).values_list("worker", "risk"))
     return sorted(rows, key=lambda worker: (-risks.get(worker, 0.0), -rows[worker], worker))
@@ -226,7 +228,8 @@ def _counted(rows: QuerySet[Any], worker: str, state: str) -> Counter[tuple[int,
 def _states(campaign: Campaign, workers: Sequence[int]) -> dict[int, str]:
     """The state of each worker who is not simply active; the gravest goes before."""
     proposed = Proposal.objects.open().filter(campaign=campaign)
-    found: dict[int, str] = {}
+    waiting = waiting_for_verdicts(campaign).filter(pk__in=workers)
+    found = dict.fromkeys(waiting.values_list("pk", flat=True), WAITING)
     for state, rows in (
         (PAUSED, campaign.pauses.in_force()),
         (PROPOSED, proposed),

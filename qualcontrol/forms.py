@@ -43,9 +43,7 @@ class VerdictForm(forms.Form):
         elif text:
             values["reason"] = text
         else:
-            raise forms.ValidationError(
-                f"Say what is wrong with the {self.kind.answer_name}: choose a reason."
-            )
+            raise forms.ValidationError(f"Choose what is wrong with the {self.kind.answer_name}.")
         return values
 
 
@@ -55,8 +53,8 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=300,
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
-        help_text="It is kept in the decision log.",
-        error_messages={"required": "Give a reason; it is kept in the decision log."},
+        help_text="Kept in the decision log.",
+        error_messages={"required": "Enter a reason. It is kept in the decision log."},
     )
 
 
@@ -74,7 +72,7 @@ class AnswerForm(forms.Form):
     answer = forms.CharField(
         max_length=5000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Send it to the worker by the road that the appeal came.",
+        help_text="Send this to the worker yourself, the way they wrote to you.",
     )
     granted = forms.ChoiceField(choices=[("yes", "yes"), ("no", "no")])
 
@@ -83,22 +81,24 @@ class MarkGoldForm(forms.Form):
     """A response whose judgement is known."""
 
     response = forms.IntegerField(
-        label="Number", min_value=1, help_text="The worker's page has it."
+        label="Number", min_value=1, help_text="Shown on the worker's page."
     )
     verdict = forms.ChoiceField(choices=Verdict, widget=forms.RadioSelect)
-    reason = forms.CharField(label="What is wrong, if it is bad", max_length=300, required=False)
+    reason = forms.CharField(label="What is wrong (if bad)", max_length=300, required=False)
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         if values.get("verdict") == Verdict.BAD and not values.get("reason"):
-            self.add_error("reason", "Say what is wrong with it.")
+            self.add_error("reason", "Enter what is wrong with it.")
         return values
 
 
 class SeedGoldForm(forms.Form):
     """A caption that is made up to be bad."""
 
-    task = forms.CharField(label="Image", help_text="Its id, as the worker's page has it.")
+    task = forms.CharField(
+        label="Image", help_text="The image's id, as shown on the worker's page."
+    )
     text = forms.CharField(label="Caption", max_length=1000)
     reason = forms.CharField(label="What is wrong with it", max_length=300)
 
@@ -121,8 +121,8 @@ class RejectionForm(forms.Form):
     reason = forms.CharField(
         max_length=1024,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="The worker reads it, word for word.",
-        error_messages={"required": "Give a reason; the worker has a right to know it."},
+        help_text="The worker reads this text word for word.",
+        error_messages={"required": "Enter a reason: the worker has a right to know it."},
     )
 
 
@@ -130,11 +130,12 @@ class ReleaseForm(forms.Form):
     """A release's name, the seed of its draw, and whether it may be partial."""
 
     name = forms.SlugField(
-        max_length=100, help_text="Letters, digits, hyphens and underscores; it names the files."
+        max_length=100,
+        help_text="Letters, digits, hyphens and underscores. The name is part of the file names.",
     )
-    seed = forms.IntegerField(help_text="It draws the human baseline of each image.")
+    seed = forms.IntegerField(help_text="Seed for drawing the baselines.")
     partial = forms.BooleanField(
-        required=False, label="Partial: leave unfinished images out, despite open questions"
+        required=False, label="Partial: omit incomplete images, ignore open checks"
     )
 
     def __init__(self, *args: Any, lacking: Sequence[str] = (), **kwargs: Any) -> None:
@@ -143,15 +144,18 @@ class ReleaseForm(forms.Form):
 
     def clean_name(self) -> str:
         """A release stays as it is, so its name is given once."""
-        name = self.cleaned_data["name"]
+        name: str = self.cleaned_data["name"]
         if Release.objects.filter(name=name).exists():
-            raise forms.ValidationError(f"There is a release {name} already; it stays as it is.")
+            raise forms.ValidationError(
+                f"A release named {name} exists. Releases cannot be changed: choose another name."
+            )
         return name
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         if self.lacking and not values.get("partial"):
             raise forms.ValidationError(
-                "The campaign is not finished. Wait for what is missing, or make it partial."
+                "The campaign is not complete. Wait for what is missing, or choose a partial "
+                "release."
             )
         return values

@@ -78,7 +78,8 @@ class Manners:
         others = max(1, len(self.names) - len(known))
         rest = (1 - sum(known.values())) / others
         shares = np.array([known.get(name, rest) for name in self.names])
-        return shares / shares.sum()
+        shares /= shares.sum()
+        return shares
 
 
 def code_rates(numbers: Sequence[tuple[tuple[str, ...], int]]) -> dict[str, float]:

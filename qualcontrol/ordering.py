@@ -116,7 +116,7 @@ class Queue:
             if self.crowd.is_over(float(np.vdot(posterior, over)), bad):
                 break
         share = float(np.sum(posterior * SHARE))
-        written = self.left[self.groups_of[row]].sum() + TO_COME
+        written = float(self.left[self.groups_of[row]].sum()) + TO_COME
         return reached * share * written / checks
 
     def _case_chances(self, posterior: Array, group: int) -> Array:
@@ -131,7 +131,8 @@ class Queue:
         """The posterior once a response of the group is judged."""
         chances = self._case_chances(posterior, group)
         updated = posterior * (chances if is_bad else 1 - chances)
-        return updated / updated.sum()
+        updated /= updated.sum()
+        return updated
 
 
 def divergence(chances: Array, others: Array) -> Array:

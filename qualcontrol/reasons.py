@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from annotate.wording import counted
 from qualcontrol.cases import BAD, BLOCK_STARTS, GOOD, IS_CARELESS, Array
 from qualcontrol.manners import SHOWN
 
@@ -31,12 +32,12 @@ def reasons(crowd: "Crowd", row: int) -> Iterator[Reason]:
     start = log_odds(crowd.careless_share)
     by_flags = log_odds(crowd.risk_by_flags[row])
     yield Reason(
-        f"About {crowd.careless_share:.0%} of this campaign's workers seem careless.", start
+        f"About {crowd.careless_share:.0%} of this campaign's workers appear to be careless.", start
     )
     yield Reason(_flags_sentence(crowd, row), by_flags - start)
     judged = crowd.tally[row, :, 0].sum(axis=(0, 1))
-    if checked := int(judged[GOOD] + judged[BAD]):
-        sentence = f"{int(judged[BAD])} of {checked} judged responses were bad."
+    if judged[GOOD] + judged[BAD]:
+        sentence = f"Verdicts: {int(judged[BAD])} bad, {int(judged[GOOD])} good."
         effect = log_odds(crowd.risk[row]) - by_flags
         yield Reason(sentence + _turn_sentence(crowd.posterior[row]), effect)
 
@@ -54,9 +55,9 @@ def _flags_sentence(crowd: "Crowd", row: int) -> str:
             surplus = shown[manner] * np.log(shown[manner] / (usual * written))
             often.append((surplus, f"{code} {shown[manner]:.0f} times (usual: {usual:.1%})"))
     if not often:
-        return f"No flag is frequent among their {written:.0f} responses."
+        return f"No flag is frequent in {counted(int(written), 'response')}."
     named = ", ".join(text for _, text in sorted(often, reverse=True)[:NAMED])
-    return f"Of their {written:.0f} responses flags mark: {named}."
+    return f"Frequent flags in {counted(int(written), 'response')}: {named}."
 
 
 def _turn_sentence(posterior: Array) -> str:
@@ -65,7 +66,7 @@ def _turn_sentence(posterior: Array) -> str:
     if since[1:].sum() <= 0.5:
         return ""
     start = BLOCK_STARTS[int(np.argmax(since[1:])) + 1]
-    return f" They seem to have turned careless at about their {start}th response."
+    return f" The work probably became careless around response {start}."
 
 
 def log_odds(probability: float) -> float:

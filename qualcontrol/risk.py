@@ -35,6 +35,8 @@ CERTAINTY = 0.95
 LEAST_BAD_VERDICTS = 3
 # How probable it is that a worker's share of bad responses lies in its interval.
 COVERED = 0.90
+# Numbers of responses that differ by less are the same but for the rounding of floats.
+ROUNDING = 1e-6
 # Raised when what is learned changes its form, so that what is kept in the old form is not used.
 LEARNED_FORM = 2
 
@@ -177,12 +179,14 @@ class Crowd:
 
     def risk_in(self, posterior: list[Array]) -> Array:
         pairs = zip(posterior, self.over, strict=True)
-        return np.clip([np.vdot(weights, over) for weights, over in pairs], 0, 1)
+        risks: Array = np.clip([np.vdot(weights, over) for weights, over in pairs], 0, 1)
+        return risks
 
     @cached_property
     def judged_bad(self) -> Array:
         """Bad verdicts, [worker]."""
-        return self.tally[:, :, 0, :, BAD].sum(axis=(1, 2))
+        numbers: Array = self.tally[:, :, 0, :, BAD].sum(axis=(1, 2))
+        return numbers
 
     def is_over(self, risk: float, bad: float) -> bool:
         """Whether somebody with this risk and so many bad verdicts is to be excluded."""
@@ -205,7 +209,8 @@ class Crowd:
         for row, posterior in enumerate(self.posterior):
             by_worker[row, : len(posterior)] = chances_in(posterior, self.chances)
         at = (self.rows[:, None], self.blocks[:, None], manners, self.grades)
-        return by_worker[at].sum(axis=1)
+        chances: Array = by_worker[at].sum(axis=1)
+        return chances
 
     def figure(self, worker: int) -> Figure:
         """What is believed of a worker, and why."""
@@ -234,14 +239,16 @@ class Crowd:
         return float(min(1.0, bad / self.numbers[groups].sum()))
 
     def _interval(self, row: int) -> tuple[float, float]:
-        """The least and the greatest share of bad responses that are still believed of a worker,
-        no less than is judged bad and no more than is not judged good."""
+        """The ends of the interval of a worker's share of bad responses: no less than is judged bad
+        and no more than is not judged good. The number of bad responses is a whole one, so the ends
+        are rounded outwards to whole responses; for a worker with few, that makes a difference."""
         posterior, judged = self.posterior[row], self.tally[row, :, 0].sum(axis=(0, 1))
         bad = likely_bad(self.tally[row, : len(posterior)], self.chances)
         bad = np.clip(bad, judged[BAD], judged.sum() - judged[GOOD])
         weights = np.repeat(posterior[..., None], bad.shape[-1], axis=-1)
         tail = (1 - COVERED) / 2
         low, high = quantiles(bad.ravel(), weights.ravel(), (tail, 1 - tail))
+        low, high = np.floor(low + ROUNDING), np.ceil(high - ROUNDING)
         return float(low / judged.sum()), float(high / judged.sum())
 
     def chances_of(self, posterior: Array, groups: NDArray[np.int64]) -> Array:
@@ -250,7 +257,8 @@ class Crowd:
         by_manner = chances_in(posterior, self.chances)
         grades = self.grades[groups]
         manners = np.arange(grades.shape[1])
-        return by_manner[self.blocks[groups][:, None], manners, grades].sum(axis=1)
+        chances: Array = by_manner[self.blocks[groups][:, None], manners, grades].sum(axis=1)
+        return chances
 
     def _tally(self) -> Array:
         tally = np.zeros((len(self.workers), BLOCKS, len(self.manners.names), GRADES, 3))
@@ -294,7 +302,8 @@ class Crowd:
         careless = self.careless_share * since * self.manner_share[:, None] * IS_CARELESS
         good = (1 - self.careless_share) * is_first * self.manners.shares(OF_SLIPS)[:, None]
         with np.errstate(divide="ignore"):
-            return np.log(LEVEL_WEIGHT * (careless + good * ~IS_CARELESS))
+            prior: Array = np.log(LEVEL_WEIGHT * (careless + good * ~IS_CARELESS))
+        return prior
 
     def _usual_rates(self, chances_bad: Array) -> Array:
         """How many of the good responses show each manner to each grade, [manner, grade]."""
@@ -303,14 +312,16 @@ class Crowd:
         voice = good * np.minimum(1, VOICE / np.maximum(by_worker, 1))[self.rows]
         shown = np.stack([voice @ (self.grades == grade) for grade in range(GRADES)], axis=1)
         rates = (shown + self.manners.usual * USUAL_WORTH) / (voice.sum() + USUAL_WORTH)
-        return np.maximum(rates, LEAST_RATE)
+        usual: Array = np.maximum(rates, LEAST_RATE)
+        return usual
 
     def _slips(self) -> Array:
         """How many of the good workers' judged responses were bad, [grade]."""
         good = np.array([p[..., ~IS_CARELESS].sum() for p in self.posterior])
         judged = np.tensordot(good, self.tally[:, :, 0].sum(axis=1), axes=1)
         checks = judged[:, GOOD] + judged[:, BAD]
-        return (judged[:, BAD] + SLIPS_BY_GRADE * SLIPS_WORTH) / (checks + SLIPS_WORTH)
+        shares: Array = (judged[:, BAD] + SLIPS_BY_GRADE * SLIPS_WORTH) / (checks + SLIPS_WORTH)
+        return shares
 
     def _learn_manners(self) -> None:
         """Learn how many workers are careless, and in which manners, from the weighed cases."""
@@ -329,7 +340,8 @@ def chances_in(posterior: Array, chances: Chances) -> Array:
     """What each manner adds to the chance that a worker's response of a block is bad if it shows
     the manner to each grade, [block, manner, grade]."""
     since = np.cumsum(posterior, axis=0)
-    return np.einsum("bkh,kgh->bkg", since, chances.bad, optimize=True)
+    added: Array = np.einsum("bkh,kgh->bkg", since, chances.bad, optimize=True)
+    return added
 
 
 def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> Array:
@@ -340,7 +352,8 @@ def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> Array:
     order = np.argsort(values)
     up_to = np.cumsum(weights[order])
     places = np.searchsorted(up_to, np.array(shares) * up_to[-1])
-    return values[order][np.minimum(places, len(order) - 1)]
+    found: Array = values[order][np.minimum(places, len(order) - 1)]
+    return found
 
 
 def fit(

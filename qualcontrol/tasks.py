@@ -5,6 +5,7 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
+from annotate.background import PatientTask
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from qualcontrol import services
@@ -12,7 +13,7 @@ from qualcontrol import services
 log = logging.getLogger(__name__)
 
 
-@shared_task
+@shared_task(base=PatientTask)
 def make_release(campaign_pk: int, name: str, seed: int, partial: bool) -> None:
     """Freeze a release; made twice, it is refused the second time and stays as it is."""
     campaign = Campaign.objects.get(pk=campaign_pk)

@@ -8,7 +8,7 @@ app_name = "qualcontrol"
 
 urlpatterns = [
     path("<slug:slug>/", review.queue, name="queue"),
-    path("<slug:slug>/checks/<slug:key>/", review.judge, name="judge"),
+    path("<slug:slug>/checks/<uuid:key>/", review.judge, name="judge"),
     path("<slug:slug>/quality/", quality.quality, name="quality"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/workers/", workers.workers, name="workers"),

@@ -1,5 +1,6 @@
 """Rows for tests: the least that is valid, with what a test does not care about filled in."""
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
@@ -25,7 +26,8 @@ from annotate.models import (
     Task,
     Worker,
 )
-from hits.models import Assignment, Hit, HitStatus, HitType, WorkerAccount
+from annotate.services.places import move_answers, move_places
+from hits.models import Assignment, Hit, HitStatus, HitType, TaskPage, WorkerAccount
 from qualcontrol.models import Exclusion, SpotCheck
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -138,7 +140,8 @@ class TaskFactory(factory.django.DjangoModelFactory):
     image = factory.SubFactory(ImageFactory)
     number = factory.Sequence(lambda n: n + 1)
     wanted = factory.LazyAttribute(lambda task: task.campaign.config.wanted)
-    places_left = factory.SelfAttribute("wanted")
+    answers_missing = factory.SelfAttribute("wanted")
+    places_left = factory.SelfAttribute("answers_missing")
 
 
 class CaptionSetFactory(factory.django.DjangoModelFactory):
@@ -206,24 +209,6 @@ class WorkerFactory(factory.django.DjangoModelFactory):
         model = Worker
 
 
-class ClaimFactory(factory.django.DjangoModelFactory):
-    """A lease of an hour; its task has a place less."""
-
-    class Meta:
-        model = Claim
-        skip_postgeneration_save = True
-
-    task = factory.SubFactory(TaskFactory)
-    worker = factory.SubFactory(WorkerFactory)
-    claimed_at = NOON
-    expires_at = factory.LazyAttribute(lambda claim: claim.claimed_at + timedelta(hours=1))
-
-    @factory.post_generation
-    def place(self, create, extracted, **kwargs):
-        if create and self.status == "HELD":
-            _move_places(self.task, -1)
-
-
 class ResponseFactory(factory.django.DjangoModelFactory):
     """A submitted response with its caption (`text=…`); its task has a place less."""
 
@@ -234,10 +219,7 @@ class ResponseFactory(factory.django.DjangoModelFactory):
     task = factory.SubFactory(TaskFactory)
     worker = factory.SubFactory(WorkerFactory)
     status = ResponseStatus.SUBMITTED
-    stored_at = NOON
-    submitted_at = factory.LazyAttribute(
-        lambda response: None if response.status == ResponseStatus.STORED else response.stored_at
-    )
+    submitted_at = NOON
     seconds = 60
 
     @factory.post_generation
@@ -249,7 +231,8 @@ class ResponseFactory(factory.django.DjangoModelFactory):
     @factory.post_generation
     def place(self, create, extracted, **kwargs):
         if create and self.status == ResponseStatus.SUBMITTED:
-            _move_places(self.task, -1)
+            move_answers(Counter({self.task_id: -1}))
+            self.task.refresh_from_db(fields=["answers_missing", "places_left"])
 
 
 class LinkResponseFactory(ResponseFactory):
@@ -317,8 +300,40 @@ class HitFactory(factory.django.DjangoModelFactory):
     expires_at = NOON + timedelta(days=7)
 
 
+class TaskPageFactory(factory.django.DjangoModelFactory):
+    """A page that was opened at noon and lasts for an hour."""
+
+    class Meta:
+        model = TaskPage
+
+    hit = factory.SubFactory(HitFactory)
+    assignment_id = factory.Sequence("PAGE{}".format)
+    marketplace_id = factory.Sequence("APAGE{}".format)
+    opened_at = NOON
+    expires_at = factory.LazyAttribute(lambda page: page.opened_at + timedelta(hours=1))
+
+
+class ClaimFactory(factory.django.DjangoModelFactory):
+    """A claim of a page of the task's campaign; the task has a place less."""
+
+    class Meta:
+        model = Claim
+        skip_postgeneration_save = True
+
+    task = factory.SubFactory(TaskFactory)
+    page = factory.SubFactory(
+        TaskPageFactory, hit__hit_type__campaign=factory.SelfAttribute("....task.campaign")
+    )
+
+    @factory.post_generation
+    def place(self, create, extracted, **kwargs):
+        if create:
+            move_places(Counter({self.task_id: -1}))
+            self.task.refresh_from_db(fields=["answers_missing", "places_left"])
+
+
 class AssignmentFactory(factory.django.DjangoModelFactory):
-    """An assignment that is being worked at; pass `status` and its times for a later one."""
+    """A submitted assignment; pass `status` and `decided_at` for a decided one."""
 
     class Meta:
         model = Assignment
@@ -326,12 +341,7 @@ class AssignmentFactory(factory.django.DjangoModelFactory):
     hit = factory.SubFactory(HitFactory)
     account = factory.SubFactory(WorkerAccountFactory)
     assignment_id = factory.Sequence("ASSIGNMENT{}".format)
-    opened_at = NOON
-
-
-def _move_places(task: Task, change: int) -> None:
-    task.places_left += change
-    task.save(update_fields=["places_left"])
+    submitted_at = NOON
 
 
 class ExclusionFactory(factory.django.DjangoModelFactory):

@@ -6,12 +6,12 @@ list counts once; a key that stands twice in an object is an error, as one of th
 
 from collections.abc import Iterable
 from pathlib import Path
-from reprlib import repr as short
 from typing import Any
 
 from annotate.content_selection.baselines import Box
 from annotate.content_selection.metric import Boxes
-from annotate.datasets.csv_files import MalformedFile, read_json
+from annotate.reading.files import MalformedFile, short
+from annotate.reading.json_files import read_json
 
 
 def read_gold(path: Path) -> dict[str, list[Boxes]]:
@@ -20,19 +20,20 @@ def read_gold(path: Path) -> dict[str, list[Boxes]]:
     An image with an empty list has no gold; an empty list inside it is a description that
     mentions no box.
     """
-    return {
-        image: [
-            _box_ids(path, f"image {image!r}, description {number}", description)
-            for number, description in enumerate(_list(path, f"image {image!r}", entry), start=1)
+    gold = {}
+    for image, entry in _read_object(path).items():
+        place = f"image {short(image)}"
+        gold[image] = [
+            _box_ids(path, f"{place}, description {number}", description)
+            for number, description in enumerate(_list(path, place, entry), start=1)
         ]
-        for image, entry in _read_object(path).items()
-    }
+    return gold
 
 
 def read_results(path: Path) -> dict[str, Boxes]:
     """The boxes selected for each image, by its id; raises MalformedFile."""
     return {
-        image: _box_ids(path, f"image {image!r}", entry)
+        image: _box_ids(path, f"image {short(image)}", entry)
         for image, entry in _read_object(path).items()
     }
 
@@ -43,9 +44,11 @@ def read_boxes(paths: Iterable[Path]) -> dict[str, dict[str, Box]]:
     by_image: dict[str, dict[str, Box]] = {}
     for path in paths:
         for key, entry in _object(path, "boxes", _read_object(path).get("boxes")).items():
-            image, box = _box(path, f"box {key!r}", entry)
+            image, box = _box(path, f"box {short(key)}", entry)
             if known.setdefault(key, (image, box)) != (image, box):
-                raise MalformedFile(path, f"box {key!r}: another file has another box of this id")
+                raise MalformedFile(
+                    path, f"box {short(key)}: another file has another box of this id"
+                )
             by_image.setdefault(image, {})[key] = box
     return by_image
 
@@ -56,7 +59,7 @@ def _box(path: Path, place: str, entry: Any) -> tuple[str, Box]:
     image = _id(path, f"{place}, image_id", entry.get("image_id"))
     label = entry.get("label")
     if not isinstance(label, str) or not label:
-        raise MalformedFile(path, f"{place}: label {short(label)} is no name")
+        raise MalformedFile(path, f"{place}: label {short(label)} is not a name")
     edges = _list(path, f"{place}, fractions", entry.get("fractions"))
     if len(edges) != 4 or not all(type(edge) in (int, float) and 0 <= edge <= 1 for edge in edges):
         raise MalformedFile(
@@ -76,19 +79,21 @@ def _box_ids(path: Path, place: str, entry: Any) -> Boxes:
 
 def _id(path: Path, place: str, value: Any) -> str:
     if type(value) not in (str, int):
-        raise MalformedFile(path, f"{place}: {short(value)} is no id (a string or a whole number)")
+        raise MalformedFile(
+            path, f"{place}: {short(value)} is not an id (a string or a whole number)"
+        )
     return str(value)
 
 
 def _list(path: Path, place: str, value: Any) -> list[Any]:
     if not isinstance(value, list):
-        raise MalformedFile(path, f"{place}: {short(value)} is no list")
+        raise MalformedFile(path, f"{place}: {short(value)} is not a list")
     return value
 
 
 def _object(path: Path, place: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise MalformedFile(path, f"{place}: {short(value)} is no JSON object")
+        raise MalformedFile(path, f"{place}: {short(value)} is not a JSON object")
     return value
 
 
@@ -97,7 +102,7 @@ def _read_object(path: Path) -> dict[str, Any]:
         content = {}
         for key, value in pairs:
             if key in content:
-                raise MalformedFile(path, f"the key {key!r} stands twice in one object")
+                raise MalformedFile(path, f"the key {short(key)} stands twice in one object")
             content[key] = value
         return content
 

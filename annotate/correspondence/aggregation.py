@@ -1,25 +1,25 @@
 """One answer out of several workers': which links hold, and what the words without one are.
 
 Links are (word, box) pairs, each a yes-or-no question that every worker of the caption answered by
-linking or not linking the two; what a word without a box is, is one question more. Pairs are asked
-of the words and boxes that somebody linked, since all are agreed on the others. Votes are counted,
-and weighed by Dawid and Skene's model of who errs how often (Applied Statistics 28(1), 1979), both
-by crowd-kit.
+linking or not linking the two. The kind of a word without a box is one question more. Pairs are
+asked of the words and boxes that somebody linked, since all agree on the others. Votes are counted,
+and weighed by Dawid and Skene's model of who errs how often.
 """
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeVar
 
-from annotate.correspondence.answers import WordKind, Words, kinds, links
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+from annotate.correspondence.answers import WordKind, Words, links
+from annotate.correspondence.dawid_skene import Votes, dawid_skene, vote_shares
 
 Method = Literal["dawid-skene", "majority"]
-ITERATIONS = 100
-KNOWN_RIGHT = 4
+# Each worker is taken to have answered a few questions before, as many for each label: four right,
+# and one wrong for each other label. Otherwise the model takes a worker of a few answers, all of
+# them right, for one who would give these answers to any question.
+KNOWN_RIGHT, KNOWN_WRONG = 4, 1
 LINKED = "linked"
 
 
@@ -57,6 +57,7 @@ class Belief(NamedTuple):
 
 Question = tuple[int, ...]
 Vote = tuple[Question, int, str]
+Value = TypeVar("Value", Question, int, str)
 
 
 def aggregate(captions: Sequence[Answers], method: Method) -> list[dict[int, Word]]:
@@ -91,9 +92,8 @@ def _pairs(caption: int, answers: Answers) -> Iterator[Vote]:
 def _kinds(caption: int, answers: Answers) -> Iterator[Vote]:
     for word in sorted({int(number) for words in answers.words for number in words}):
         for worker, words in zip(answers.workers, answers.words, strict=True):
-            is_linked = isinstance(words.get(str(word)), list)
-            kind = LINKED if is_linked else kinds(words).get(word, WordKind.NOT_VISUAL)
-            yield (caption, word), worker, kind
+            said = words.get(str(word), WordKind.NOT_VISUAL)
+            yield (caption, word), worker, said if isinstance(said, str) else LINKED
 
 
 def _kind_of(beliefs: dict[str, Belief], method: Method) -> Word:
@@ -113,52 +113,27 @@ def _beliefs(votes: Sequence[Vote]) -> dict[Question, dict[str, Belief]]:
     """How each answer to each question stands."""
     if not votes:
         return {}
-    # Two seconds to import, which only those who make a release should wait.
-    from crowdkit.aggregation.classification.dawid_skene import DawidSkene
-    from crowdkit.aggregation.classification.majority_vote import MajorityVote
-
-    prior = list(_prior(votes))
-    truths = {question: truth for (question, _, _), truth in prior}
-    numbers = {question: n for n, question in enumerate({vote[0]: 0 for vote in votes} | truths)}
-    with warnings.catch_warnings():
-        # crowd-kit calls pandas in a way that pandas is about to give up.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        shares = MajorityVote().fit_predict_proba(_table(votes, numbers))
-        weighed = DawidSkene(n_iter=ITERATIONS).fit_predict_proba(
-            _table([*votes, *(vote for vote, _ in prior)], numbers),
-            _series({numbers[question]: truth for question, truth in truths.items()}),
-        )
-    labels = list(shares.columns)
-    weighed = weighed.reindex(index=shares.index, columns=labels).to_numpy()
-    questions = list(numbers)
+    names = sorted({label for _, _, label in votes})
+    questions, workers, labels = zip(*votes, strict=True)
+    numbered = Votes(_numbers(questions), _numbers(workers), _numbers(labels), len(names))
+    known = np.full((len(names),) * 2, KNOWN_WRONG)
+    np.fill_diagonal(known, KNOWN_RIGHT)
+    probabilities = dawid_skene(numbered, known=known).probabilities
     return {
-        questions[number]: {
-            label: Belief(float(share), float(probability))
-            for label, share, probability in zip(labels, row, probabilities, strict=True)
+        question: {
+            name: Belief(share, probability)
+            for name, share, probability in zip(names, *beliefs, strict=True)
         }
-        for number, row, probabilities in zip(shares.index, shares.to_numpy(), weighed, strict=True)
+        for question, *beliefs in zip(
+            sorted(set(questions)),
+            vote_shares(numbered).tolist(),
+            probabilities.tolist(),
+            strict=True,
+        )
     }
 
 
-def _prior(votes: Sequence[Vote]) -> Iterator[tuple[Vote, str]]:
-    """Made-up votes on questions whose answers are known, as many for each worker: four right and
-    one for each error. Without them the model takes a worker of a few answers, all of them right,
-    for one who would give these answers to any question."""
-    labels = sorted({label for _, _, label in votes})
-    for worker in sorted({worker for _, worker, _ in votes}):
-        for truth, said in product(range(len(labels)), repeat=2):
-            for turn in range(KNOWN_RIGHT if said == truth else 1):
-                yield ((-1, truth, said, turn), worker, labels[said]), labels[truth]
-
-
-def _table(votes: Sequence[Vote], numbers: Mapping[Question, int]) -> "DataFrame":
-    import pandas
-
-    rows = ((numbers[question], worker, label) for question, worker, label in votes)
-    return pandas.DataFrame(rows, columns=["task", "worker", "label"])
-
-
-def _series(truths: Mapping[int, str]) -> "Series[str]":
-    import pandas
-
-    return pandas.Series(truths)
+def _numbers(values: Sequence[Value]) -> NDArray[np.int64]:
+    """Each value's number in the order of the distinct values."""
+    numbers = {value: number for number, value in enumerate(sorted(set(values)))}
+    return np.array([numbers[value] for value in values], np.int64)

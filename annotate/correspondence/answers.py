@@ -21,7 +21,7 @@ class WordKind(StrEnum):
 KIND_LABELS = {
     WordKind.NOT_BOXED: "visible, but not in a box",
     WordKind.SCENE: "the scene as a whole",
-    WordKind.NOT_VISUAL: "nothing that can be seen",
+    WordKind.NOT_VISUAL: "not visible",
 }
 
 # A word's boxes by their keys, or its kind.

@@ -1,14 +1,16 @@
 """COCO's instances files: images, categories, and boxes in pixels."""
 
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotate.datasets.csv_files import MalformedFile, read_json
+from annotate.reading.files import MalformedFile, short
+from annotate.reading.json_files import read_json
 
 # Boxes of COCO end up to a few pixels outside of their images; further out is an error.
 SLACK = 2.0
+# No image is as wide or high in pixels.
+FARTHEST = 2.0**31
 
 
 class CocoImage(NamedTuple):
@@ -100,21 +102,21 @@ class _Reader:
         for number, entry in enumerate(found):
             place = f"{name}[{number}]"
             if not isinstance(entry, dict):
-                raise self.wrong(place, "is no object")
-            yield f"{place} (id {entry['id']!r})" if "id" in entry else place, entry
+                raise self.wrong(place, "is not an object")
+            yield f"{place} (id {short(entry['id'])})" if "id" in entry else place, entry
 
     def whole(self, entry: Mapping[str, Any], name: str, place: str) -> int:
         value = entry.get(name)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
-            raise self.wrong(place, f"{name} {value!r} is no whole number from 0")
+            raise self.wrong(place, f"{name} {short(value)} is not a whole number from 0")
         return value
 
     def address(self, entry: Mapping[str, Any], name: str, place: str) -> str:
         value = entry.get(name) or ""
         if not isinstance(value, str) or len(value) > 500:
-            raise self.wrong(place, f"{name} is no web address")
+            raise self.wrong(place, f"{name} is not a web address")
         if value and not value.startswith(("https://", "http://")):
-            raise self.wrong(place, f"{name} {value!r} is no web address")
+            raise self.wrong(place, f"{name} {short(value)} is not a web address")
         return value
 
     def classes(self, content: Mapping[str, Any]) -> dict[str, str]:
@@ -145,7 +147,7 @@ class _Reader:
             number = self.whole(entry, "id", place)
             key = entry.get("open_images_id", str(number))
             if not isinstance(key, str) or not key:
-                raise self.wrong(place, f"open_images_id {key!r} is no text")
+                raise self.wrong(place, f"open_images_id {short(key)} is not a text")
             if keys.setdefault(number, key) != key:
                 raise self.wrong(place, "the id was used before")
         return keys
@@ -167,7 +169,7 @@ class _Reader:
     def image(self, entry: Mapping[str, Any], licenses: Mapping[int, str], place: str) -> CocoImage:
         width, height = (self.whole(entry, name, place) for name in ("width", "height"))
         if not 0 < width < 2**31 or not 0 < height < 2**31:
-            raise self.wrong(place, f"{width}×{height} is no size of an image")
+            raise self.wrong(place, f"{width}×{height} is not the size of an image")
         license_url = ""
         if entry.get("license") is not None:
             number = self.whole(entry, "license", place)
@@ -199,7 +201,7 @@ class _Reader:
                 raise self.wrong(place, f"there is no category {entry['category_id']}")
             crowd = entry.get("iscrowd", 0)
             if crowd not in (0, 1):
-                raise self.wrong(place, f"iscrowd {crowd!r} is neither 0 nor 1")
+                raise self.wrong(place, f"iscrowd {short(crowd)} is neither 0 nor 1")
             boxes.append(CocoBox(image.key, label, *self.edges(entry, image, place), bool(crowd)))
         return boxes
 
@@ -210,9 +212,10 @@ class _Reader:
         box = entry.get("bbox")
         numbers = isinstance(box, list) and all(type(value) in (int, float) for value in box)
         if not isinstance(box, list) or len(box) != 4 or not numbers:
-            raise self.wrong(place, f"bbox {box!r} is no list of four numbers")
-        if not all(math.isfinite(value) for value in box) or box[2] < 0 or box[3] < 0:
-            raise self.wrong(place, f"bbox {box!r} is no box")
+            raise self.wrong(place, f"bbox {short(box)} is not a list of four numbers")
+        # NaN fails every comparison, so it fails here too.
+        if not all(abs(value) <= FARTHEST for value in box) or box[2] < 0 or box[3] < 0:
+            raise self.wrong(place, f"bbox {short(box)} is not a box")
         left, top, width, height = box
         return (
             *self.span(left, left + width, image.width, box, place),
@@ -223,5 +226,5 @@ class _Reader:
         self, low: float, high: float, size: int, box: list[float], place: str
     ) -> tuple[float, float]:
         if low < -SLACK or high > size + SLACK:
-            raise self.wrong(place, f"bbox {box!r} lies outside of its image")
+            raise self.wrong(place, f"bbox {short(box)} lies outside of its image")
         return min(max(low, 0.0), size) / size, min(max(high, 0.0), size) / size

@@ -1,19 +1,20 @@
-"""Captions that were collected elsewhere: a batch-results file of Mechanical Turk's requester site
-(CSV), or JSON lines. Plain Python; the file's first character says which of the two it is.
+"""Captions that were collected elsewhere: a batch-results file of Mechanical Turk's requester site,
+or entries of our own names in a table or as JSON. Plain Python.
 
 An entry that cannot be used becomes a `Fault`, and reading goes on with the next one.
 """
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotate.datasets.csv_files import MalformedFile, Progress, no_progress, open_csv, open_text
+from annotate.reading.entries import Entries, Entry, listed, open_entries
+from annotate.reading.files import MalformedFile, Progress, no_progress, short
+from annotate.reading.json_files import NotJson, parse_json
 
 
 class Collected(NamedTuple):
@@ -49,31 +50,44 @@ class Columns:
     submitted_at: str | None = None
 
 
-# What the requester site calls them; `Input.*` and `Answer.*` are named by the task's own page.
+# The columns' usual names: the requester site's, then ours. `Input.*` and `Answer.*` are named by
+# the task's own page.
 USUAL = {
-    "worker": "WorkerId",
-    "status": "AssignmentStatus",
-    "seconds": "WorkTimeInSeconds",
-    "submitted_at": "SubmitTime",
+    "worker": ("WorkerId", "worker"),
+    "status": ("AssignmentStatus", "status"),
+    "seconds": ("WorkTimeInSeconds", "seconds"),
+    "submitted_at": ("SubmitTime", "submitted_at"),
 }
 OPTIONS = {"submitted_at": "--time-column"}
 IMAGE_WORDS, CAPTION_WORDS = ("image", "img", "photo", "picture"), ("caption", "descri", "sentence")
 # The one answer column of a page built from crowd-html-elements: a list with one JSON object.
 TASK_ANSWERS = "Answer.taskAnswers"
 MOST_SECONDS = 2**31 - 1
+MOST_CHARACTERS = 10_000
+STATUSES = {"approved": False, "submitted": False, "rejected": True}
+# Mechanical Turk opened in 2005; an earlier date is a mistake, as is one that is still to come.
+EARLIEST = datetime(2005, 1, 1, tzinfo=UTC)
+FUTURE = timedelta(days=1)
 
 
 def read_collected(
-    path: Path, *, columns: Columns, progress: Progress = no_progress
+    path: Path,
+    *,
+    columns: Columns,
+    at: datetime,
+    name: str | None = None,
+    progress: Progress = no_progress,
 ) -> Iterator[Collected | Fault]:
     """The file's captions in its order, with a Fault in place of each entry that cannot be used;
-    raises MalformedFile for a file that is neither form."""
-    entries = _json_lines if _first_character(path) == "{" else _csv_rows
-    for line, entry in entries(path, columns, progress):
-        try:
-            yield _checked(line, entry) if isinstance(entry, Mapping) else Fault(line, entry)
-        except _Unusable as error:
-            yield Fault(line, str(error))
+    raises MalformedFile where the file as a whole cannot be read. `at` is now, `name` what errors
+    call the file."""
+    with open_entries(path, progress, name=name) as file:
+        pick = _Picker(file, columns) if file.columns is not None else dict
+        for entry in file.rows:
+            try:
+                yield _checked(entry, pick, at)
+            except _Unusable as error:
+                yield Fault(entry.line, str(error))
 
 
 def image_names(text: str) -> list[str]:
@@ -91,120 +105,116 @@ class _Unusable(ValueError):
     """What is wrong with an entry."""
 
 
-# An entry as its file has it, or what is wrong with its form.
-Entry = tuple[int, Mapping[str, Any] | str]
+class _Picker:
+    """Takes the fields out of a table's rows; raises MalformedFile where the columns do not say
+    which holds what."""
 
+    def __init__(self, file: Entries, columns: Columns) -> None:
+        self._file, self._names = file.name, file.columns or []
+        self._columns: dict[str, str] = {}
+        for field, usual in USUAL.items():
+            if name := self._named(field, usual, getattr(columns, field)):
+                self._columns[field] = self._existing(name, field)
+        self._columns["image"] = self._existing(
+            columns.image or self._guess("image", "Input.", IMAGE_WORDS), "image"
+        )
+        caption = columns.caption or self._guess("caption", "Answer.", CAPTION_WORDS)
+        self._part = ""
+        if caption.startswith(f"{TASK_ANSWERS}.") and caption not in self._names:
+            caption, self._part = TASK_ANSWERS, caption.removeprefix(f"{TASK_ANSWERS}.")
+        self._columns["caption"] = self._existing(caption, "caption")
 
-def _first_character(path: Path) -> str:
-    with open_text(path) as text:
-        for line in text:
-            if line.strip():
-                return line.strip()[0]
-    raise MalformedFile(path, "the file is empty")
-
-
-def _json_lines(path: Path, columns: Columns, progress: Progress) -> Iterator[Entry]:
-    with open_text(path, progress) as text:
-        for number, line in enumerate(text, start=1):
-            if not line.strip():
-                continue
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError):
-                yield number, "no valid JSON"
-                continue
-            yield number, value if isinstance(value, dict) else "a JSON object is expected"
-
-
-def _csv_rows(path: Path, columns: Columns, progress: Progress) -> Iterator[Entry]:
-    with open_csv(path, progress) as file:
-        names = file.header([])
-        chosen = _choose(path, names, columns)
-        places = {field: names.index(name) for field, (name, _) in chosen.items()}
-        end = file.rows.line_num
-        for row in file.rows:
-            line, end = end + 1, file.rows.line_num
-            if len(row) > len(names):
-                yield line, f"{len(names)} fields are expected, there are {len(row)}"
-            elif row:
-                # The requester site leaves the last two columns, Approve and Reject, out of rows.
-                row += [""] * (len(names) - len(row))
-                entry: dict[str, Any] = {field: row[place] for field, place in places.items()}
-                yield line, _unpacked(entry, *chosen["caption"])
-
-
-def _choose(path: Path, names: Sequence[str], columns: Columns) -> dict[str, tuple[str, str]]:
-    """The column of each field, and the part of it that is meant (of `Answer.taskAnswers` only)."""
-    found = {}
-    for field, usual in USUAL.items():
-        named = getattr(columns, field)
-        if named or (named is None and (usual in names or field == "worker")):
-            found[field] = _existing(path, names, named or usual, field)
-    found["image"] = _existing(
-        path, names, columns.image or _guess(path, names, "image", "Input.", IMAGE_WORDS), "image"
-    )
-    found["caption"] = _existing(
-        path,
-        names,
-        columns.caption or _guess(path, names, "caption", "Answer.", CAPTION_WORDS),
-        "caption",
-    )
-    return found
-
-
-def _existing(path: Path, names: Sequence[str], name: str, field: str) -> tuple[str, str]:
-    if name in names:
-        return name, ""
-    if name.startswith(f"{TASK_ANSWERS}.") and TASK_ANSWERS in names:
-        return TASK_ANSWERS, name.removeprefix(f"{TASK_ANSWERS}.")
-    option = OPTIONS.get(field, f"--{field}-column")
-    raise MalformedFile(path, f"there is no column {name} ({option})")
-
-
-def _guess(
-    path: Path, names: Sequence[str], field: str, prefix: str, words: tuple[str, ...]
-) -> str:
-    """The one column that can hold the field; raises MalformedFile if that is not clear."""
-    if field in names:
-        return field
-    candidates = [name for name in names if name.startswith(prefix)]
-    likely = [name for name in candidates if any(word in name.lower() for word in words)]
-    for group in (likely, candidates):
-        if len(group) == 1:
-            return group[0]
-    listed = ", ".join(candidates) or f"none begins with {prefix}"
-    raise MalformedFile(
-        path, f"which column holds the {field} is not clear: name it by --{field}-column ({listed})"
-    )
-
-
-def _unpacked(entry: dict[str, Any], column: str, part: str) -> dict[str, Any] | str:
-    """The entry with the caption taken out of `Answer.taskAnswers`, where it is there."""
-    if column != TASK_ANSWERS:
+    def __call__(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """The row's fields; raises _Unusable."""
+        entry = {field: row[name] for field, name in self._columns.items()}
+        if self._columns["caption"] == TASK_ANSWERS:
+            entry["caption"] = _answer(entry["caption"], self._part)
         return entry
+
+    def _named(self, field: str, usual: Sequence[str], given: str | None) -> str:
+        """The column of a field with a usual name; empty if the table has none and needs none."""
+        if given is not None:
+            return given
+        name = next((name for name in usual if name in self._names), "")
+        if name or field not in {"worker", "status"}:
+            return name
+        # A table with our own names says what it knows, as JSON does; the requester site's results
+        # always have the column, and without it rejected work would be taken for good.
+        if field == "status" and self._columns["worker"] == USUAL["worker"][1]:
+            return ""
+        return usual[0]
+
+    def _existing(self, name: str, field: str) -> str:
+        if name in self._names:
+            return name
+        option = OPTIONS.get(field, f"--{field}-column")
+        without = ", or leave it out with an empty name" if field == "status" else ""
+        raise MalformedFile(
+            self._file,
+            f"there is no column {name}; name the one of the {field} with {option}{without} "
+            f"(the columns are {listed(self._names)})",
+        )
+
+    def _guess(self, field: str, prefix: str, words: tuple[str, ...]) -> str:
+        """The one column that can hold the field."""
+        if field in self._names:
+            return field
+        candidates = [name for name in self._names if name.startswith(prefix)]
+        likely = [name for name in candidates if any(word in name.lower() for word in words)]
+        for group in (likely, candidates):
+            if len(group) == 1:
+                return group[0]
+        found = listed(candidates) or f"no column begins with {prefix}: {listed(self._names)}"
+        raise MalformedFile(
+            self._file,
+            f"it is not clear which column holds the {field}: name it with --{field}-column "
+            f"({found})",
+        )
+
+
+def _answer(cell: str, part: str) -> str | None:
+    """The caption in a cell of `Answer.taskAnswers`, where it is there; raises _Unusable."""
     try:
-        answers = json.loads(entry["caption"])[0]
+        answers = parse_json(cell)[0]
         texts = {name: text for name, text in answers.items() if isinstance(text, str)}
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
-        return f"{TASK_ANSWERS} is no list of answers"
-    if not part and len(texts) != 1:
-        listed = ", ".join(f"{TASK_ANSWERS}.{name}" for name in texts)
-        return f"which answer is the caption is not clear: --caption-column, of {listed or 'none'}"
-    return {**entry, "caption": texts.get(part) if part else next(iter(texts.values()))}
+    except (NotJson, LookupError, TypeError, AttributeError):
+        raise _Unusable(f"{TASK_ANSWERS} is not a list of answers") from None
+    if part:
+        return texts.get(part)
+    if len(texts) != 1:
+        named = listed([f"{TASK_ANSWERS}.{name}" for name in texts]) or "none"
+        raise _Unusable(
+            f"it is not clear which answer is the caption: --caption-column, of {named}"
+        )
+    return next(iter(texts.values()))
 
 
-def _checked(line: int, entry: Mapping[str, Any]) -> Collected:
+def _checked(
+    entry: Entry, pick: Callable[[Mapping[str, Any]], Mapping[str, Any]], at: datetime
+) -> Collected:
     """The entry's fields in order; raises _Unusable."""
+    if entry.fault:
+        raise _Unusable(entry.fault)
+    values = pick(entry.values)
     return Collected(
-        line=line,
-        image=_name(entry, "image", most=2000),
-        worker=_name(entry, "worker", most=64),
-        caption=_caption(entry.get("caption")),
-        seconds=_seconds(entry.get("seconds")),
-        submitted_at=_time(entry.get("submitted_at")),
-        pasted=_pasted(entry.get("pasted")),
-        is_rejected=str(entry.get("status", "")).strip().lower() == "rejected",
+        line=entry.line,
+        image=_name(values, "image", most=2000),
+        worker=_name(values, "worker", most=64),
+        caption=_caption(values.get("caption")),
+        seconds=_seconds(values.get("seconds")),
+        submitted_at=_time(values.get("submitted_at"), at),
+        pasted=_pasted(values.get("pasted")),
+        is_rejected=_is_rejected(values.get("status")),
     )
+
+
+def _is_rejected(value: Any) -> bool:
+    if value is None:
+        return False
+    status = value.strip().lower() if isinstance(value, str) else ""
+    if status not in STATUSES:
+        raise _Unusable(f"the status is {short(value)}, not Approved, Rejected or Submitted")
+    return STATUSES[status]
 
 
 def _name(entry: Mapping[str, Any], field: str, *, most: int) -> str:
@@ -221,9 +231,11 @@ def _name(entry: Mapping[str, Any], field: str, *, most: int) -> str:
 
 def _caption(value: Any) -> str:
     if value is not None and not isinstance(value, str):
-        raise _Unusable(f"the caption is no text: {_shown(value)}")
+        raise _Unusable(f"the caption is not a text: {short(value)}")
     if not value or not value.strip():
         raise _Unusable("the caption is empty")
+    if len(value) > MOST_CHARACTERS:
+        raise _Unusable(f"the caption has {len(value):,} characters, more than {MOST_CHARACTERS:,}")
     return value
 
 
@@ -232,17 +244,17 @@ def _seconds(value: Any) -> int | None:
         return None
     try:
         seconds = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         seconds = math.nan
     if isinstance(value, bool) or not 0 <= seconds <= MOST_SECONDS:
-        raise _Unusable(f"these are no seconds: {_shown(value)}")
+        raise _Unusable(f"not a number of seconds: {short(value)}")
     return round(seconds)
 
 
 def _pasted(value: Any) -> bool | None:
     if value is None or isinstance(value, int):
         return value if value is None else bool(value)
-    raise _Unusable(f"pasted is neither true nor false: {_shown(value)}")
+    raise _Unusable(f"pasted is neither true nor false: {short(value)}")
 
 
 # As in "Wed Oct 07 05:12:31 PDT 2015"; the day of the week is not looked at.
@@ -253,14 +265,20 @@ HOURS_FROM_UTC = {
 }  # fmt: skip
 
 
-def _time(value: Any) -> datetime | None:
+def _time(value: Any, now: datetime) -> datetime | None:
     if value is None or value == "":
         return None
     try:
         at = _mturk_time(value.strip()) or datetime.fromisoformat(value.strip())
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+        at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
     except (AttributeError, LookupError, ValueError, OverflowError):
-        raise _Unusable(f"this is no time: {_shown(value)}") from None
+        raise _Unusable(f"not a time: {short(value)}") from None
+    if not EARLIEST <= at <= now + FUTURE:
+        raise _Unusable(
+            f"the time {short(value)} is not between {EARLIEST:%Y} and tomorrow; correct it, or "
+            "leave it out"
+        )
+    return at
 
 
 def _mturk_time(text: str) -> datetime | None:
@@ -269,8 +287,3 @@ def _mturk_time(text: str) -> datetime | None:
         return None
     zone = timezone(timedelta(hours=HOURS_FROM_UTC[found[2]]))
     return datetime.strptime(f"{found[1]} {found[3]}", "%b %d %H:%M:%S %Y").replace(tzinfo=zone)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"

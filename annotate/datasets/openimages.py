@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotate.datasets.csv_blocks import Block, BlockFile
-from annotate.datasets.csv_files import CsvFile, MalformedFile, read_json
+from annotate.reading.blocks import Block, BlockFile
+from annotate.reading.files import MalformedFile, short
+from annotate.reading.json_files import read_json
+from annotate.reading.tables import CsvFile
 
-LABEL = re.compile(r"/[a-z]/[a-z0-9_]+")
+LABEL = re.compile(r"/[a-z]/[a-z0-9_]{1,61}")
 IMAGE_KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CLASS_HEADER = ["LabelName", "DisplayName"]
 # The root of the hierarchy has no line in the class descriptions.
@@ -29,7 +31,7 @@ def read_classes(file: CsvFile) -> Iterator[tuple[str, str]]:
             raise file.wrong_length(row, 2)
         label, name = row[0], row[1].strip()
         if not LABEL.fullmatch(label):
-            raise file.wrong(f"{label!r} is no class label such as /m/0199g")
+            raise file.wrong(f"{short(label)} is not a class label such as /m/0199g")
         if not 0 < len(name) <= 100:
             raise file.wrong(f"the name of {label} must have 1 to 100 characters")
         if names.setdefault(label, name) != name:
@@ -61,7 +63,7 @@ def read_hierarchy(path: Path) -> Hierarchy:
         for name, kind in CHILD_LISTS.items():
             children = node.get(name, [])
             if not isinstance(children, list):
-                raise MalformedFile(path, f"{name} of {parent} is no list")
+                raise MalformedFile(path, f"{name} of {parent} is not a list")
             for child in children:
                 child_label = _node_label(child, path, f"an entry of {name} of {parent}")
                 if child_label == parent:
@@ -120,15 +122,13 @@ def read_images(file: CsvFile) -> Iterator[ImageRecord]:
 
 def _image_record(file: CsvFile, row: Mapping[str, str]) -> ImageRecord:
     if not IMAGE_KEY.fullmatch(row["ImageID"]):
-        raise file.wrong(f"{row['ImageID']!r} is no image id")
+        raise file.wrong(f"{short(row['ImageID'])} is not an image id")
     for name, longest in LONGEST.items():
         if len(row[name]) > longest:
             raise file.wrong(f"{name} has more than {longest} characters")
-        if "\0" in row[name]:
-            raise file.wrong(f"{name} has a NUL character")
     for name in ADDRESS_COLUMNS:
         if row[name] and not row[name].startswith(("https://", "http://")):
-            raise file.wrong(f"{name} {row[name]!r} is no web address")
+            raise file.wrong(f"{name} {short(row[name])} is not a web address")
     return ImageRecord(
         key=row["ImageID"],
         rotation=_rotation(file, row.get(ROTATION_COLUMN, "")),
@@ -149,7 +149,7 @@ def _rotation(file: CsvFile, text: str) -> int | None:
     except ValueError:
         degrees = -1
     if degrees not in {0, 90, 180, 270}:
-        raise file.wrong(f"Rotation {text!r} is none of 0, 90, 180, 270, NaN and empty")
+        raise file.wrong(f"Rotation {short(text)} is none of 0, 90, 180, 270, NaN and empty")
     return int(degrees)
 
 
@@ -235,20 +235,24 @@ class BoxReader:
         for name in ["Confidence", *EDGE_COLUMNS]:
             value = _number(row[name])
             if value is None:
-                return f"{name} {row[name]!r} is no number"
+                return f"{name} {short(row[name])} is not a number"
             if not 0.0 <= value <= 1.0:
-                return f"{name} {row[name]} is not between 0 and 1"
+                return f"{name} {row[name][:40]} is not between 0 and 1"
         for low, high in (("XMin", "XMax"), ("YMin", "YMax")):
             if float(row[low]) > float(row[high]):
                 return f"{low} {row[low]} is greater than {high} {row[high]}"
         for name in FLAG_COLUMNS:
             if row[name] not in FLAGS:
-                return f"{name} {row[name]!r} is none of 0, 1 and -1"
+                return f"{name} {short(row[name])} is none of 0, 1 and -1"
         if row["LabelName"] not in self.classes:
-            return f"class {row['LabelName']!r} is not known; import the class descriptions first"
+            return (
+                f"class {short(row['LabelName'])} is not known; import the class descriptions first"
+            )
         if row["ImageID"] in self.images or not self.require_images:
             return ""
-        return f"image {row['ImageID']!r} is not known in this split; import its metadata first"
+        return (
+            f"image {short(row['ImageID'])} is not known in this split; import its metadata first"
+        )
 
 
 def _confidences(column: Sequence[str]) -> np.ndarray:

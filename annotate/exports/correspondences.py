@@ -34,6 +34,6 @@ def write_correspondences(release: Release, out_dir: Path) -> list[Path]:
     folder.mkdir(exist_ok=True)
     sentences = release.files.filter(name__startswith=SENTENCES)
     for name, text in sentences.values_list("name", "text").iterator():
-        with open(out_dir / name, "w", encoding="utf-8", newline="\n") as file:
+        with (out_dir / name).open("w", encoding="utf-8", newline="\n") as file:
             file.write(text)
     return [*paths, folder]

@@ -88,7 +88,9 @@ class TaskKind(Protocol):
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """The tasks of a new campaign, not yet written."""
 
-    def context(self, task: Task, config: CampaignConfig, fields: Mapping[str, str]) -> dict:
+    def context(
+        self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
         """What the template needs of the task; `fields` hold the answer so far."""
 
     def field_names(self, task: Task) -> list[str]:
@@ -101,11 +103,11 @@ class TaskKind(Protocol):
         """The answer as the marketplace reports it, rules aside: it was submitted, so it counts
         until somebody discards it; raises AnswerMissing."""
 
-    def store(self, response: Response, answer: Any) -> None:
-        """Write the answer as the response's content, in place of an earlier one."""
+    def store(self, answers: Sequence[tuple[Response, Any]]) -> None:
+        """Write each answer as the content of its response, which has none yet."""
 
-    def fields_of(self, response: Response) -> dict[str, str]:
-        """The fields that hold the response's answer."""
+    def fields_of(self, task: Task, answer: Any) -> dict[str, str]:
+        """The fields that hold an answer to the task, as `read` takes them."""
 
     def text(self, response: Response) -> str:
         """What the worker wrote, for the signs of careless writing; empty for a kind without."""

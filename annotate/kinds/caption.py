@@ -8,7 +8,7 @@ from typing import Any
 from annotate.config import CampaignConfig
 from annotate.exports.captions import CAPTION_FILES
 from annotate.exports.records import class_names, create_in_chunks, image_record
-from annotate.image_files import display_url
+from annotate.image_copies import display_url
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -60,16 +60,19 @@ class CaptionKind:
     released_content: tuple[str, ...] = ("captions",)
     files = CAPTION_FILES
 
-    def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
+    def material(self, config: CampaignConfig, _at: datetime) -> dict[str, Any]:
         if config.selection is None:
-            raise CampaignNotPossible("selection: captions are written for a selection of images.")
+            raise CampaignNotPossible("selection: a caption campaign needs a selection of images.")
         if config.responses is not None:
-            raise CampaignNotPossible("responses: say references and baselines instead.")
+            raise CampaignNotPossible(
+                "responses: a caption campaign uses references and baselines instead."
+            )
         selection = Selection.objects.filter(name=config.selection).first()
         if selection is None:
             known = ", ".join(sorted(Selection.objects.values_list("name", flat=True)))
             raise CampaignNotPossible(
-                f"selection: there is no selection {config.selection!r} ({known or 'none yet'})."
+                f"selection: there is no selection {config.selection!r}. Existing names: "
+                f"{known or 'none'}."
             )
         return {"selection": selection}
 
@@ -86,6 +89,7 @@ class CaptionKind:
                 image_id=image_id,
                 number=position,
                 wanted=config.wanted,
+                answers_missing=config.wanted,
                 places_left=config.wanted,
                 shows_keywords=index in primed,
             )
@@ -116,14 +120,16 @@ class CaptionKind:
     def read(self, task: Task, fields: Mapping[str, str]) -> str:
         text = normalise(fields.get(self._field(task), ""))
         if not text:
-            raise AnswerMissing(f"The answer holds no caption of image {task.number}.")
+            raise AnswerMissing(f"The answer contains no caption for image {task.number}.")
         return text
 
-    def store(self, response: Response, answer: str) -> None:
-        Caption.objects.update_or_create(response=response, defaults={"text": answer})
+    def store(self, answers: Sequence[tuple[Response, str]]) -> None:
+        Caption.objects.bulk_create(
+            Caption(response=response, text=answer) for response, answer in answers
+        )
 
-    def fields_of(self, response: Response) -> dict[str, str]:
-        return {self._field(response.task): response.caption.text}
+    def fields_of(self, task: Task, answer: str) -> dict[str, str]:
+        return {self._field(task): answer}
 
     def text(self, response: Response) -> str:
         return response.caption.text

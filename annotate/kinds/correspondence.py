@@ -20,7 +20,7 @@ from annotate.correspondence.boxes import NumberedBox
 from annotate.correspondence.nouns import suggested
 from annotate.errors import DomainError
 from annotate.exports.correspondences import CORRESPONDENCE_FILES
-from annotate.image_files import display_url
+from annotate.image_copies import display_url
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
 from annotate.kinds.correspondence_answer import told
 from annotate.kinds.correspondence_release import freeze
@@ -43,13 +43,13 @@ from annotate.services.caption_sets import set_named, set_of_release
 class CorrespondenceKind:
     name = "correspondence"
     subject_name = "caption"
-    answer_name = "answer"
-    answers_name = "answers"
+    answer_name = "response"
+    answers_name = "responses"
     faults: dict[str, str] = {
         "wrong-box": "a word is linked to the wrong box",
         "box-left-out": "a word lacks some of its boxes",
-        "has-box": "a word that has a box is said to have none",
-        "names-nothing": "words are linked that name nothing",
+        "has-box": "a word that has a box is marked as having none",
+        "names-nothing": "words that name nothing are linked",
         "not-looked-at": "linked without looking: nothing fits",
     }
     template_name = "hits/kinds/correspondence.html"
@@ -77,7 +77,10 @@ class CorrespondenceKind:
         except DomainError as error:
             key = "release" if config.release is not None else "caption_set"
             raise CampaignNotPossible(f"{key}: {error}") from error
-        raise CampaignNotPossible("selection: words are linked in captions, so name their release.")
+        raise CampaignNotPossible(
+            "selection: this task type links words of captions. Name a release or caption_set "
+            "instead."
+        )
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """A task for each caption of the set that has a word, whose image has a box to show."""
@@ -94,6 +97,7 @@ class CorrespondenceKind:
                     subject=caption,
                     number=caption.number,
                     wanted=config.wanted,
+                    answers_missing=config.wanted,
                     places_left=config.wanted,
                     shows_keywords=False,
                 )
@@ -159,21 +163,20 @@ class CorrespondenceKind:
                 if kept:
                     found[word] = kept
         if not found:
-            raise AnswerMissing(f"The answer holds no word of caption {task.number}.")
+            raise AnswerMissing(f"The answer contains no word of caption {task.number}.")
         return found
 
-    def store(self, response: Response, answer: Words) -> None:
-        Correspondence.objects.update_or_create(response=response, defaults={"words": answer})
+    def store(self, answers: Sequence[tuple[Response, Words]]) -> None:
+        Correspondence.objects.bulk_create(
+            Correspondence(response=response, words=answer) for response, answer in answers
+        )
 
-    def fields_of(self, response: Response) -> dict[str, str]:
+    def fields_of(self, task: Task, answer: Words) -> dict[str, str]:
         """Only what was answered, in one field for each word: the marketplace's answers are
         short."""
-        return {
-            _fields(response.task, int(number))[0]: as_value(said)
-            for number, said in response.correspondence.words.items()
-        }
+        return {_fields(task, int(number))[0]: as_value(said) for number, said in answer.items()}
 
-    def text(self, response: Response) -> str:
+    def text(self, _response: Response) -> str:
         return ""
 
     def told(self, response: Response) -> dict[str, Any]:
@@ -188,12 +191,12 @@ class CorrespondenceKind:
 
 
 STRANGE = Problem("strange", "Please choose boxes of this image.")
-EMPTY = Problem("empty", "Please choose at least one word, and what it refers to.")
+EMPTY = Problem("empty", "Please choose at least one word and its box.")
 
 
 def _unanswered(words: Sequence[str]) -> Problem:
     listed = ", ".join(f"“{word}”" for word in words)
-    return Problem("unanswered", f"Please say what {listed} refers to, or that it is in no box.")
+    return Problem("unanswered", f"Please choose a box for {listed}, or say why no box fits.")
 
 
 def _chosen(caption_set: CaptionSet, rules: Correspondences) -> Iterator[GivenCaption]:

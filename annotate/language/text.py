@@ -17,7 +17,9 @@ LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Control, format (zero-width, direction marks), and halves of surrogate pairs.
 INVISIBLE = {"Cc", "Cf", "Cs"}
 THERE_IS = re.compile(r"\W*there(\s+(is|are|was|were)\b|['’](s|re)\b)", re.IGNORECASE)
-URL = re.compile(r"(https?://|www\.)\S|\b[\w-]+\.(com|org|net|edu|gov|io)\b", re.IGNORECASE)
+# However long the words are; ten times what a long caption needs.
+MOST_CHARACTERS = 2_000
+URL = re.compile(r"(https?://|www\.)\S|\b[\w-]{1,63}\.(com|org|net|edu|gov|io)\b", re.IGNORECASE)
 # Words that turn a list of keywords into nothing more than a list of keywords.
 LISTING_WORDS = {"a", "an", "the", "and", "or", "with", "some"}
 
@@ -42,6 +44,9 @@ def problems(raw: str, *, rules: CaptionRules, keywords: Sequence[str] = ()) -> 
 
     `raw` is the text as it was sent, `keywords` what the worker was shown.
     """
+    if len(raw) > MOST_CHARACTERS:
+        # Nothing else is checked: some checks would take long.
+        return [Problem("too_long", f"Please use at most {MOST_CHARACTERS:,} characters.")]
     text = normalise(raw)
     if not text:
         return [Problem("empty", "Please write a sentence that describes the image.")]
@@ -68,13 +73,13 @@ def _folded(text: str) -> str:
     return " ".join(written(text.casefold()))
 
 
-def _line_breaks(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+def _line_breaks(raw: str, _text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
     if rules.forbid_line_breaks and LINE_BREAK.search(raw.strip()):
         return Problem("line_break", "Please write one sentence on a single line.")
     return None
 
 
-def _too_short(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+def _too_short(_raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
     count = len(written(text))
     if count < rules.least_words:
         return Problem(
@@ -85,7 +90,7 @@ def _too_short(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Pr
     return None
 
 
-def _too_long(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+def _too_long(_raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
     count = len(written(text))
     if count > rules.most_words:
         return Problem(
@@ -96,7 +101,7 @@ def _too_long(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Pro
     return None
 
 
-def _there_is(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+def _there_is(_raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
     if rules.forbid_there_is and THERE_IS.match(text):
         return Problem(
             "there_is",
@@ -105,14 +110,14 @@ def _there_is(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Pro
     return None
 
 
-def _url(raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
+def _url(_raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem | None:
     if rules.forbid_urls and URL.search(text):
         return Problem("url", "Please take the web address out of your sentence.")
     return None
 
 
 def _keyword_list(
-    raw: str, text: str, rules: CaptionRules, keywords: Sequence[str]
+    _raw: str, text: str, rules: CaptionRules, keywords: Sequence[str]
 ) -> Problem | None:
     if rules.forbid_keyword_lists and is_keyword_list(text, keywords):
         return Problem(

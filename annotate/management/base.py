@@ -1,15 +1,18 @@
 """What our commands share: errors in one line, and finding things by name."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from annotate.background import one_line
 from annotate.config import CampaignFileError
 from annotate.errors import DomainError
 from annotate.models import Campaign, Release
+
+Named = TypeVar("Named", Campaign, Release)
 
 
 class DomainCommand(BaseCommand):
@@ -25,6 +28,8 @@ class DomainCommand(BaseCommand):
             return super().execute(*args, **options)
         except (DomainError, CampaignFileError) as error:
             raise CommandError(str(error)) from error
+        except (InterfaceError, OperationalError) as error:
+            raise CommandError(f"The database failed: {one_line(error)}") from error
 
 
 def prepare_database() -> None:
@@ -37,7 +42,7 @@ def prepare_database() -> None:
         call_command("migrate", verbosity=0)
         return
     raise CommandError(
-        "The database is not up to date with this version. Make a copy of it, then run "
+        "The database is not up to date with this version. Back it up, then run "
         "`manage.py migrate`."
     )
 
@@ -52,9 +57,10 @@ def release_named(name: str) -> Release:
     return _named(Release, "name", name, "release")
 
 
-def _named(model: Any, field: str, value: str, noun: str) -> Any:
-    found = model.objects.filter(**{field: value}).first()
+def _named(model: type[Named], field: str, value: str, noun: str) -> Named:
+    rows = model._default_manager
+    found = rows.filter(**{field: value}).first()
     if found is None:
-        names = ", ".join(model.objects.values_list(field, flat=True)[:20]) or "there is none yet"
-        raise CommandError(f"No {noun} is called {value!r} ({names}).")
+        names = ", ".join(rows.values_list(field, flat=True)[:20]) or "none"
+        raise CommandError(f"There is no {noun} {value!r}. Existing names: {names}.")
     return found

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from annotate.datasets.csv_files import Progress
+from annotate.reading.files import Progress
 from annotate.services import images
 from annotate.services.bulk import Counts
 

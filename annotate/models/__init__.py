@@ -15,7 +15,6 @@ from annotate.models.responses import (
     Behaviour,
     Caption,
     Claim,
-    ClaimStatus,
     Correspondence,
     Device,
     Response,
@@ -23,8 +22,10 @@ from annotate.models.responses import (
     Worker,
 )
 from annotate.models.selections import SelectedImage, Selection
+from annotate.models.tokens import ApiToken
 
 __all__ = [
+    "ApiToken",
     "Behaviour",
     "Box",
     "Campaign",
@@ -32,7 +33,6 @@ __all__ = [
     "Caption",
     "CaptionSet",
     "Claim",
-    "ClaimStatus",
     "ClassRelation",
     "Correspondence",
     "Device",

@@ -73,20 +73,24 @@ class Campaign(models.Model):
 
 
 class TaskQuerySet(models.QuerySet["Task"]):
-    def open_to(self, worker: models.Model) -> Self:
-        """Tasks with a place left that the worker never answered and does not hold."""
-        return self.filter(
-            ~models.Exists(worker.responses.filter(task=models.OuterRef("pk"))),  # type: ignore[attr-defined]
-            ~models.Exists(worker.claims.held().filter(task=models.OuterRef("pk"))),  # type: ignore[attr-defined]
-            places_left__gt=0,
-        )
+    def unfinished(self) -> Self:
+        """Tasks with fewer counting responses than wanted, whatever pages are open."""
+        return self.filter(answers_missing__gt=0)
+
+    def open_to(self, worker: models.Model | None) -> Self:
+        """Unfinished tasks that the worker has no response to; None is a worker of whom nothing
+        was submitted yet."""
+        if worker is None:
+            return self.unfinished()
+        answered = worker.responses.filter(task=models.OuterRef("pk"))  # type: ignore[attr-defined]
+        return self.unfinished().filter(~models.Exists(answered))
 
     def with_subject(self) -> Self:
         """Tasks with all that a page needs to show what they are about."""
         return self.select_related("campaign", "image", "subject")
 
     def emptiest_first(self) -> Self:
-        """The order in which places are given: breadth first, then the campaign's own order."""
+        """The order in which pages are given tasks: breadth first, then the campaign's order."""
         return self.order_by("-places_left", "number")
 
 
@@ -102,9 +106,11 @@ class Task(models.Model):
     )
     number = models.PositiveIntegerField(help_text="place in the campaign's selection or set")
     wanted = models.PositiveSmallIntegerField()
-    # wanted − claims held − responses submitted. Kept with each claim and response, because a
-    # claim must not count a campaign's rows; `recount_tasks` computes it anew, a test compares.
-    # Below zero when an answer came in after its lease was given to somebody else.
+    # Both are kept in the transaction of each claim and response, because a page must not count a
+    # campaign's rows; `recount_tasks` computes them anew, and a test compares.
+    # wanted − responses that count; below zero where more came in than were wanted.
+    answers_missing = models.SmallIntegerField()
+    # answers_missing − claims; below zero where more pages show the task than it misses answers.
     places_left = models.SmallIntegerField()
     shows_keywords = models.BooleanField(default=True)
 
@@ -120,7 +126,9 @@ class Task(models.Model):
             models.UniqueConstraint(fields=["campaign", "subject"], name="task_once_per_caption"),
             models.UniqueConstraint(fields=["campaign", "number"], name="task_numbered_once"),
             models.CheckConstraint(
-                condition=Q(places_left__lte=models.F("wanted")), name="task_places_within_wanted"
+                condition=Q(places_left__lte=models.F("answers_missing"))
+                & Q(answers_missing__lte=models.F("wanted")),
+                name="task_places_within_wanted",
             ),
         ]
         indexes = [
@@ -129,7 +137,7 @@ class Task(models.Model):
                 models.F("places_left").desc(),
                 "number",
                 name="task_emptiest_first",
-                condition=Q(places_left__gt=0),
+                condition=Q(answers_missing__gt=0),
             ),
         ]
 

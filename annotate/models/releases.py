@@ -69,7 +69,7 @@ class ReleasedCaption(models.Model):
                 fields=["image", "worker_number"], name="released_caption_by_different_workers"
             ),
             models.UniqueConstraint(
-                fields=["image"], condition=Q(role="BASELINE"), name="released_one_baseline"
+                fields=["image"], condition=Q(role=Role.BASELINE), name="released_one_baseline"
             ),
             models.UniqueConstraint(fields=["image", "response"], name="released_caption_once"),
         ]

@@ -1,12 +1,11 @@
-"""Who answered what: workers, their leases on tasks, their responses and captions, and how they
-went about it."""
+"""Who answered what: workers, the tasks on open pages, responses and captions, and how the answers
+were made."""
 
 import secrets
-from datetime import datetime
+import uuid
 from typing import Self
 
 from django.db import models
-from django.db.models import Q
 
 from annotate.models.campaigns import Task
 
@@ -25,62 +24,25 @@ class Worker(models.Model):
         return self.pseudonym
 
 
-class ClaimStatus(models.TextChoices):
-    HELD = "HELD", "held: the place is kept for the worker"
-    USED = "USED", "used: the response was submitted and holds the place itself"
-    RELEASED = "RELEASED", "released: returned, or the lease ended"
-
-
-class ClaimQuerySet(models.QuerySet["Claim"]):
-    def with_task(self) -> Self:
-        """Claims with all that a page needs to show what their tasks are about."""
-        return self.select_related("task__campaign", "task__image", "task__subject")
-
-    def held(self) -> Self:
-        return self.filter(status=ClaimStatus.HELD)
-
-    def lapsed(self, at: datetime) -> Self:
-        """Claims still held whose lease is over."""
-        return self.held().filter(expires_at__lte=at)
-
-
 class Claim(models.Model):
-    """A lease: one place of a task, kept for one worker until it expires. It steers which task a
-    worker sees; it is no promise, and an answer that comes in later still counts."""
+    """A reservation of one place of a task for an open task page. It steers which tasks other pages
+    show and promises nothing: it never keeps a worker from a task, nor an answer from counting."""
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="claims")
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="claims")
-    status = models.CharField(max_length=8, choices=ClaimStatus, default=ClaimStatus.HELD)
-    claimed_at = models.DateTimeField()
-    expires_at = models.DateTimeField()
-
-    objects = ClaimQuerySet.as_manager()
+    page = models.ForeignKey("hits.TaskPage", models.CASCADE, related_name="claims")
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["task", "worker"],
-                condition=Q(status=ClaimStatus.HELD),
-                name="claim_held_once_per_worker_and_task",
-            ),
-            models.CheckConstraint(
-                condition=Q(expires_at__gt=models.F("claimed_at")), name="claim_lasts"
-            ),
-        ]
-        indexes = [
-            models.Index(
-                fields=["expires_at"], name="claim_lapsing", condition=Q(status=ClaimStatus.HELD)
-            ),
+            models.UniqueConstraint(fields=["page", "task"], name="claim_once_per_page_and_task"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.task} by {self.worker}"
+        return f"{self.task} on page {self.page_id}"
 
 
 class ResponseStatus(models.TextChoices):
-    STORED = "STORED", "stored here, not yet submitted at the marketplace"
     SUBMITTED = "SUBMITTED", "submitted: counts towards the task"
-    DISCARDED = "DISCARDED", "discarded: kept, but counts no more"
+    DISCARDED = "DISCARDED", "discarded: kept, but not counted"
 
 
 class ResponseQuerySet(models.QuerySet["Response"]):
@@ -92,18 +54,22 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 
 
 class Response(models.Model):
-    """One worker's answer to one task; its content is a Caption (or another kind's row)."""
+    """One worker's answer to one task, as the marketplace reported it or a file of captions
+    collected elsewhere has it. Its content is a Caption (or another kind's row)."""
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="responses")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="responses")
+    # Names the response on review pages: unlike a number, it does not tell a response from gold.
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     # Empty for a response that was collected elsewhere.
-    claim = models.OneToOneField(
-        Claim, models.PROTECT, null=True, blank=True, related_name="response"
+    assignment = models.ForeignKey(
+        "hits.Assignment", models.PROTECT, null=True, blank=True, related_name="responses"
     )
-    status = models.CharField(max_length=9, choices=ResponseStatus, default=ResponseStatus.STORED)
-    stored_at = models.DateTimeField()
-    submitted_at = models.DateTimeField(null=True, blank=True)
-    # Seconds from the page's opening to its answer.
+    status = models.CharField(
+        max_length=9, choices=ResponseStatus, default=ResponseStatus.SUBMITTED
+    )
+    submitted_at = models.DateTimeField()
+    # From the page's opening to its answer; of a page with several tasks, this one's share.
     seconds = models.PositiveIntegerField(null=True, blank=True)
 
     objects = ResponseQuerySet.as_manager()
@@ -112,11 +78,6 @@ class Response(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["task", "worker"], name="response_once_per_worker_and_task"
-            ),
-            models.CheckConstraint(
-                condition=Q(status=ResponseStatus.STORED, submitted_at=None)
-                | Q(status__in=["SUBMITTED", "DISCARDED"], submitted_at__isnull=False),
-                name="response_submitted_at_matches_status",
             ),
         ]
         indexes = [

@@ -15,7 +15,7 @@ class Selection(models.Model):
     seed = models.BigIntegerField()
     ignored_classes = models.JSONField(default=list, help_text="names left out of the count")
     created_at = models.DateTimeField()
-    images: models.ManyToManyField = models.ManyToManyField(
+    images: "models.ManyToManyField[Image, SelectedImage]" = models.ManyToManyField(
         Image, through="SelectedImage", related_name="selections"
     )
 

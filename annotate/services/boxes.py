@@ -1,6 +1,7 @@
 """The boxes of images as workers see them: verified ones, numbered the same way always."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from annotate.correspondence.boxes import NumberedBox
 from annotate.models import Box
@@ -8,6 +9,7 @@ from annotate.services.priming import hidden_class_numbers
 
 COLUMNS = ("pk", "object_class__label", "object_class__name", "is_group")
 EDGES = ("x_min", "y_min", "x_max", "y_max")
+Row = tuple[Any, ...]
 
 
 def numbered_boxes(images: Iterable[int], *, parts: bool) -> dict[int, list[NumberedBox]]:
@@ -17,7 +19,7 @@ def numbered_boxes(images: Iterable[int], *, parts: bool) -> dict[int, list[Numb
     unless asked for, so a box has the same number with them and without.
     """
     hidden = hidden_class_numbers()
-    found: dict[int, list[tuple]] = {image: [] for image in images}
+    found: dict[int, list[Row]] = {image: [] for image in images}
     rows = Box.objects.verified().filter(image__in=found)
     for image, object_class, *row in rows.values_list(
         "image_id", "object_class_id", *COLUMNS, *EDGES
@@ -26,8 +28,8 @@ def numbered_boxes(images: Iterable[int], *, parts: bool) -> dict[int, list[Numb
     return {image: _numbered(rows, parts=parts) for image, rows in found.items()}
 
 
-def _numbered(rows: list[tuple], *, parts: bool) -> list[NumberedBox]:
-    def place(row: tuple) -> tuple:
+def _numbered(rows: list[Row], *, parts: bool) -> list[NumberedBox]:
+    def place(row: Row) -> Row:
         is_part, key, _, name, _, *edges = row
         return (is_part, name.casefold(), *edges, key)
 

@@ -199,7 +199,7 @@ def _copy(target: Target, table: str, stream: CopyStream) -> int:
         except Exception as error:
             # psycopg2 puts its own error in the place of one that reading raised.
             raise stream.error or error from None
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 class TableInUse(Exception):

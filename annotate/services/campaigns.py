@@ -16,10 +16,10 @@ def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> C
     """A draft campaign with all its tasks; raises CampaignNotPossible."""
     if config.kind not in KINDS:
         raise CampaignNotPossible(
-            f"kind: there is no kind {config.kind!r}, only {', '.join(sorted(KINDS))}."
+            f"kind: there is no task type {config.kind!r}, only {', '.join(sorted(KINDS))}."
         )
     if Campaign.objects.filter(slug=config.name).exists():
-        raise CampaignNotPossible(f"name: there is a campaign {config.name!r} already.")
+        raise CampaignNotPossible(f"name: a campaign named {config.name!r} already exists.")
     kind = KINDS[config.kind]
     campaign = Campaign.objects.create(
         slug=config.name,
@@ -42,7 +42,6 @@ class Progress:
     complete: int
     wanted: int
     submitted: int
-    held: int
     discarded: int
 
     @property
@@ -58,10 +57,8 @@ def progress(campaign: Campaign) -> Progress:
         submitted=Count("pk", filter=Q(status=ResponseStatus.SUBMITTED)),
         discarded=Count("pk", filter=Q(status=ResponseStatus.DISCARDED)),
     )
-    held = Claim.objects.held().filter(task__campaign=campaign).count()
     return Progress(
         complete=tasks["tasks"] - incomplete_tasks(campaign).count(),
-        held=held,
         **tasks,
         **responses,
     )
@@ -75,7 +72,7 @@ def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:
 
 @dataclass(frozen=True)
 class OpenWork:
-    """What a campaign still needs, counting what workers are busy with."""
+    """What a campaign still needs, whatever pages are open."""
 
     responses: int
     tasks: int
@@ -83,40 +80,30 @@ class OpenWork:
 
 def open_work(campaign: Campaign) -> OpenWork:
     """The responses that are missing, and the tasks that miss them."""
-    free = campaign.tasks.filter(places_left__gt=0)
-    totals = free.aggregate(responses=Sum("places_left", default=0), tasks=Count("pk"))
-    held = (
-        Claim.objects.held()
-        .filter(task__campaign=campaign)
-        .values("task_id", "task__places_left")
-        .annotate(n=Count("pk"))
-    )
-    busy = [(row["task__places_left"], row["n"]) for row in held]
+    unfinished = campaign.tasks.unfinished()
     return OpenWork(
-        # Places below zero are answers that came in after their lease was given on.
-        responses=totals["responses"] + sum(max(0, n + min(0, left)) for left, n in busy),
-        tasks=totals["tasks"] + sum(left <= 0 < n + left for left, n in busy),
+        **unfinished.aggregate(responses=Sum("answers_missing", default=0), tasks=Count("pk"))
     )
 
 
 @transaction.atomic
 def recount_places(campaign: Campaign) -> int:
-    """Compute each task's places left anew from its rows; returns how many were wrong."""
-    Campaign.objects.select_for_update().get(pk=campaign.pk)
-    held = dict(
-        Claim.objects.held()
-        .filter(task__campaign=campaign)
-        .values_list("task")
-        .annotate(Count("pk"))
+    """Compute the stored counters of each task anew from its rows; returns how many tasks were
+    wrong."""
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    tasks = list(campaign.tasks.order_by("pk").select_for_update(no_key=True))
+    claims = dict(
+        Claim.objects.filter(task__campaign=campaign).values_list("task").annotate(Count("pk"))
     )
-    submitted = dict(
+    counting = dict(
         Response.objects.of(campaign).counting().values_list("task").annotate(Count("pk"))
     )
     wrong = []
-    for task in campaign.tasks.order_by("pk").select_for_update():
-        places = task.wanted - held.get(task.pk, 0) - submitted.get(task.pk, 0)
-        if places != task.places_left:
-            task.places_left = places
+    for task in tasks:
+        missing = task.wanted - counting.get(task.pk, 0)
+        places = missing - claims.get(task.pk, 0)
+        if (missing, places) != (task.answers_missing, task.places_left):
+            task.answers_missing, task.places_left = missing, places
             wrong.append(task)
-    Task.objects.bulk_update(wrong, ["places_left"], batch_size=500)
+    Task.objects.bulk_update(wrong, ["answers_missing", "places_left"], batch_size=500)
     return len(wrong)

@@ -31,7 +31,7 @@ def set_of_release(*, name: str, at: datetime) -> CaptionSet:
     """The references of a release as a set, made at its first use; raises NoSuchCaptions."""
     release = Release.objects.filter(name=name).first()
     if release is None:
-        raise NoSuchCaptions(f"there is no release {name!r} ({_names(Release)}).")
+        raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(Release)}.")
     known = CaptionSet.objects.filter(release=release).first()
     if known is not None:
         return known
@@ -39,7 +39,7 @@ def set_of_release(*, name: str, at: datetime) -> CaptionSet:
     made = CaptionSet.objects.create(name=name, release=release, created_at=at)
     create_in_chunks(GivenCaption, _references(made, release))
     if not made.captions.exists():
-        raise NoSuchCaptions(f"the release {name!r} has no captions.")
+        raise NoSuchCaptions(f"release {name!r} has no captions.")
     return made
 
 
@@ -93,14 +93,16 @@ def set_named(name: str) -> CaptionSet:
     """The set of captions; raises NoSuchCaptions."""
     found = CaptionSet.objects.filter(name=name).first()
     if found is None:
-        raise NoSuchCaptions(f"there is no set of captions {name!r} ({_names(CaptionSet)}).")
+        raise NoSuchCaptions(
+            f"there is no set of captions {name!r}. Existing names: {_names(CaptionSet)}."
+        )
     return found
 
 
 def _check_is_free(name: str) -> None:
     if CaptionSet.objects.filter(name=name).exists():
-        raise DomainError(f"There is a set of captions {name!r} already.")
+        raise DomainError(f"A set of captions named {name!r} already exists.")
 
 
 def _names(model: type[Release] | type[CaptionSet]) -> str:
-    return ", ".join(sorted(model.objects.values_list("name", flat=True))) or "none yet"
+    return ", ".join(sorted(model.objects.values_list("name", flat=True))) or "none"

@@ -1,82 +1,123 @@
-"""Giving places of tasks to workers, and taking them back."""
+"""Choosing the tasks of a page, and giving their places back when the page ends."""
 
 from collections import Counter
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from itertools import chain, repeat
 
 from django.db import transaction
-from django.db.models import F
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, Claim, ClaimStatus, Task, Worker
+from annotate.models import Campaign, Claim, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
-from annotate.services.places import move_places
+from annotate.services.places import lock_tasks, lots, move_places
 
 
 class NothingToDo(DomainError):
-    """No task of the campaign has a place left that this worker could take."""
+    """The worker has submitted an answer to every task of the campaign that misses one."""
 
 
 @transaction.atomic
 def claim_tasks(
-    *, campaign: Campaign, worker: Worker, count: int, at: datetime, expires_at: datetime
-) -> list[Claim]:
-    """Lease up to `count` tasks to the worker, the emptiest first, and fewer only where no more
-    are open to them; raises NothingToDo.
+    *,
+    campaign: Campaign,
+    worker: Worker | None,
+    page: int,
+    count: int,
+    seen: Collection[int] = (),
+) -> list[Task]:
+    """Claim up to `count` tasks for a page, those with most places left first.
 
-    The worker's row is locked first, so that a double click waits for the first one and then sees
-    what it took. (SQLite has no row locks; there a transaction has the database to itself.)
+    Claims turn nobody away: where no place is left, the page shares tasks with other pages. Tasks
+    whose keys are in `seen` come last. `worker` is None for somebody of whom nothing was submitted
+    yet. Raises NothingToDo.
     """
-    Worker.objects.select_for_update().get(pk=worker.pk)
-    tasks = _take_places(campaign.tasks.open_to(worker), count)
+    tasks = _take(_Choice(campaign.tasks.open_to(worker), count, seen))
     if not tasks:
-        raise NothingToDo("There is nothing left in this campaign that you have not done.")
-    return Claim.objects.bulk_create(
-        Claim(task=task, worker=worker, claimed_at=at, expires_at=expires_at) for task in tasks
-    )
+        raise NothingToDo("You have already done every open task in this campaign.")
+    claim_again(page=page, tasks=tasks)
+    return tasks
 
 
-def _take_places(open_tasks: TaskQuerySet, count: int) -> list[Task]:
-    """A place of each of the `count` emptiest tasks. Those that rivals are busy with are passed
-    over at first; only where too few are left does one wait for the rivals, as places may remain.
+@transaction.atomic
+def claim_again(*, page: int, tasks: Iterable[Task]) -> None:
+    """Claim these tasks for a page, whatever places they have left."""
+    tasks = list(tasks)
+    move_places(Counter({task.pk: -1 for task in tasks}))
+    Claim.objects.bulk_create(Claim(task=task, page_id=page) for task in tasks)
 
-    Nobody waits with a task in hand that others wait for: what was locked is let go first, and who
-    waits does so in the order of the keys. Otherwise two who wait would bring a deadlock.
+
+@dataclass(frozen=True)
+class _Choice:
+    """What a page may show: the tasks open to the worker, as many as fit, the unseen ones first."""
+
+    open_tasks: TaskQuerySet
+    count: int
+    seen: Collection[int]
+
+    @property
+    def unseen(self) -> TaskQuerySet:
+        return self.open_tasks.exclude(pk__in=self.seen) if self.seen else self.open_tasks
+
+    @property
+    def with_place(self) -> TaskQuerySet:
+        return self.unseen.filter(places_left__gt=0)
+
+    def best(self) -> list[int]:
+        """The keys of the tasks to show, in their order."""
+        keys = list(self.unseen.emptiest_first().values_list("pk", flat=True)[: self.count])
+        if len(keys) < self.count and self.seen:
+            again = self.open_tasks.filter(pk__in=self.seen).emptiest_first()
+            keys += again.values_list("pk", flat=True)[: self.count - len(keys)]
+        return keys
+
+
+def _take(choice: _Choice) -> list[Task]:
+    """The tasks, locked. Tasks that other pages are taking at this moment are passed over at first;
+    only where too few with a place remain does the caller wait for the others.
+
+    A caller that waits has no task locked that others wait for: what was locked is let go first,
+    and the wait is in the order of the keys. Otherwise two that wait would be a deadlock.
     """
     for lock in chain([_lock_at_rest], repeat(_lock_in_turn)):
         with transaction.atomic():
-            tasks = lock(open_tasks, count)
-            keys = [task.pk for task in tasks]
-            if len(tasks) == count or not open_tasks.exclude(pk__in=keys).exists():
-                taken = Task.objects.filter(pk__in=keys)
-                taken.update(places_left=F("places_left") - 1)
+            tasks = lock(choice)
+            if tasks is not None:
                 return tasks
             transaction.set_rollback(True)  # lets go of the locks
     raise AssertionError("never reached: the last way is repeated")
 
 
-def _lock_at_rest(open_tasks: TaskQuerySet, count: int) -> list[Task]:
-    """The emptiest tasks that nobody else has locked."""
-    at_rest = open_tasks.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    return list(at_rest.emptiest_first().with_subject()[:count])
+def _lock_at_rest(choice: _Choice) -> list[Task] | None:
+    """The emptiest tasks that nobody else has locked, if enough of them have a place left."""
+    at_rest = choice.with_place.select_for_update(skip_locked=True, of=("self",), no_key=True)
+    tasks = list(at_rest.emptiest_first().with_subject()[: choice.count])
+    return tasks if len(tasks) == choice.count else None
 
 
-def _lock_in_turn(open_tasks: TaskQuerySet, count: int) -> list[Task]:
-    """The emptiest tasks, of those that still have a place when our turn comes."""
-    emptiest = open_tasks.emptiest_first().values_list("pk", flat=True)[:count]
-    chosen = open_tasks.filter(pk__in=list(emptiest)).order_by("pk")
-    return list(chosen.select_for_update(of=("self",), no_key=True).with_subject())
+def _lock_in_turn(choice: _Choice) -> list[Task] | None:
+    """The best tasks, once the others are done with them; None if they are not the best any more:
+    one was finished, or lost its last place while another task has one."""
+    keys = choice.best()
+    chosen = choice.open_tasks.filter(pk__in=keys).order_by("pk")
+    tasks = list(chosen.select_for_update(of=("self",), no_key=True).with_subject())
+    if len(tasks) < len(keys):
+        return None
+    is_shared = any(task.places_left <= 0 and task.pk not in choice.seen for task in tasks)
+    if is_shared and choice.with_place.exclude(pk__in=keys).exists():
+        return None
+    return sorted(tasks, key=lambda task: keys.index(task.pk))
 
 
 @transaction.atomic
-def release_claims(*, claims: Iterable[Claim]) -> int:
-    """Free the places of those claims that are still held; returns how many were. Claims are taken
-    in the order of their keys, so that two callers never wait for each other."""
-    freed: Counter[int] = Counter()
-    for claim in sorted(claims, key=lambda claim: claim.pk):
-        held = Claim.objects.held().filter(pk=claim.pk)
-        if held.update(status=ClaimStatus.RELEASED):
-            freed[claim.task_id] += 1
-    move_places(freed)
-    return freed.total()
+def release_claims(*, pages: Collection[int]) -> int:
+    """Give back the places of these pages' claims; returns how many there were."""
+    claims = Claim.objects.filter(page__in=pages)
+    keys = sorted(set(claims.values_list("task_id", flat=True)))
+    for lot in lots(keys):
+        lock_tasks(lot)
+    # Somebody else may have released some of them until now.
+    freed = list(claims.values_list("pk", "task_id"))
+    Claim.objects.filter(pk__in=[pk for pk, _ in freed]).delete()
+    move_places(Counter(task for _, task in freed))
+    return len(freed)

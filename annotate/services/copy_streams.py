@@ -24,7 +24,7 @@ class CopyStream(Protocol):
     form: str
     error: Exception | None
 
-    def read(self, size: int) -> str | bytes:
+    def read(self, _size: int) -> str | bytes:
         """What comes next, empty at the end; psycopg2 takes more than it asked for."""
 
 
@@ -36,7 +36,7 @@ class CsvStream:
         self.error: Exception | None = None
         self.form = "FORMAT csv" + (f", FORCE_NOT_NULL ({', '.join(texts)})" if texts else "")
 
-    def read(self, size: int) -> str:
+    def read(self, _size: int) -> str:
         out = io.StringIO()
         try:
             csv.writer(out, lineterminator="\n").writerows(islice(self.rows, CHUNK))
@@ -55,7 +55,7 @@ class BinaryStream:
         self.parts = self._parts(blocks)
         self.error: Exception | None = None
 
-    def read(self, size: int) -> bytes:
+    def read(self, _size: int) -> bytes:
         try:
             return next(self.parts, b"")
         except Exception as error:
@@ -107,7 +107,7 @@ def tuples(columns: Columns) -> Iterator[tuple[Any, ...]]:
 
 
 def _values(column: np.ndarray) -> list[Any]:
-    values = column.tolist()
+    values: list[Any] = column.tolist()
     if column.dtype == np.int8 and (column < 0).any():
         return [None if value < 0 else value for value in values]
     return values

@@ -1,17 +1,24 @@
-"""Image files into MEDIA_ROOT, and thumbnails of them."""
+"""Image files into MEDIA_ROOT, and copies of them for pages."""
 
+import logging
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from annotate import image_files
+from annotate import image_copies, image_files
 from annotate.errors import DomainError
 from annotate.image_files import BrokenImage, Picture
 from annotate.models import Image, ImageSource
+from annotate.services.places import lots
+
+logger = logging.getLogger(__name__)
 
 BATCH = 200
+# Seconds after which images are looked through for missing copies again.
+LOOK_EVERY = 300.0
 # The fields that a file decides.
 FILE_FIELDS = ["file", "width", "height"]
 
@@ -41,7 +48,7 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def import_files(
-    *, folder: Path, split: str, progress: Callable[[int], object] = lambda files: None
+    *, folder: Path, split: str, progress: Callable[[int], object] = lambda _: None
 ) -> FileCounts:
     """Copy image files, named by their images' ids, into MEDIA_ROOT and note their sizes.
 
@@ -87,15 +94,16 @@ def _image_of(path: Path, images: dict[str, Image]) -> Image | None:
 
 def _take_in(path: Path, image: Image, counts: FileCounts) -> bool:
     """Copy one file and note it in the image, which the caller saves if this is true."""
-    kept = image_files.file_path(image) if image.file else None
-    if kept and kept.is_file() and kept.read_bytes() == path.read_bytes():
+    kept = _content_of(image_files.file_path(image)) if image.file else None
+    content = image_files.read_content(path)
+    if kept == content:
         counts.unchanged += 1
-        return False
+        return _note_size(image, *image_files.read_size(path))
     picture = image_files.read_picture(path)
     name = image_files.file_name(image, picture.suffix)
-    if kept and kept.is_file() and kept.read_bytes() == picture.content:
+    if kept == picture.content:
         counts.unchanged += 1
-        return False
+        return _note_size(image, picture.width, picture.height)
     if image.file:
         counts.changed += 1
     else:
@@ -104,21 +112,53 @@ def _take_in(path: Path, image: Image, counts: FileCounts) -> bool:
     return True
 
 
+def _content_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None
+
+
+def _note_size(image: Image, width: int, height: int) -> bool:
+    """Note the size of a file that is here already; whether the image had another one."""
+    before, image.width, image.height = (image.width, image.height), width, height
+    return before != (width, height)
+
+
 def _write(image: Image, name: str, picture: Picture) -> None:
     image.file, image.width, image.height = name, picture.width, picture.height
     image_files.write_atomically(image_files.file_path(image), picture.content)
-    # A thumbnail of the file's predecessor would stay for ever.
-    image_files.thumbnail_path(image).unlink(missing_ok=True)
+    image_copies.drop_copies(image)
 
 
-def make_thumbnails() -> Iterator[tuple[Image, str]]:
-    """Make each thumbnail that is missing; yields the image and, if it failed, the reason."""
-    for image in Image.objects.exclude(file="").order_by("pk").iterator():
-        if image_files.thumbnail_path(image).is_file():
-            continue
-        try:
-            image_files.write_thumbnail(image)
-        except BrokenImage as error:
-            yield image, str(error)
-        else:
-            yield image, ""
+def make_copies() -> Iterator[tuple[Image, str]]:
+    """Make the copies that are missing; yields each image that lacked one and, if a copy could not
+    be made, the reason."""
+    keys = list(Image.objects.exclude(file="").order_by("pk").values_list("pk", flat=True))
+    for lot in lots(keys):
+        for image in Image.objects.exclude(file="").filter(pk__in=lot).order_by("pk"):
+            if not image_copies.missing_copies(image):
+                continue
+            try:
+                image_copies.make_copies(image)
+            except BrokenImage as error:
+                logger.warning("No copy of the image %s: its file %s.", image.key, error)
+                yield image, str(error)
+            else:
+                yield image, ""
+
+
+class CopyMaker:
+    """Makes missing copies a little at a time, for a process that has other things to do."""
+
+    def __init__(self) -> None:
+        self._making: Iterator[object] | None = None
+        self._next_look = 0.0
+
+    def work(self, *, seconds: float) -> bool:
+        """Make copies for about so long; whether there may be more to make. Once none is missing,
+        images are looked through again after LOOK_EVERY."""
+        end = time.monotonic() + seconds
+        if self._making is None and time.monotonic() >= self._next_look:
+            self._making = make_copies()
+        while self._making is not None and time.monotonic() < end:
+            if next(self._making, None) is None:
+                self._making, self._next_look = None, time.monotonic() + LOOK_EVERY
+        return self._making is not None

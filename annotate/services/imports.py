@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from django.db import connection, transaction
 
 from annotate.datasets import coco, openimages
-from annotate.datasets.csv_blocks import open_blocks
-from annotate.datasets.csv_files import MalformedFile, Progress, no_progress, open_csv
 from annotate.errors import DomainError
 from annotate.models import (
     Box,
@@ -20,8 +19,14 @@ from annotate.models import (
     ImageSource,
     ObjectClass,
 )
+from annotate.reading.blocks import open_blocks
+from annotate.reading.files import MalformedFile, Progress, no_progress, short
+from annotate.reading.tables import open_csv
 from annotate.services.bulk import Counts, Target, load, load_columns, take_turns
 
+# What an address is written in; a question mark would end its path.
+UNQUOTED = re.compile(r"[A-Za-z0-9\-._~:/@!$&'()*+,;=%\[\]]*")
+LONGEST_BASE = 400
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 CLASSES = Target(ObjectClass, ["label", "name"], ["label"])
 RELATIONS = Target(ClassRelation, ["parent", "child", "kind"], ["parent", "child", "kind"])
@@ -43,6 +48,7 @@ IMAGES = Target(
     ["source", "key"],
     kept=["file"],
 )
+SIZE = ["width", "height"]
 EDGES = ["x_min", "x_max", "y_min", "y_max"]
 BOXES = Target(
     Box,
@@ -127,6 +133,7 @@ def import_images(
     With a base URL the images are fetched from there, by key, and not from their authors' host.
     """
     _check_split(split)
+    prefix = _prefix(base_url)
     take_turns()
     elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split)
     read: list[str] = []
@@ -140,8 +147,8 @@ def import_images(
                     raise file.wrong(
                         f"image {record.key} belongs to the split {elsewhere[record.key]!r} already"
                     )
-                if base_url:
-                    record = record._replace(url=f"{base_url.rstrip('/')}/{record.key}.jpg")
+                if prefix:
+                    record = record._replace(url=f"{prefix}{record.key}.jpg")
                 yield (*record, ImageSource.OPEN_IMAGES.value, split, "")
 
     new, changed = load(IMAGES, rows)
@@ -215,7 +222,14 @@ def import_coco(*, path: Path, split: str) -> CocoCounts:
     classes = _counted(CLASSES, list(content.classes.items()))
     # COCO's images stand upright, and it names no authors.
     rest = (ImageSource.COCO.value, split, 0, "", "", "", "")
-    images = _counted(COCO_IMAGES, [(*image, *rest) for image in content.images.values()])
+    sizes = _sizes_of_files(ImageSource.COCO, split)
+    images = _counted(
+        COCO_IMAGES,
+        [
+            (image.key, *sizes.get(image.key, (image.width, image.height)), *image[3:], *rest)
+            for image in content.images.values()
+        ],
+    )
     image_numbers = _image_numbers(ImageSource.COCO, split)
     class_numbers = dict(
         ObjectClass.objects.filter(label__in=content.classes).values_list("label", "pk")
@@ -236,6 +250,26 @@ def _check_split(split: str) -> None:
         )
 
 
+def _prefix(url: str) -> str:
+    """What comes before an image's key in its address; empty without a base URL. Raises DomainError
+    for an address that pages must not show images from."""
+    try:
+        parts = urlsplit(url)
+        is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        # A wrong port is found when it is read.
+        is_path = not parts.scheme and not parts.netloc and parts.path.startswith("/")
+        is_fit = (is_web and parts.port != 0) or is_path or not url
+    except ValueError:
+        is_fit = False
+    if not is_fit or not UNQUOTED.fullmatch(url) or len(url) > LONGEST_BASE:
+        raise DomainError(
+            f"--base-url {short(url)} is not an address that images can be shown from: give one "
+            "that begins with https:// or http://, or with / for a path of this site, without a "
+            "? or #, of at most 400 characters."
+        )
+    return url and f"{url.rstrip('/')}/"
+
+
 def _counted(target: Target, rows: list[tuple[Any, ...]]) -> Counts:
     new, changed = load(target, lambda: iter(rows))
     return Counts(len(rows), new, changed)
@@ -246,6 +280,13 @@ def _splits_of_others(source: ImageSource, split: str) -> dict[str, str]:
     campaigns may hold it."""
     others = Image.objects.filter(source=source).exclude(split=split)
     return dict(others.values_list("key", "split"))
+
+
+def _sizes_of_files(source: ImageSource, split: str) -> dict[str, tuple[int | None, int | None]]:
+    """The size of each image that has a file here, as the file is shown: a data set may state it
+    from before a camera's note of which side is up."""
+    with_file = Image.objects.filter(source=source, split=split).exclude(file="")
+    return {key: (width, height) for key, width, height in with_file.values_list("key", *SIZE)}
 
 
 def _image_numbers(source: ImageSource, split: str) -> dict[str, int]:

@@ -1,91 +1,83 @@
-"""Storing answers, counting them once they are submitted, discarding and restoring them."""
+"""Adding responses that were submitted, discarding and restoring them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
-from annotate.models import (
-    Behaviour,
-    Caption,
-    Claim,
-    ClaimStatus,
-    Response,
-    ResponseStatus,
-    Task,
-    Worker,
-)
-from annotate.services.places import lock_tasks, lots, move_places
+from annotate.models import Behaviour, Caption, Response, ResponseStatus, Task, Worker
+from annotate.services.places import lock_tasks, lots, move_answers
 
-NOT_COUNTED = dict.fromkeys(
-    ["keystrokes", "pastes", "pasted_characters", "seconds_writing", "times_left"]
-)
+
+class Answered(NamedTuple):
+    """An answer to a task, and what is known of how it was made: columns of Behaviour, or None for
+    an answer that was not given on a page of ours."""
+
+    task: Task
+    answer: Any
+    seconds: int | None = None
+    behaviour: Mapping[str, Any] | None = None
 
 
 @transaction.atomic
-def store_answer(
+def add_submitted(
     *,
-    task: Task,
     worker: Worker,
-    answer: Any,
+    answers: Sequence[Answered],
     at: datetime,
-    claim: Claim | None = None,
-    seconds: int | None = None,
-) -> Response:
-    """Keep the worker's answer; sent again before it was submitted, the later one stands.
+    assignment: int | None = None,
+) -> list[Response]:
+    """Keep answers that the worker submitted, in the assignment with this key if it was here, and
+    count them; returns the new responses.
 
-    An answer that was submitted already is left as it is, and returned.
+    An answer to a task to which the worker has a response already is left out. A task may end up
+    with more responses than it wants. The caller has locked the worker.
     """
-    response, _ = Response.objects.get_or_create(
-        task=task,
-        worker=worker,
-        defaults={"claim": claim, "stored_at": at, "seconds": seconds},
+    keys = sorted({answered.task.pk for answered in answers})
+    lock_tasks(keys)
+    known = set(worker.responses.filter(task__in=keys).values_list("task_id", flat=True))
+    new = [answered for answered in answers if answered.task.pk not in known]
+    responses = Response.objects.bulk_create(
+        Response(
+            task=answered.task,
+            worker=worker,
+            assignment_id=assignment,
+            submitted_at=at,
+            seconds=answered.seconds,
+        )
+        for answered in new
     )
-    if response.status == ResponseStatus.STORED:
-        if claim is not None and response.claim_id != claim.pk:
-            Response.objects.filter(pk=response.pk).update(claim=claim)
-            response.claim = claim
-        KINDS[task.campaign.kind].store(response, answer)
-    return response
+    _keep_content(responses, new)
+    move_answers(Counter({response.task_id: -1 for response in responses}))
+    return responses
 
 
-def keep_behaviour(*, response: Response, device: str, counts: Mapping[str, float]) -> None:
-    """Keep how the answer came about; of one that was sent again, how the later one did."""
-    Behaviour.objects.update_or_create(
-        response=response, defaults={"device": device, **NOT_COUNTED, **counts}
+def _keep_content(responses: Sequence[Response], answers: Sequence[Answered]) -> None:
+    pairs = list(zip(responses, answers, strict=True))
+    if pairs:
+        kind = KINDS[answers[0].task.campaign.kind]
+        kind.store([(response, answered.answer) for response, answered in pairs])
+    Behaviour.objects.bulk_create(
+        Behaviour(response=response, **answered.behaviour)
+        for response, answered in pairs
+        if answered.behaviour is not None
     )
 
 
 @transaction.atomic
 def add_collected(*, responses: Sequence[Response], texts: Sequence[str]) -> None:
     """Keep captions that were submitted elsewhere, and count them from now on: responses not saved
-    yet, with the text of each. A task may so have more than it wants."""
+    yet, with the text of each. A task may end up with more than it wants."""
     Response.objects.bulk_create(responses)
     Caption.objects.bulk_create(
         Caption(response=response, text=text)
         for response, text in zip(responses, texts, strict=True)
     )
-    move_places(Counter({task: -n for task, n in Counter(r.task_id for r in responses).items()}))
-
-
-@transaction.atomic
-def confirm_submitted(*, response: Response, at: datetime) -> bool:
-    """Count a stored response from now on; False if it was submitted before."""
-    stored = Response.objects.filter(pk=response.pk, status=ResponseStatus.STORED)
-    if not stored.update(status=ResponseStatus.SUBMITTED, submitted_at=at):
-        return False
-    lease = Claim.objects.filter(response=response)
-    held = lease.held().update(status=ClaimStatus.USED)
-    if not held:
-        # Its lease was given up, so the place that it kept is taken again, perhaps below zero.
-        lease.update(status=ClaimStatus.USED)
-        move_places(Counter({response.task_id: -1}))
-    response.status, response.submitted_at = ResponseStatus.SUBMITTED, at
-    return True
+    move_answers(Counter({task: -n for task, n in Counter(r.task_id for r in responses).items()}))
 
 
 def in_lots(responses: QuerySet[Response]) -> Iterator[list[Response]]:
@@ -104,8 +96,8 @@ def discard(*, responses: Iterable[Response]) -> list[Response]:
 
 
 def restore(*, responses: Iterable[Response]) -> list[Response]:
-    """Let discarded responses count again where their tasks still have a place; returns those
-    that do from now on and did not until now."""
+    """Let discarded responses count again where their tasks still miss answers, whatever pages are
+    open; returns those that do from now on and did not until now."""
     return _move(responses, ResponseStatus.DISCARDED, ResponseStatus.SUBMITTED)
 
 
@@ -120,16 +112,16 @@ def _move(
 
 def _move_lot(lot: Sequence[Response], old: ResponseStatus, new: ResponseStatus) -> list[Response]:
     room = lock_tasks([response.task_id for response in lot])
-    takes_place = new == ResponseStatus.SUBMITTED
-    moved = _set_status(_that_fit(lot, room) if takes_place else lot, old, new)
-    change = -1 if takes_place else 1
+    counts = new == ResponseStatus.SUBMITTED
+    moved = _set_status(_that_fit(lot, room) if counts else lot, old, new)
+    change = -1 if counts else 1
     tasks = Counter(response.task_id for response in moved)
-    move_places(Counter({task: change * number for task, number in tasks.items()}))
+    move_answers(Counter({task: change * number for task, number in tasks.items()}))
     return moved
 
 
 def _that_fit(responses: Sequence[Response], room: dict[int, int]) -> list[Response]:
-    """Of the discarded responses to each task, the first ones, as many as it has places left."""
+    """Of the discarded responses to each task, the first ones, as many as it misses answers."""
     keys = [response.pk for response in responses]
     discarded = Response.objects.filter(pk__in=keys, status=ResponseStatus.DISCARDED)
     restorable = set(discarded.values_list("pk", flat=True))

@@ -76,7 +76,7 @@ def draw_selection(
     sample: int = selection.DEFAULT_SAMPLE,
     seed: int = 0,
     ignore: Iterable[str] = (),
-    progress: Callable[[int], object] = lambda chosen: None,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> Drawn:
     """Choose images of a split and keep them under a new name; raises DomainError."""
     if count < 1 or sample < 1:

@@ -53,11 +53,11 @@ def in_words(response: Response | None, kind: TaskKind) -> str:
 
 @register.filter
 def percent(share: float) -> str:
-    """`12 %`, where all and nothing are said only if they are true."""
+    """`12%`, where all and nothing are said only if they are true."""
     whole = round(share * 100)
     if 0 < share < 1:
         whole = min(99, max(1, whole))
-    return f"{whole} %"
+    return f"{whole}%"
 
 
 @register.filter

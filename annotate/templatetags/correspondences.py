@@ -9,7 +9,7 @@ from django import template
 from annotate.correspondence import brackets
 from annotate.correspondence.answers import KIND_LABELS, WordKind, kinds, links
 from annotate.correspondence.boxes import NumberedBox
-from annotate.image_files import display_url
+from annotate.image_copies import display_url
 from annotate.models import ReleasedImage, Response
 from annotate.services.boxes import numbered_boxes
 

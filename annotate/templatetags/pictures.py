@@ -4,7 +4,8 @@ from typing import Any
 
 from django import template
 
-from annotate.image_files import display_url, thumbnail_url
+from annotate.image_copies import thumbnail_url
+from annotate.image_files import original_url
 from annotate.models import Image
 
 register = template.Library()
@@ -13,4 +14,4 @@ register = template.Library()
 @register.inclusion_tag("annotate/thumbnail.html")
 def thumbnail(image: Image, alt: str = "") -> dict[str, Any]:
     """The image made small; `alt` says what it is where its id does not stand beside it."""
-    return {"image": image, "small": thumbnail_url(image), "whole": display_url(image), "alt": alt}
+    return {"image": image, "small": thumbnail_url(image), "whole": original_url(image), "alt": alt}

@@ -9,7 +9,7 @@ from django.utils.crypto import get_random_string
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from hits.costs import fee_for, spend
-from hits.models import Assignment, AssignmentStatus, Bonus
+from hits.models import Assignment, Bonus
 
 
 class BonusNotPossible(DomainError):
@@ -18,17 +18,15 @@ class BonusNotPossible(DomainError):
 
 @transaction.atomic
 def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: datetime) -> Bonus:
-    """A bonus for a submitted assignment, to be sent at the next reconciliation; raises
-    BonusNotPossible if it breaks the budget or has nobody to go to."""
-    if assignment.status == AssignmentStatus.OPENED:
-        raise BonusNotPossible("A bonus needs an assignment that was submitted.")
+    """A bonus for an assignment, which the next sync sends; raises BonusNotPossible if it breaks
+    the budget or says no reason."""
     if not reason.strip():
-        raise BonusNotPossible("The worker reads why they get a bonus; please say it.")
+        raise BonusNotPossible("Enter a reason for the bonus: the worker will read it.")
     campaign = Campaign.objects.select_for_update().get(pk=assignment.hit.campaign_id)
     fee = fee_for(amount)
     if amount + fee > spend(campaign).left:
         raise BonusNotPossible(
-            f"${amount} and its fee of ${fee} are more than the budget has left."
+            f"${amount} plus its fee of ${fee} is more than the budget has left."
         )
     return Bonus.objects.create(
         assignment=assignment,

@@ -1,8 +1,9 @@
-"""Taking in captions that were collected elsewhere, by the road that ingested ones take."""
+"""Importing captions that were collected elsewhere; then they are what ingested ones are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -10,30 +11,34 @@ from typing import NamedTuple
 from django.db import transaction
 
 from annotate.datasets.collected import Collected, Columns, Fault, image_names, read_collected
-from annotate.datasets.csv_files import Progress, no_progress
 from annotate.errors import DomainError
 from annotate.language.text import normalise
-from annotate.models import Behaviour, Campaign, Image, Response, ResponseStatus, Worker
+from annotate.models import Behaviour, Campaign, Image, Response, Worker
+from annotate.reading.faults import Faults
+from annotate.reading.files import Progress, no_progress
 from annotate.services.responses import add_collected
-from hits.services.accounts import account_for
+from hits.services.accounts import workers_for
 from qualcontrol.services import decide, learn, review_submitted
 
-# Captions that go in as one transaction, which takes about a second.
-BATCH = 500
+# Captions that go in as one transaction, which takes one to three seconds.
+BATCH = 2_000
 
 
 @dataclass
 class Intake:
-    """What became of a file's entries."""
+    """What became of a file's entries so far."""
 
     new: int = 0
     known: int = 0
     rejected: int = 0
-    faults: list[Fault] = field(default_factory=list)
+    faults: Faults = field(default_factory=Faults)
+    # The last line of which all this is known, and whether the file has no more.
+    line: int = 0
+    is_complete: bool = False
 
     @property
     def read(self) -> int:
-        return self.new + self.known + self.rejected + len(self.faults)
+        return self.new + self.known + self.rejected + self.faults.count
 
 
 def import_collected(
@@ -42,31 +47,43 @@ def import_collected(
     path: Path,
     columns: Columns,
     at: datetime,
+    name: str | None = None,
     with_rejected: bool = False,
     progress: Progress = no_progress,
+    intake: Intake | None = None,
 ) -> Intake:
-    """Take in a file's captions in its order, a batch a transaction; what is in already stays as
-    it is. Raises DomainError, and MalformedFile for a file that cannot be read (to its end)."""
+    """Import a file's captions in its order, a batch a transaction; what is here already stays as
+    it is. `intake` is brought up to date with each batch.
+
+    Raises DomainError, and MalformedFile for a file that cannot be read to its end, before
+    anything of it is stored. Whatever stops the import later, the risk model and the campaign's
+    policy take account of what was stored.
+    """
     if campaign.kind != "caption":
         raise DomainError(f"{campaign} collects no captions, its kind is {campaign.kind}.")
-    intake = Intake()
+    read = partial(read_collected, path, columns=columns, at=at, name=name)
+    for _ in read():
+        pass
+    intake = intake or Intake()
     importer = _Importer(campaign, at, with_rejected, intake)
-    entries = read_collected(path, columns=columns, progress=progress)
-    while batch := list(islice(entries, BATCH)):
-        importer.take(batch)
-    if intake.new:
-        learn(campaign=campaign)
-        decide(campaign=campaign, at=at)
+    entries = read(progress=progress)
+    try:
+        while batch := list(islice(entries, BATCH)):
+            importer.take(batch)
+        intake.is_complete = True
+    finally:
+        if intake.new:
+            learn(campaign=campaign)
+            decide(campaign=campaign, at=at)
     return intake
 
 
 class _Placed(NamedTuple):
-    """A caption of the file, whose image and worker were found."""
+    """A caption of the file whose task was found."""
 
     entry: Collected
     text: str
     task: int
-    worker: int
 
 
 class _Importer:
@@ -78,88 +95,100 @@ class _Importer:
         self.campaign, self.at, self.intake = campaign, at, intake
         self.with_rejected = with_rejected
         self.tasks = _tasks_by_name(campaign)
-        self.workers: dict[str, int] = {}
-        self.lines: dict[tuple[int, int], int] = {}
+
+    def take(self, batch: Sequence[Collected | Fault]) -> None:
+        """Store a batch of entries, then count it."""
+        new, known, faults = self._store(batch)
+        rejected = sum(self._is_unwanted(entry) for entry in batch)
+        self.intake.new += new
+        self.intake.known += known
+        self.intake.rejected += rejected
+        for fault in sorted(faults):
+            self.intake.faults.add(*fault)
+        self.intake.line = batch[-1].line
 
     @transaction.atomic
-    def take(self, batch: Sequence[Collected | Fault]) -> None:
-        placed = [found for entry in batch if (found := self._place(entry))]
-        workers = {found.worker for found in placed}
+    def _store(self, batch: Sequence[Collected | Fault]) -> tuple[int, int, list[Fault]]:
+        """How many captions are new, how many were known, and what is wrong with the others."""
+        faults = [entry for entry in batch if isinstance(entry, Fault)]
+        placed = list(self._place(batch, faults))
+        workers = workers_for(
+            endpoint=self.campaign.endpoint,
+            marketplace_ids=list(dict.fromkeys(found.entry.worker for found in placed)),
+        )
         # Before the tasks, as everywhere; and an exclusion that is being made is waited for.
-        list(Worker.objects.select_for_update().filter(pk__in=workers).order_by("pk"))
-        new = list(self._without_known(placed))
-        review_submitted(campaign=self.campaign, responses=self._store(new), at=self.at)
-        self.intake.new += len(new)
+        locked = Worker.objects.select_for_update().filter(pk__in=workers.values()).order_by("pk")
+        list(locked.values_list("pk"))
+        before = len(faults)
+        new = list(self._without_known(placed, workers, faults))
+        known = len(placed) - len(new) - (len(faults) - before)
+        responses = self._add(new, workers)
+        review_submitted(campaign=self.campaign, responses=responses, at=self.at)
+        return len(new), known, faults
 
-    def _place(self, entry: Collected | Fault) -> _Placed | None:
-        """The entry's task and worker; what has none, or is not wanted, is counted."""
-        if isinstance(entry, Fault):
-            self.intake.faults.append(entry)
-            return None
-        if entry.is_rejected and not self.with_rejected:
-            self.intake.rejected += 1
-            return None
-        task = self._task(entry.image)
-        text = normalise(entry.caption)
-        if isinstance(task, str) or not text:
-            reason = task if isinstance(task, str) else "the caption is empty"
-            self.intake.faults.append(Fault(entry.line, reason))
-            return None
-        worker = self._worker(entry.worker)
-        if first := self.lines.get((task, worker)):
-            reason = f"the worker has captioned the image before, in line {first}"
-            self.intake.faults.append(Fault(entry.line, reason))
-            return None
-        self.lines[task, worker] = entry.line
-        return _Placed(entry, text, task, worker)
+    def _is_unwanted(self, entry: Collected | Fault) -> bool:
+        return isinstance(entry, Collected) and entry.is_rejected and not self.with_rejected
 
-    def _task(self, name: str) -> int | str:
-        """The task of the image that is meant, or what is wrong with the name."""
-        names = image_names(name)
-        for candidate in names:
-            if (task := self.tasks.get(candidate)) is not None:
-                return task
-        if any(candidate in self.tasks for candidate in names):
-            return f"more than one image of the campaign may be meant by {name}"
-        if Image.objects.filter(key__in=names).exists():
-            return f"the campaign does not have the image {name}"
-        return f"there is no image {name}"
+    def _place(self, batch: Iterable[Collected | Fault], faults: list[Fault]) -> Iterator[_Placed]:
+        """The entries whose task is found and whose caption says something; a fault for each of
+        the others that is wanted."""
+        lost: list[Collected] = []
+        for entry in batch:
+            if isinstance(entry, Fault) or self._is_unwanted(entry):
+                continue
+            names = image_names(entry.image)
+            task = next((t for name in names if (t := self.tasks.get(name)) is not None), None)
+            text = normalise(entry.caption)
+            if task is None:
+                lost.append(entry)
+            elif not text:
+                faults.append(Fault(entry.line, "the caption is empty"))
+            else:
+                yield _Placed(entry, text, task)
+        if lost:
+            faults += self._explained(lost)
 
-    def _worker(self, marketplace_id: str) -> int:
-        """The worker with this id at the campaign's marketplace, made if they are new."""
-        if marketplace_id not in self.workers:
-            account = account_for(endpoint=self.campaign.endpoint, marketplace_id=marketplace_id)
-            self.workers[marketplace_id] = account.worker_id
-        return self.workers[marketplace_id]
+    def _explained(self, lost: Sequence[Collected]) -> Iterator[Fault]:
+        """Why no task was found, from one query for all."""
+        names = {entry.line: image_names(entry.image) for entry in lost}
+        asked = {name for each in names.values() for name in each}
+        here = set(Image.objects.filter(key__in=asked).values_list("key", flat=True))
+        for entry in lost:
+            if any(name in self.tasks for name in names[entry.line]):
+                reason = f"more than one image of the campaign may be meant by {entry.image}"
+            elif here.intersection(names[entry.line]):
+                reason = f"the campaign does not have the image {entry.image}"
+            else:
+                reason = f"there is no image {entry.image}"
+            yield Fault(entry.line, reason)
 
-    def _without_known(self, placed: Sequence[_Placed]) -> Iterator[_Placed]:
-        """Those of which nothing is here yet."""
-        known = Response.objects.filter(
-            task__in={found.task for found in placed}, worker__in={found.worker for found in placed}
+    def _without_known(
+        self, placed: Sequence[_Placed], workers: dict[str, int], faults: list[Fault]
+    ) -> Iterator[_Placed]:
+        """Those that are not here yet; a worker's other caption of the same image is a fault."""
+        rows = Response.objects.filter(
+            task__in={found.task for found in placed}, worker__in=workers.values()
         )
         texts = {
             (task, worker): text
-            for task, worker, text in known.values_list("task", "worker", "caption__text")
+            for task, worker, text in rows.values_list("task", "worker", "caption__text")
         }
         for found in placed:
-            text = texts.get((found.task, found.worker))
-            if text is None:
+            key = found.task, workers[found.entry.worker]
+            if key not in texts:
+                texts[key] = found.text
                 yield found
-            elif text == found.text:
-                self.intake.known += 1
-            else:
-                reason = "another caption of the image by this worker is here already"
-                self.intake.faults.append(Fault(found.entry.line, reason))
+            elif texts[key] != found.text:
+                reason = "the worker has another caption of this image already"
+                faults.append(Fault(found.entry.line, reason))
 
-    def _store(self, new: Sequence[_Placed]) -> list[Response]:
+    def _add(self, new: Sequence[_Placed], workers: dict[str, int]) -> list[Response]:
         """The new captions' responses, submitted at the file's time where it says one."""
         tasks = self.campaign.tasks.select_related("image").in_bulk({found.task for found in new})
         responses = [
             Response(
                 task=tasks[found.task],
-                worker_id=found.worker,
-                status=ResponseStatus.SUBMITTED,
-                stored_at=found.entry.submitted_at or self.at,
+                worker_id=workers[found.entry.worker],
                 submitted_at=found.entry.submitted_at or self.at,
                 seconds=found.entry.seconds,
             )

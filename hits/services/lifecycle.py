@@ -22,16 +22,20 @@ def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
     cost = estimate(campaign)
     if endpoint_of(campaign.endpoint).spends_money and not confirmed:
         raise NotConfirmed(
-            f"{campaign} goes to the production marketplace and costs about ${cost.total} "
-            f"(budget ${campaign.budget}). Confirm to go on."
+            f"{campaign} uses the production marketplace and costs about ${cost.total} "
+            f"(budget ${campaign.budget}). Confirm that you want to spend real money."
         )
     if campaign.budget < seat_cost(campaign):
         raise CannotMove(
-            f"The budget of ${campaign.budget} does not pay for one assignment "
-            f"(${seat_cost(campaign)} with its fee)."
+            f"The budget of ${campaign.budget} does not cover one assignment "
+            f"(${seat_cost(campaign)} with fee). "
+            "Create a campaign with a larger budget."
         )
     if marketplace_of(campaign).balance() < seat_cost(campaign):
-        raise CannotMove("The marketplace account does not hold enough for one assignment.")
+        raise CannotMove(
+            "The marketplace account's balance does not cover one assignment. Add funds there "
+            "first."
+        )
     _move(campaign, [CampaignStatus.DRAFT, CampaignStatus.PAUSED], CampaignStatus.RUNNING)
 
 
@@ -49,5 +53,5 @@ def finish(*, campaign: Campaign) -> None:
 def _move(campaign: Campaign, old: list[CampaignStatus], new: CampaignStatus) -> None:
     if not Campaign.objects.filter(pk=campaign.pk, status__in=old).update(status=new):
         current = Campaign.objects.get(pk=campaign.pk).status
-        raise CannotMove(f"{campaign} is {current.lower()}, so it cannot become {new.lower()}.")
+        raise CannotMove(f"{campaign} is {current.lower()} and cannot become {new.lower()}.")
     campaign.status = new

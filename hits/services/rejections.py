@@ -4,34 +4,47 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
 
-from annotate.models import Response, ResponseStatus
+from annotate.models import Response
 from hits.models import Assignment, AssignmentStatus
+from hits.services.payments import counting_responses, lock_assignment
 from qualcontrol.services import CannotReject, reject_response
+
+WHY_NOT = {
+    AssignmentStatus.APPROVED: "This assignment is already approved, and an approval is final.",
+    AssignmentStatus.REJECTED: "This assignment is already rejected.",
+}
+UNDER_WAY = {
+    AssignmentStatus.APPROVED: (
+        "This assignment is being paid: the marketplace has been told to approve it, and its "
+        "answer is not here yet."
+    ),
+    AssignmentStatus.REJECTED: (
+        "This assignment is being rejected: the marketplace has been told, and its answer is not "
+        "here yet."
+    ),
+}
 
 
 @transaction.atomic
 def ask_for_rejection(*, response: Response, reason: str, actor: User, at: datetime) -> None:
-    """Have the response's assignment rejected at the next reconciliation.
+    """Have the response's assignment rejected by the next sync.
 
-    An assignment is rejected as a whole, so nothing of it may be in use. Raises CannotReject, or
-    ReasonMissing.
+    An assignment is rejected as a whole, so nothing of it may be in use. Raises CannotReject, also
+    where its payment is under way, or ReasonMissing.
     """
-    assignment = Assignment.objects.filter(claims__response=response).order_by("-pk").first()
-    if assignment is None:
-        raise CannotReject("This response was collected elsewhere; there is nothing to reject.")
-    if assignment.status == AssignmentStatus.APPROVED:
-        raise CannotReject("This assignment is approved already, and an approval is final.")
-    if assignment.status == AssignmentStatus.REJECTED:
-        raise CannotReject("This assignment is rejected already.")
+    found = Assignment.objects.filter(responses=response).first()
+    if found is None:
+        raise CannotReject(
+            "This response has no assignment at the marketplace, so there is nothing to reject."
+        )
+    assignment = lock_assignment(found.pk)
+    if why_not := WHY_NOT.get(AssignmentStatus(assignment.status)):
+        raise CannotReject(why_not)
+    if assignment.deciding:
+        raise CannotReject(UNDER_WAY[AssignmentStatus(assignment.deciding)])
     if counting_responses(assignment).exists():
         raise CannotReject(
-            "Other responses of the same assignment are in use, and work that is used is paid."
+            "Other responses of the same assignment are in use. Work that is used is paid."
         )
     reject_response(response=response, reason=reason, actor=actor, at=at)
-
-
-def counting_responses(assignment: Assignment) -> QuerySet[Response]:
-    """Responses of the assignment that count towards their tasks."""
-    return Response.objects.filter(claim__assignments=assignment, status=ResponseStatus.SUBMITTED)

@@ -24,9 +24,8 @@ from hits.simulation.checks.marketplace import check_marketplace
 from hits.simulation.processes import (
     Installation,
     make_workers,
-    marketplace_running,
     random_password,
-    site_running,
+    sites_running,
 )
 from hits.simulation.scenes.dataset import Dataset
 from hits.simulation.stages.clock import Clock
@@ -76,8 +75,7 @@ class Demonstration:
             reviewer = get_user_model().objects.create_superuser(USER, password=password)
         with ExitStack() as stack:
             with self.clock("Start both sites") as notes:
-                stack.enter_context(marketplace_running(self.places, {}))
-                stack.enter_context(site_running(self.places, {}))
+                stack.enter_context(sites_running(self.places, {}))
                 notes.append(f"{self.places.site_url} and {self.places.marketplace_url}")
             draw_and_select(self.dataset, self.clock, name=NAME, images=self.images, seed=self.seed)
             checks = self._campaigns(reviewer)

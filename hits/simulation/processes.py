@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -72,7 +72,7 @@ class Installation:
         printed = manage(["marketplace_requester", REQUESTER, "--json"], environment)
         self.folder.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        with open(os.open(self.keys_file, flags, 0o600), "w", encoding="utf-8") as stream:
+        with os.fdopen(os.open(self.keys_file, flags, 0o600), "w", encoding="utf-8") as stream:
             stream.write(printed)
         keys = json.loads(printed)
         return {
@@ -204,13 +204,23 @@ def _start(
 
 
 @contextmanager
+def sites_running(installation: Installation, environment: Mapping[str, str]) -> Iterator[None]:
+    """Both sites, answering; they start at the same time."""
+    with (
+        _marketplace(installation, environment) as marketplace,
+        _site(installation, environment) as site,
+    ):
+        marketplace.wait_until_ready(f"{installation.marketplace_url}/healthz")
+        site.wait_until_ready(f"{installation.site_url}/sign-in/")
+        yield
+
+
+@contextmanager
 def marketplace_running(
     installation: Installation, environment: Mapping[str, str]
 ) -> Iterator[Child]:
     """The marketplace site, answering."""
-    arguments = ["marketplace", "--port", str(installation.marketplace_port)]
-    log = installation.logs / "marketplace.log"
-    with child("marketplace", arguments, log=log, environment=environment) as running:
+    with _marketplace(installation, environment) as running:
         running.wait_until_ready(f"{installation.marketplace_url}/healthz")
         yield running
 
@@ -218,11 +228,25 @@ def marketplace_running(
 @contextmanager
 def site_running(installation: Installation, environment: Mapping[str, str]) -> Iterator[Child]:
     """The requester's site, answering; its database is up to date already."""
-    arguments = ["serve", "--site-only", "--port", str(installation.site_port)]
-    log = installation.logs / "site.log"
-    with child("site", arguments, log=log, environment=environment) as running:
+    with _site(installation, environment) as running:
         running.wait_until_ready(f"{installation.site_url}/sign-in/")
         yield running
+
+
+def _marketplace(
+    installation: Installation, environment: Mapping[str, str]
+) -> AbstractContextManager[Child]:
+    arguments = ["marketplace", "--port", str(installation.marketplace_port)]
+    log = installation.logs / "marketplace.log"
+    return child("marketplace", arguments, log=log, environment=environment)
+
+
+def _site(
+    installation: Installation, environment: Mapping[str, str]
+) -> AbstractContextManager[Child]:
+    arguments = ["serve", "--site-only", "--port", str(installation.site_port)]
+    log = installation.logs / "site.log"
+    return child("site", arguments, log=log, environment=environment)
 
 
 @contextmanager

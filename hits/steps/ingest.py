@@ -6,38 +6,27 @@ Between two listings of everything such HITs are the only ones read; where there
 is the HITs whose answers were stored here, since an answer comes here before it goes there.
 """
 
-import logging
-from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Iterable
+from datetime import timedelta
 
-from defusedxml import DefusedXmlException
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Count, F, Max, Q
 
-from annotate.kinds import KINDS, AnswerMissing
-from annotate.models import Claim, Response, ResponseStatus, Task, Worker
-from annotate.services import claims as claim_services
-from annotate.services.responses import confirm_submitted, store_answer
-from hits.answers import UnreadableAnswer, parse_answer
-from hits.client import MarketplaceError
-from hits.models import DECIDED, Assignment, AssignmentStatus, Hit, HitStatus, WorkerAccount
-from hits.services.accounts import account_for
-from hits.steps.run import Run
-from qualcontrol.services import review_submitted
+from annotate.models import Campaign
+from hits.annotations import token_of
+from hits.models import Hit, Listing, TaskPage
+from hits.replies import ListedHit
+from hits.services.pages import close_pages
+from hits.steps.reading import read_by_itself, read_listed, read_unlisted
+from hits.steps.run import HIT_NAME, Run
+from hits.steps.unknown import Unknown
 
-log = logging.getLogger(__name__)
-
-STATUSES = {
-    "Submitted": AssignmentStatus.SUBMITTED,
-    "Approved": AssignmentStatus.APPROVED,
-    "Rejected": AssignmentStatus.REJECTED,
-}
-
-
+# HITs that are read without a listing, at most.
+MOST_READ_ALONE = 50
 # The browser submits an answer right after it was stored here.
 SUBMITTED_WITHIN = timedelta(minutes=1)
+# How often the account's list is read to its end, for HITs that this database does not know.
+LIST_TO_THE_END_EVERY = timedelta(hours=1)
 
 
 def ingest(run: Run) -> None:
@@ -48,250 +37,95 @@ def ingest(run: Run) -> None:
         _ingest_named(run)
         if not settings.MTURK_NOTIFICATION_QUEUE_URL:
             _ingest_answered(run)
-            return  # A lease ends only after a listing said that nothing was submitted under it.
-    lapsed = Claim.objects.lapsed(run.at).filter(task__campaign=run.campaign)
-    # What was submitted in a HIT that waits to be read keeps its place.
-    waiting = Hit.objects.filter(unread_since__isnull=False)
-    claim_services.release_claims(claims=lapsed.exclude(assignments__hit__in=waiting))
+            return  # A page ends only after a listing said that nothing was submitted from it.
+    # What was submitted in a HIT that waits to be read, or could not be, may need its page.
+    pages = TaskPage.objects.of(run.campaign).filter(hit__unread_since=None)
+    read = pages.exclude(hit__hit_id__in=run.hits_in_trouble())
+    close_pages(read.lapsed(run.at).values_list("pk", flat=True))
 
 
 def _ingest_all(run: Run) -> None:
-    hits = {hit.token: hit for hit in run.campaign.hits.alive()}
-    for listed in run.marketplace.hits():
-        hit = hits.pop(listed.get("RequesterAnnotation", ""), None)
-        if hit is not None:
-            _ingest_hit(run, hit, listed)
-        if not hits:
-            break  # No HIT of the campaign can be on a later page.
+    """Read every HIT of the campaign. The list is the whole account's: it is read until none of
+    ours is missing, and now and then to its end, where HITs may be that we do not know."""
+    awaited, unknown = _Awaited(run.campaign), Unknown(run)
+    to_the_end = _is_full_list_due(run)
+    is_at_the_end, troubled = True, []
+    for page in run.marketplace.hit_pages():
+        for listed in page:
+            hit = awaited.take(listed) or unknown.find(listed)
+            if hit is None:
+                continue
+            if HIT_NAME(hit) in run.troubled:
+                troubled.append((hit, listed))
+                continue
+            with run.alone(HIT_NAME(hit)):
+                read_listed(run, hit, listed)
+        if not awaited and not to_the_end:
+            is_at_the_end = False
+            break
+    for hit, listed in troubled:
+        with run.alone(HIT_NAME(hit)):
+            read_listed(run, hit, listed)
+    for hit in run.healthy_first(awaited.created(), HIT_NAME):
+        # Not in the list, or with an entry that could not be read.
+        with run.alone(HIT_NAME(hit)):
+            read_by_itself(run, hit)
+    run.sync.listing = Listing.ACCOUNT if is_at_the_end else Listing.CAMPAIGN
+
+
+def _is_full_list_due(run: Run) -> bool:
+    lately = run.at - LIST_TO_THE_END_EVERY
+    known = run.campaign.syncs.filter(listing=Listing.ACCOUNT, started_at__gt=lately)
+    return not known.exists()
+
+
+class _Awaited:
+    """The campaign's HITs that are yet to be met in the list. Planned ones are known by the token
+    that their creating call carried, as it may have worked although its answer was lost."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        hits = list(campaign.hits.alive().order_by("pk"))
+        self.by_id = {hit.hit_id: hit for hit in hits if hit.hit_id}
+        self.planned = {hit.token: hit for hit in hits if not hit.hit_id}
+
+    def __bool__(self) -> bool:
+        return bool(self.by_id or self.planned)
+
+    def take(self, listed: ListedHit) -> Hit | None:
+        """The HIT that is listed, once; None if it is not an awaited one."""
+        token = token_of(listed.annotation)
+        return self.by_id.pop(listed.hit_id, None) or self.planned.pop(token, None)
+
+    def created(self) -> Iterable[Hit]:
+        """Those that the marketplace should have."""
+        return self.by_id.values()
 
 
 def _ingest_named(run: Run) -> None:
-    for hit in run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk"):
-        try:
-            _ingest_hit(run, hit, run.marketplace.hit(hit.hit_id or ""))
-        except MarketplaceError as error:
-            # Deleted in the meantime, which is done only when nothing of it is left to read.
-            if not error.says_gone:
-                raise
+    hits = run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk")
+    for hit in run.healthy_first(hits, HIT_NAME):
+        with run.alone(HIT_NAME(hit)):
+            read_by_itself(run, hit)
 
 
 def _ingest_answered(run: Run) -> None:
     """Read the HITs with answers that were stored here and may be submitted by now, with a call
-    for each. An answer that was not submitted within a minute waits for the next listing."""
-    unread = Q(assignments__status=AssignmentStatus.OPENED) & Q(
-        assignments__claims__response__status=ResponseStatus.STORED
-    )
+    for each. An answer that was not submitted within a minute waits for the next listing.
+
+    Where there are many such HITs, a listing tells in fewer calls which of them changed. That also
+    bounds what made-up answers cost."""
     hits = run.campaign.hits.alive().annotate(
-        answered=Count("assignments", filter=unread, distinct=True),
-        answered_at=Max("assignments__claims__response__stored_at", filter=unread),
+        answered=Count("pages", filter=Q(pages__answered_at__isnull=False)),
+        answered_at=Max("pages__answered_at"),
     )
     lately = Q(read_at=None) | Q(answered_at__gt=F("read_at") - SUBMITTED_WITHIN)
-    for hit in hits.filter(lately, answered__gt=0).order_by("pk"):
-        answered: int = hit.answered  # type: ignore[attr-defined]
-        is_partial = hit.ingested + answered < hit.seats
-        if _may_wait(run, hit, is_partial=is_partial, unread=answered):
-            _note_unread(run, hit, available=min(hit.available, hit.seats - hit.ingested))
-            continue
-        for assignment in run.marketplace.assignments(
-            hit.hit_id or "", most=hit.ingested + answered
-        ):
-            ingest_assignment(run, hit, assignment)
-        _note_read(run, hit)
-
-
-def _note_read(run: Run, hit: Hit) -> None:
-    """Recount a HIT that was read but not listed: a seat that was free then counts as free still,
-    as far as it can be."""
-    Hit.objects.filter(pk=hit.pk).update(read_at=run.at)
-    open_seats = hit.seats - hit.assignments.ingested().count()
-    available = min(hit.available, open_seats)
-    _note_counts(
-        run,
-        hit,
-        available=available,
-        pending=open_seats - available,
-        expires_at=hit.expires_at or run.at,
-    )
-
-
-def _ingest_hit(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
-    adopt(hit, listed["HITId"], listed["Expiration"])
-    available = listed["NumberOfAssignmentsAvailable"]
-    pending = listed["NumberOfAssignmentsPending"]
-    submitted = listed["MaxAssignments"] - available - pending
-    if _may_wait(run, hit, is_partial=available + pending > 0, unread=submitted - hit.ingested):
-        _note_unread(run, hit, available=available)
+    to_read = list(hits.filter(lately, answered__gt=0).order_by("pk")[: MOST_READ_ALONE + 1])
+    if len(to_read) > MOST_READ_ALONE:
+        _ingest_all(run)
         return
-    # The counts of a HIT may be a moment behind the event that named it.
-    is_changed = submitted != hit.ingested or listed["NumberOfAssignmentsCompleted"] != hit.settled
-    if is_changed or hit.hit_id in run.named:
-        # One that is submitted after the listing changes the counts, and is read the next time.
-        for assignment in run.marketplace.assignments(hit.hit_id or "", most=submitted):
-            ingest_assignment(run, hit, assignment)
-    _note_counts(run, hit, available=available, pending=pending, expires_at=listed["Expiration"])
-    if pending == 0:
-        # Nobody is at work in this HIT, so who opened a page of it before has given it back.
-        left = Claim.objects.held().filter(assignments__hit=hit, claimed_at__lt=run.at)
-        claim_services.release_claims(claims=left)
-
-
-def _may_wait(run: Run, hit: Hit, *, is_partial: bool, unread: int) -> bool:
-    """Whether a HIT with unread submissions is left until it is full: a HIT read once takes one
-    call, read after each submission it takes nine. Nothing waits longer than the setting says."""
-    is_due = run.at - (hit.unread_since or run.at) >= timedelta(
-        seconds=settings.MTURK_READ_WAIT_SECONDS
-    )
-    return is_partial and unread > 0 and not is_due and hit.status == HitStatus.OPEN
-
-
-def _note_unread(run: Run, hit: Hit, *, available: int) -> None:
-    """Keep the counts of a HIT that waits: what was not read counts as still being written."""
-    Hit.objects.filter(pk=hit.pk).update(
-        available=available,
-        pending=hit.seats - available - hit.ingested,
-        unread_since=hit.unread_since or run.at,
-    )
-
-
-def adopt(hit: Hit, hit_id: str, expires_at: datetime) -> None:
-    """Note that a planned HIT exists; it may have been made by a call whose answer was lost, or by
-    another reconciler since `hit` was read."""
-    planned = Hit.objects.filter(pk=hit.pk, status=HitStatus.PLANNED)
-    if planned.update(
-        status=HitStatus.OPEN, hit_id=hit_id, expires_at=expires_at, available=hit.seats
-    ):
-        hit.status, hit.hit_id, hit.available = HitStatus.OPEN, hit_id, hit.seats
-    elif hit.status == HitStatus.PLANNED:
-        hit.refresh_from_db()
-
-
-def _note_counts(run: Run, hit: Hit, *, available: int, pending: int, expires_at: datetime) -> None:
-    """Keep the counts as they were listed, and recount what was read of this HIT."""
-    expired = expires_at <= run.at
-    counts = hit.assignments.aggregate(
-        ingested=Count("pk", filter=~Q(status=AssignmentStatus.OPENED)),
-        settled=Count("pk", filter=Q(status__in=DECIDED)),
-    )
-    hit.available, hit.pending = (0 if expired else available), pending
-    if expired and hit.status == HitStatus.OPEN:
-        hit.status = HitStatus.EXPIRED
-    Hit.objects.filter(pk=hit.pk).exclude(status=HitStatus.RETIRED).update(
-        available=hit.available,
-        pending=hit.pending,
-        status=hit.status,
-        expires_at=expires_at,
-        unread_since=None,
-        **counts,
-    )
-
-
-@transaction.atomic
-def ingest_assignment(run: Run, hit: Hit, listed: dict[str, Any]) -> None:
-    """Take over one submitted assignment; one that is known already changes nothing but its
-    decision."""
-    account = account_for(endpoint=run.campaign.endpoint, marketplace_id=listed["WorkerId"])
-    # Worker first, then tasks, as everywhere: an exclusion of this worker takes the same way.
-    Worker.objects.select_for_update().get(pk=account.worker_id)
-    assignment, _ = Assignment.objects.get_or_create(
-        assignment_id=listed["AssignmentId"], account=account, defaults={"hit": hit}
-    )
-    opened = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.OPENED)
-    if opened.update(
-        status=AssignmentStatus.SUBMITTED,
-        hit=hit,
-        accepted_at=listed["AcceptTime"],
-        submitted_at=listed["SubmitTime"],
-    ):
-        responses = _place_answer(run, assignment, account, listed.get("Answer", ""))
-        review_submitted(campaign=run.campaign, responses=responses, at=run.at)
-        run.sync.ingested += 1
-    note_decision(assignment, listed)
-
-
-def note_decision(assignment: Assignment, listed: dict[str, Any]) -> bool:
-    """Take over the marketplace's decision; here an assignment is decided only after there."""
-    status = STATUSES[listed["AssignmentStatus"]]
-    if status not in DECIDED:
-        return False
-    decided_at = listed.get("RejectionTime") or listed.get("ApprovalTime")
-    if status == AssignmentStatus.APPROVED:
-        decided_at = listed.get("ApprovalTime") or decided_at
-    return bool(
-        Assignment.objects.filter(pk=assignment.pk)
-        .exclude(status__in=[AssignmentStatus.OPENED, status])
-        .update(
-            status=status,
-            decided_at=decided_at,
-            feedback=listed.get("RequesterFeedback", "")[:1024],
-        )
-    )
-
-
-def _place_answer(
-    run: Run, assignment: Assignment, account: WorkerAccount, xml: str
-) -> list[Response]:
-    """The responses that the answer makes up, now submitted; what fits nowhere is kept as it is."""
-    try:
-        fields = parse_answer(xml)
-    except (UnreadableAnswer, DefusedXmlException):
-        log.warning("The answer of %s is not readable; it is kept as it came.", assignment)
-        Assignment.objects.filter(pk=assignment.pk).update(unplaced_answer=xml)
-        fields = {}
-    responses = _responses(run, assignment, account, fields)
-    for response in responses:
-        confirm_submitted(response=response, at=run.at)
-    if not responses:
-        Assignment.objects.filter(pk=assignment.pk).update(unplaced_answer=xml)
-    return responses
-
-
-def _responses(
-    run: Run, assignment: Assignment, account: WorkerAccount, fields: Mapping[str, str]
-) -> list[Response]:
-    """A response for each task of the assignment: what the marketplace has goes before what is
-    stored here, because only the worker could submit it there; either alone is enough."""
-    claims = {
-        claim.task_id: claim
-        for claim in assignment.claims.filter(worker=account.worker).order_by("pk")
-    }
-    tasks = _tasks(run, list(claims), fields)
-    kind = KINDS[run.campaign.kind]
-    responses = []
-    for task in tasks:
-        stored = Response.objects.filter(task=task, worker=account.worker).first()
-        if stored is not None and not _is_ours(stored, claims.get(task.pk)):
-            continue
-        try:
-            answer = kind.read(task, fields)
-        except AnswerMissing:
-            if stored is not None:
-                responses.append(stored)
-            continue
-        responses.append(
-            store_answer(
-                task=task,
-                worker=account.worker,
-                answer=answer,
-                at=run.at,
-                claim=claims.get(task.pk),
-            )
-        )
-    return responses
-
-
-def _is_ours(stored: Response, claim: Claim | None) -> bool:
-    """Whether a stored response was made in this assignment and still waits to be submitted."""
-    return stored.status == ResponseStatus.STORED and (
-        stored.claim_id is None or (claim is not None and stored.claim_id == claim.pk)
-    )
-
-
-def _tasks(run: Run, claimed: list[int], fields: Mapping[str, str]) -> list[Task]:
-    """The tasks that were claimed for the assignment; failing those, the ones that the answer's
-    fields name, for a page that was filled in without our knowing."""
-    tasks = run.campaign.tasks.with_subject()
-    if claimed:
-        return list(tasks.filter(pk__in=claimed).order_by("pk"))
-    numbers = {int(end) for name in fields if (end := name.rsplit("-", 1)[-1]).isdecimal()}
-    named = tasks.filter(number__in=sorted(numbers)[: run.campaign.config.hit.images])
-    return list(named.order_by("pk"))
+    for hit in run.healthy_first(to_read, HIT_NAME):
+        # More pages may be answered than there are seats, as anybody can open one.
+        answered = min(hit.answered, hit.seats - hit.ingested)  # type: ignore[attr-defined]
+        if answered:
+            with run.alone(HIT_NAME(hit)):
+                read_unlisted(run, hit, answered=answered)

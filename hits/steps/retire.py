@@ -1,14 +1,13 @@
-"""Retire: close what takes no more work, and delete what is settled, so that lists stay short."""
+"""Retire: delete what is settled at the marketplace, so that its lists stay short."""
 
 from datetime import timedelta
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
-from annotate.models import CampaignStatus
-from hits.models import Assignment, AssignmentStatus, Hit, HitStatus
-from hits.steps.run import Run
-from hits.steps.top_up import expire
+from annotate.models import Campaign, CampaignStatus
+from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
+from hits.steps.run import HIT_NAME, Run
 
 # A settled HIT stays this long, so that its results can be looked at where they came from.
 KEPT_AFTER_SETTLING = timedelta(days=1)
@@ -17,31 +16,37 @@ REJECTION_CAN_BE_OVERRIDDEN = timedelta(days=30)
 
 
 def retire(run: Run) -> None:
-    """Expire the open HITs of a campaign that is paused or finished; delete settled HITs."""
-    if run.campaign.status != CampaignStatus.RUNNING:
-        for hit in run.campaign.hits.filter(status=HitStatus.OPEN).order_by("pk"):
-            expire(run, hit)
-    for hit in _settled(run):
-        run.marketplace.delete_hit(hit.hit_id or "")
-        Hit.objects.filter(pk=hit.pk).exclude(status=HitStatus.RETIRED).update(
-            status=HitStatus.RETIRED
-        )
-        run.sync.hits_retired += 1
+    """Delete the settled HITs."""
+    settled = settled_hits(run.campaign)
+    for hit in run.healthy_first(settled, HIT_NAME):
+        # Asked again right before the call: a bonus may have been planned since.
+        if settled.filter(pk=hit.pk).exists():
+            with run.alone(HIT_NAME(hit)):
+                _delete(run, hit)
 
 
-def _settled(run: Run) -> list[Hit]:
-    """HITs that nobody works at, with all that was submitted decided long enough ago."""
+def _delete(run: Run, hit: Hit) -> None:
+    run.marketplace.delete_hit(hit.hit_id or "")
+    alive = Hit.objects.alive().filter(pk=hit.pk)
+    run.sync.hits_retired += alive.update(status=HitStatus.RETIRED)
+
+
+def settled_hits(campaign: Campaign) -> QuerySet[Hit]:
+    """HITs that nobody works at, with all that was submitted decided long enough ago and every
+    bonus sent."""
     now = timezone.now()
-    kept = now if run.campaign.status == CampaignStatus.FINISHED else now - KEPT_AFTER_SETTLING
+    kept = now if campaign.status == CampaignStatus.FINISHED else now - KEPT_AFTER_SETTLING
     of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
     recent = of_hit.filter(decided_at__gt=kept)
     rejected = of_hit.filter(
         status=AssignmentStatus.REJECTED, decided_at__gt=now - REJECTION_CAN_BE_OVERRIDDEN
     )
-    return list(
-        run.campaign.hits.filter(
+    bonuses = Bonus.objects.filter(assignment__hit=OuterRef("pk"), sent_at=None)
+    return (
+        campaign.hits.filter(
             ~Exists(recent),
             ~Exists(rejected),
+            ~Exists(bonuses),
             status__in=[HitStatus.OPEN, HitStatus.EXPIRED],
             available=0,
             pending=0,

@@ -1,98 +1,132 @@
-"""Settle: pay what the review window is over for, and reject what a reviewer decided to reject.
+"""Settle: reject what a reviewer decided to reject, approve what the review window is over for,
+send planned bonuses.
 
-An assignment is approved here only after it was there; a call that finds it decided already reads
-what the decision was.
+Each assignment is decided about right before its call (`hits.services.payments`). It is approved
+here only after it was there; a call that finds it decided already reads what the decision was.
 """
 
-from datetime import timedelta
+import time
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotate.models import ResponseStatus
 from hits.client import MarketplaceError
-from hits.models import Assignment, AssignmentStatus, Bonus, Hit
-from hits.steps.ingest import STATUSES, note_decision
-from hits.steps.run import Run
+from hits.models import Assignment, AssignmentStatus, Bonus
+from hits.services.counts import recount
+from hits.services.payments import put_back, take_up
+from hits.steps.reading import ask_for
+from hits.steps.run import ASSIGNMENT_NAME, BONUS_NAME, TOKENS_HOLD, Run
 from qualcontrol.models import Act, Decision
 
 
 def settle(run: Run) -> None:
-    """Carry out the rejections, approve what is due, send the bonuses that are planned."""
-    rejections = _rejections(run)
-    for assignment in _submitted(run).filter(pk__in=rejections):
-        _decide(run, assignment, reason=rejections[assignment.pk])
-    window = timedelta(hours=run.campaign.config.review.approve_after_hours)
-    for assignment in _submitted(run).filter(submitted_at__lte=timezone.now() - window):
-        _decide(run, assignment)
-    for bonus in Bonus.objects.filter(assignment__hit__campaign=run.campaign, sent_at=None):
-        send(run, bonus)
+    """Carry out rejections, then approvals, the longest waiting first, then bonuses. Raises
+    StepStopped once the requester's account is empty."""
+    until = run.payments_until()
+    for pk in _to_settle(run):
+        if time.monotonic() >= until:
+            run.is_cut_short = True
+            break
+        with run.alone(ASSIGNMENT_NAME(pk)):
+            _settle(run, pk)
+    for bonus in run.healthy_first(_planned_bonuses(run), BONUS_NAME):
+        with run.alone(BONUS_NAME(bonus)):
+            send(run, bonus)
 
 
-def _submitted(run: Run) -> QuerySet[Assignment]:
-    return Assignment.objects.of(run.campaign).filter(status=AssignmentStatus.SUBMITTED)
-
-
-def _rejections(run: Run) -> dict[int, str]:
-    """The assignments that a reviewer wants rejected, with the reason that the worker reads."""
-    decided = Decision.objects.filter(
+def _to_settle(run: Run) -> list[int]:
+    """The keys of assignments that look as if they could be decided now."""
+    undecided = Assignment.objects.of(run.campaign).undecided()
+    asked = Decision.objects.filter(
         campaign=run.campaign,
         act=Act.REJECT,
-        response__claim__assignments__status=AssignmentStatus.SUBMITTED,
+        response__assignment__status=AssignmentStatus.SUBMITTED,
+    ).values_list("response__assignment", flat=True)
+    due = undecided.filter(
+        Q(submitted_at__lte=_submitted_until(run), pk__in=undecided.payable()) | ~Q(deciding="")
     )
-    reasons = dict(decided.order_by("pk").values_list("response__claim__assignments", "reason"))
-    # Restored since, in whole or in part: what is used is paid.
-    in_use = Assignment.objects.filter(
-        pk__in=reasons, claims__response__status=ResponseStatus.SUBMITTED
-    ).values_list("pk", flat=True)
-    return {pk: reason for pk, reason in reasons.items() if pk not in set(in_use)}
+    first = dict.fromkeys(asked.order_by("pk"))
+    rest = due.order_by("submitted_at", "pk").values_list("pk", flat=True)
+    keys: dict[Any, None] = dict.fromkeys(chain(first, rest))
+    return run.healthy_first(keys, ASSIGNMENT_NAME)
 
 
-def _decide(run: Run, assignment: Assignment, reason: str = "") -> None:
+def _submitted_until(run: Run) -> datetime:
+    """By the marketplace's clock, which says when an assignment was submitted."""
+    window = timedelta(hours=run.campaign.config.review.approve_after_hours)
+    return timezone.now() + run.marketplace.skew - window
+
+
+def _settle(run: Run, pk: int) -> None:
+    assignment = take_up(pk=pk, submitted_until=_submitted_until(run))
+    if assignment is None:
+        return
     try:
-        if reason:
-            run.marketplace.reject(assignment.assignment_id, reason)
+        if assignment.deciding == AssignmentStatus.REJECTED:
+            run.marketplace.reject(assignment.assignment_id, assignment.feedback)
         else:
             run.marketplace.approve(assignment.assignment_id)
     except MarketplaceError as error:
-        if not error.says_wrong_state:
-            raise
+        # Decided before, by a call whose answer was lost or by the marketplace itself, or gone.
+        is_outdated = error.says_wrong_state or error.says_gone
+        if is_outdated and ask_for(run, assignment):
+            _count_settled(run, assignment)
+            return
+        if is_outdated and not Assignment.objects.undecided().filter(pk=assignment.pk).exists():
+            return  # another reconciler has recorded the decision meanwhile
+        if error.is_refusal:
+            put_back(assignment=assignment)
+        run.stop_without_funds(error)
+        raise
     else:
-        status = AssignmentStatus.REJECTED if reason else AssignmentStatus.APPROVED
-        _record(run, assignment, status, reason)
-        return
-    # Decided before, by a call whose answer was lost or by the marketplace itself.
-    listed = run.marketplace.assignment(assignment.assignment_id)
-    with transaction.atomic():
-        if note_decision(assignment, listed):
-            _note_settled(run, assignment, STATUSES[listed["AssignmentStatus"]])
+        _record(run, assignment)
 
 
 @transaction.atomic
-def _record(run: Run, assignment: Assignment, status: AssignmentStatus, reason: str) -> None:
-    submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
-    if submitted.update(status=status, decided_at=timezone.now(), feedback=reason):
-        _note_settled(run, assignment, status)
+def _record(run: Run, assignment: Assignment) -> None:
+    taken_up = Assignment.objects.undecided().filter(pk=assignment.pk)
+    if taken_up.update(status=assignment.deciding, deciding="", decided_at=timezone.now()):
+        _count_settled(run, assignment)
 
 
-def _note_settled(run: Run, assignment: Assignment, status: AssignmentStatus) -> None:
-    """Keep the HIT's count in step, or the next listing would look as if it had changed there."""
-    Hit.objects.filter(pk=assignment.hit_id).update(settled=F("settled") + 1)
-    if status == AssignmentStatus.APPROVED:
-        run.sync.approved += 1
-    else:
-        run.sync.rejected += 1
+def _count_settled(run: Run, assignment: Assignment) -> None:
+    """Keep the HIT's counts in step, or the next listing would look as if it had changed there."""
+    recount(assignment.hit_id)
+    assignment.refresh_from_db(fields=["status"])
+    run.sync.approved += assignment.status == AssignmentStatus.APPROVED
+    run.sync.rejected += assignment.status == AssignmentStatus.REJECTED
+
+
+def _planned_bonuses(run: Run) -> QuerySet[Bonus]:
+    planned = Bonus.objects.filter(assignment__hit__campaign=run.campaign, sent_at=None)
+    return planned.select_related("assignment__account").order_by("pk")
 
 
 def send(run: Run, bonus: Bonus) -> None:
-    """Pay a planned bonus; its token makes a second call harmless."""
+    """Pay a planned bonus; its token makes a second call harmless. Tokens are forgotten after a
+    day, so that an older one, perhaps of a backup, is looked for first."""
     assignment = bonus.assignment
-    run.marketplace.send_bonus(
-        worker_id=assignment.account.marketplace_id,
-        assignment_id=assignment.assignment_id,
-        amount=bonus.amount,
-        reason=bonus.reason,
-        token=bonus.token,
-    )
+    if timezone.now() - bonus.planned_at > TOKENS_HOLD and _is_sent(run, bonus):
+        Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())
+        return
+    try:
+        run.marketplace.send_bonus(
+            worker_id=assignment.account.marketplace_id,
+            assignment_id=assignment.assignment_id,
+            amount=bonus.amount,
+            reason=bonus.reason,
+            token=bonus.token,
+        )
+    except MarketplaceError as error:
+        run.stop_without_funds(error)
+        raise
     Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())
+
+
+def _is_sent(run: Run, bonus: Bonus) -> bool:
+    sent = run.marketplace.bonuses(bonus.assignment.assignment_id)
+    return any(each.amount == bonus.amount and each.reason == bonus.reason for each in sent)

@@ -4,83 +4,76 @@ Seats are written down first, under the campaign's lock and within its budget, a
 that. A creating call that is repeated carries the same token, so it makes no second HIT.
 """
 
+import math
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import F, Sum
-from django.utils import timezone
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import OpenWork, open_work
+from hits.annotations import Annotation, installation_name
+from hits.client import MarketplaceError
 from hits.costs import seat_cost, seat_fee, spend
 from hits.models import Assignment, Hit, HitStatus, HitType
 from hits.question import external_question
-from hits.steps.ingest import adopt
-from hits.steps.run import Run
-from qualcontrol.requirements import qualification_requirements
+from hits.services.hit_types import ensure_hit_type
+from hits.steps.close import expire
+from hits.steps.reading import adopt
+from hits.steps.run import HIT_NAME, TOKENS_HOLD, Run
 
 
 def top_up(run: Run) -> None:
-    """Plan the seats that are missing and create every planned HIT; expire those in excess."""
+    """Plan the seats that are missing, expire those in excess, create every planned HIT. Raises
+    StepStopped once the requester's account is empty."""
     if run.campaign.status != CampaignStatus.RUNNING:
         return
-    hit_type = ensure_hit_type(run)
-    excess = plan_seats(run, hit_type)
-    for hit in run.campaign.hits.filter(status=HitStatus.PLANNED).order_by("pk"):
-        _create(run, hit)
-    if excess > 0:
-        _expire_excess(run, excess)
+    excess = plan_seats(run, ensure_hit_type(run.campaign, run.marketplace, at=run.at))
+    _expire_excess(run, excess)
     _expire_stuck(run)
-
-
-def ensure_hit_type(run: Run) -> HitType:
-    """The campaign's HIT type, made at its first use; making it twice gives the same one."""
-    known = run.campaign.hit_types.first()
-    if known is not None:
-        return known
-    campaign, config = run.campaign, run.campaign.config
-    exclusion = run.marketplace.qualification_type(
-        name=f"{campaign.slug}: nothing left to do ({campaign.created_at:%Y%m%d%H%M%S})",
-        description="Given to workers for whom the campaign has no work, so that they are not "
-        "offered a HIT in vain. It says nothing about the quality of anybody's work.",
-    )
-    hit_type_id = run.marketplace.hit_type(
-        Title=config.hit.title,
-        Description=config.hit.description,
-        Keywords=config.hit.keywords,
-        Reward=str(config.hit.reward),
-        AssignmentDurationInSeconds=config.hit.minutes * 60,
-        AutoApprovalDelayInSeconds=config.hit.auto_approval_days * 86_400,
-        QualificationRequirements=qualification_requirements(
-            config.workers, exclusion_type_id=exclusion, endpoint=campaign.endpoint
-        ),
-    )
-    hit_type, _ = HitType.objects.get_or_create(
-        campaign=campaign,
-        hit_type_id=hit_type_id,
-        defaults={"exclusion_type_id": exclusion, "created_at": run.at},
-    )
-    return hit_type
+    planned = run.campaign.hits.filter(status=HitStatus.PLANNED).order_by("pk")
+    if not run.sync.listing:
+        # The token of an older one is forgotten there; only a listing tells whether it was made.
+        planned = planned.filter(planned_at__gt=run.at - TOKENS_HOLD)
+    for hit in run.healthy_first(planned, HIT_NAME):
+        # Asked again each time: it may have been paused since this run began.
+        if not Campaign.objects.filter(pk=hit.campaign_id, status=CampaignStatus.RUNNING).exists():
+            return
+        with run.alone(HIT_NAME(hit)):
+            _create(run, hit)
 
 
 def outstanding_seats(campaign: Campaign) -> int:
     """Seats that may still bring a submission: planned, free, or taken."""
     planned = campaign.hits.filter(status=HitStatus.PLANNED).aggregate(n=Sum("seats", default=0))
     created = campaign.hits.created().aggregate(n=Sum(F("available") + F("pending"), default=0))
-    return planned["n"] + created["n"]
+    return int(planned["n"] + created["n"])
+
+
+@dataclass(frozen=True)
+class Excess:
+    """Seats that are too many: more than there is work for, and more than the budget pays for, as
+    after a restore from a backup."""
+
+    unwanted: int = 0
+    unaffordable: int = 0
 
 
 @transaction.atomic
-def plan_seats(run: Run, hit_type: HitType) -> int:
-    """Write down the HITs that are missing, as far as the budget goes; returns how many seats are
-    too many (or, below zero, were missing). Two reconcilers wait for each other here."""
+def plan_seats(run: Run, hit_type: HitType) -> Excess:
+    """Write down the HITs that are missing, as far as the budget goes; returns what is too much.
+    Two reconcilers wait for each other here."""
     campaign = Campaign.objects.select_for_update().get(pk=run.campaign.pk)
+    if campaign.status != CampaignStatus.RUNNING:
+        return Excess()
     config = campaign.config
     work = open_work(campaign)
     wanted = -(-work.responses // config.hit.images)
     outstanding = outstanding_seats(campaign)
-    affordable = max(0, int(spend(campaign).left // seat_cost(campaign)))
+    # Rounded down, also below zero.
+    affordable = math.floor(spend(campaign).left / seat_cost(campaign))
     seats = max(0, min(wanted - outstanding, affordable))
     most = _most_seats(work, config.hit.assignments)
     sizes = [most] * (seats // most) + ([seats % most] if seats % most else [])
@@ -96,7 +89,7 @@ def plan_seats(run: Run, hit_type: HitType) -> int:
         )
         for size in sizes
     )
-    return outstanding - wanted
+    return Excess(unwanted=max(0, outstanding - wanted), unaffordable=max(0, -affordable))
 
 
 def _most_seats(work: OpenWork, limit: int) -> int:
@@ -107,24 +100,32 @@ def _most_seats(work: OpenWork, limit: int) -> int:
 
 def _create(run: Run, hit: Hit) -> None:
     lifetime = timedelta(days=run.campaign.config.hit.lifetime_days)
-    hit_id = run.marketplace.create_hit(
-        hit_type_id=hit.hit_type.hit_type_id,
-        seats=hit.seats,
-        lifetime_seconds=int(lifetime.total_seconds()),
-        question=external_question(run.campaign),
-        token=hit.token,
-    )
-    adopt(hit, hit_id, timezone.now() + lifetime)
+    try:
+        created = run.marketplace.create_hit(
+            hit_type_id=hit.hit_type.hit_type_id,
+            seats=hit.seats,
+            lifetime_seconds=int(lifetime.total_seconds()),
+            question=external_question(run.campaign),
+            annotation=str(Annotation.of(hit, installation_name())),
+            token=hit.token,
+        )
+    except MarketplaceError as error:
+        run.stop_without_funds(error)
+        raise
+    adopt(hit, created.hit_id, created.expires_at)
     run.sync.hits_created += 1
 
 
-def _expire_excess(run: Run, excess: int) -> None:
-    """Expire HITs whose free seats are all too many; what they had open is planned anew if it is
-    wanted again."""
+def _expire_excess(run: Run, excess: Excess) -> None:
+    """Expire HITs all of whose free seats are unwanted, and as many more as the budget does not
+    pay for; seats that are wanted are planned again."""
+    unwanted, unaffordable = excess.unwanted, excess.unaffordable
     for hit in run.campaign.hits.filter(status=HitStatus.OPEN, available__gt=0).order_by("-pk"):
-        if hit.available <= excess:
-            expire(run, hit)
-            excess -= hit.available
+        if hit.available <= unwanted or unaffordable > 0:
+            with run.alone(HIT_NAME(hit)):
+                expire(run, hit)
+            unwanted -= hit.available
+            unaffordable -= hit.available
 
 
 def _expire_stuck(run: Run) -> None:
@@ -139,12 +140,6 @@ def _expire_stuck(run: Run) -> None:
     used = run.campaign.hits.filter(
         status=HitStatus.OPEN, available__gt=0, pending=0, ingested__gt=0
     )
-    for hit in used.order_by("pk"):
-        expire(run, hit)
-
-
-def expire(run: Run, hit: Hit) -> None:
-    """Take a HIT from new workers. Its free seats stay promised until the marketplace's next
-    listing says that nobody took one in between."""
-    run.marketplace.expire_hit(hit.hit_id or "")
-    Hit.objects.filter(pk=hit.pk, status=HitStatus.OPEN).update(status=HitStatus.EXPIRED)
+    for hit in run.healthy_first(used.order_by("pk"), HIT_NAME):
+        with run.alone(HIT_NAME(hit)):
+            expire(run, hit)

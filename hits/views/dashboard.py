@@ -25,6 +25,7 @@ from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
 from hits.services.syncs import ask_for_sync
 from hits.statistics import (
+    assignments_at_work,
     measured_pay,
     overviews,
     responses_per_hour,
@@ -38,6 +39,7 @@ from qualcontrol.models import SpotCheck
 from qualcontrol.services import exclude_worker, exclusion_preview
 
 MOST_ACTIVE = 8
+MOST_PROBLEMS = 20
 
 
 @require_safe
@@ -65,7 +67,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"{campaign} is a draft; look at its cost, then publish it.")
+            messages.success(request, f"Draft {campaign} created. Check its cost, then publish it.")
             return redirect(campaign)
     status = 422 if form.errors else 200
     return render(request, "hits/dashboard_new.html", {"form": form}, status=status)
@@ -86,6 +88,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": found,
         "progress": numbers,
+        "being_written": assignments_at_work(found) * found.config.hit.images,
         "steps": next_steps(
             found, progress=numbers, spend=money, open_checks=open_checks, last_sync=last_sync
         ),
@@ -102,6 +105,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
         "workers": figures_of(found, latest_workers(found, most=MOST_ACTIVE)),
         "open_checks": open_checks,
         "last_sync": last_sync,
+        "sync_problems": found.sync_problems.all()[:MOST_PROBLEMS],
         "sync_state": sync_state(found, at=at),
         "releases": found.releases.all()[:5],
     }
@@ -226,7 +230,7 @@ def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         except DomainError as error:
             messages.warning(request, str(error))
         else:
-            messages.success(request, "The rejection is asked for; the next sync carries it out.")
+            messages.success(request, "Rejection scheduled for the next sync.")
         return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
     context = {"campaign": found, "response": response, "form": form}
     status = 422 if form.errors else 200

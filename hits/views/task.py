@@ -5,12 +5,11 @@ who opened the page, and a signed token in the form says it again when the answe
 """
 
 import re
-from contextlib import suppress
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -21,15 +20,15 @@ from django.views.decorators.http import require_http_methods
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.language.text import Problem
-from annotate.models import Campaign, Claim
+from annotate.models import Campaign, Task
 from annotate.services.claims import NothingToDo
 from hits import tokens
 from hits.behaviour import behaviour_field, device_of
-from hits.client import MarketplaceError
-from hits.endpoints import Endpoint, WrongEndpoint, endpoint_of, origin_of
-from hits.services import turns
-from hits.services.accounts import account_for
-from hits.tokens import Turn
+from hits.endpoints import Endpoint, endpoint_of, origin_of
+from hits.services import pages
+from hits.services.accounts import known_account
+from hits.services.barring import bar_if_done
+from hits.tokens import TaskForm, Turn
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -60,7 +59,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     return _framed(response, endpoint)
 
 
-STATUS = {turns.UnknownHit: 404, turns.AlreadySubmitted: 409, tokens.TokenRefused: 403}
+STATUS = {pages.UnknownHit: 404, pages.AlreadySubmitted: 409, tokens.TokenRefused: 403}
 
 
 def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
@@ -96,97 +95,80 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _open(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
     try:
-        claims = _claims(campaign, turn)
-    except NothingToDo:
-        return _nothing_left(request, campaign, turn)
-    return _form(request, campaign, turn, claims, fields=turns.stored_fields(claims))
-
-
-def _claims(campaign: Campaign, turn: Turn) -> list[Claim]:
-    """The claims of the turn. Before a worker is told that nothing is left, places are looked for
-    that others have given back; raises NothingToDo."""
-    at = timezone.now()
-    try:
-        return turns.open_turn(campaign=campaign, turn=turn, at=at)[1]
-    except NothingToDo:
-        with suppress(MarketplaceError, WrongEndpoint):
-            turns.release_returned(campaign=campaign, turn=turn, at=at)
-    return turns.open_turn(campaign=campaign, turn=turn, at=at)[1]
-
-
-def _nothing_left(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
-    account = account_for(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
-    with transaction.atomic():
-        turns.keep_away(campaign=campaign, account=account)
-    return render(request, "hits/nothing_left.html", _common(campaign))
+        page = pages.open_page(campaign=campaign, turn=turn, at=timezone.now())
+    except (NothingToDo, pages.WaitsForVerdicts) as reason:
+        account = known_account(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
+        if account is not None:
+            bar_if_done(campaign=campaign, account=account)
+        waits = isinstance(reason, pages.WaitsForVerdicts)
+        template = "hits/first_answers_checked.html" if waits else "hits/nothing_left.html"
+        return render(request, template, _common(campaign))
+    return _form(request, campaign, page, fields=page.fields)
 
 
 def _form(
     request: HttpRequest,
     campaign: Campaign,
-    turn: Turn,
-    claims: list[Claim],
+    page: pages.OpenPage,
     *,
-    fields: dict[str, str],
-    problems: dict[int, list[Problem]] | None = None,
+    fields: Mapping[str, str],
+    problems: Mapping[int, list[Problem]] | None = None,
 ) -> HttpResponse:
     problems = problems or {}
     items = [
-        _item(campaign, claim.task, number, fields, problems.get(claim.pk, []))
-        for number, claim in enumerate(claims, start=1)
+        _item(campaign, task, number, fields, problems.get(task.pk, []))
+        for number, task in enumerate(page.tasks, start=1)
     ]
     context = {
         **_common(campaign),
         "items": items,
         "has_problems": bool(problems),
-        # Open for who is new here, folded for who has read them.
-        "shows_instructions": not claims[0].worker.responses.exists(),
-        "token": tokens.sign(turn),
-        "turn": turn,
+        # Open for a worker's first HIT, folded once they have read them.
+        "shows_instructions": page.is_first,
+        "token": tokens.sign(page.form),
+        "turn": page.form.turn,
     }
     return render(request, "hits/task.html", context, status=422 if problems else 200)
 
 
 def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Keep the answer, then hand it on to the marketplace."""
-    lifetime = timedelta(minutes=campaign.config.hit.minutes) + turns.GRACE
-    turn = tokens.read(request.POST.get("token", ""), max_age=lifetime)
+    lifetime = timedelta(minutes=campaign.config.hit.minutes) + pages.GRACE
+    form = tokens.read(request.POST.get("token", ""), max_age=lifetime)
     fields = {name: str(value) for name, value in request.POST.items() if name != "token"}
     try:
-        with transaction.atomic():
-            stored = turns.store_answers(
-                campaign=campaign,
-                turn=turn,
-                fields=fields,
-                at=timezone.now(),
-                device=device_of(request.headers),
-            )
-            turns.keep_away(campaign=campaign, account=stored.assignment.account)
-    except turns.AnswersRefused as error:
-        return _refused(request, campaign, turn, fields, error)
+        passed_on = pages.store_answers(
+            campaign=campaign,
+            form=form,
+            fields=fields,
+            at=timezone.now(),
+            device=device_of(request.headers),
+        )
+    except pages.AnswersRefused as error:
+        return _refused(request, campaign, form, fields, error)
     if _wants_json(request):
-        return JsonResponse({"fields": stored.fields})
-    context = {**_common(campaign), "turn": turn, "fields": stored.fields}
+        return JsonResponse({"fields": passed_on})
+    context = {**_common(campaign), "turn": form.turn, "fields": passed_on}
     return render(request, "hits/forward.html", context)
 
 
 def _refused(
     request: HttpRequest,
     campaign: Campaign,
-    turn: Turn,
-    fields: dict[str, str],
-    error: turns.AnswersRefused,
+    form: TaskForm,
+    fields: Mapping[str, str],
+    error: pages.AnswersRefused,
 ) -> HttpResponse:
-    claims = list(Claim.objects.filter(pk__in=error.problems).with_task())
+    page = pages.shown_again(campaign=campaign, form=form)
     if _wants_json(request):
         kind = KINDS[campaign.kind]
         problems = {
-            kind.field_names(claim.task)[0]: [p.message for p in error.problems[claim.pk]]
-            for claim in claims
+            kind.field_names(task)[0]: [problem.message for problem in error.problems[task.pk]]
+            for task in page.tasks
+            if task.pk in error.problems
         }
         return JsonResponse({"problems": problems}, status=422)
-    _, claims = turns.open_turn(campaign=campaign, turn=turn, at=timezone.now())
-    return _form(request, campaign, turn, claims, fields=fields, problems=dict(error.problems))
+    return _form(request, campaign, page, fields=fields, problems=error.problems)
 
 
 def _wants_json(request: HttpRequest) -> bool:
@@ -195,9 +177,9 @@ def _wants_json(request: HttpRequest) -> bool:
 
 def _item(
     campaign: Campaign,
-    task: Any,
+    task: Task,
     number: int,
-    fields: dict[str, str] | None = None,
+    fields: Mapping[str, str] | None = None,
     problems: list[Problem] | None = None,
 ) -> dict[str, Any]:
     """One task as the page shows it: the kind's own context, the answer so far, its problems."""
@@ -215,6 +197,7 @@ def _common(campaign: Campaign) -> dict[str, Any]:
     kind = KINDS[campaign.kind]
     return {
         "campaign": campaign,
+        "kind": kind,
         "config": campaign.config,
         "endpoint": endpoint_of(campaign.endpoint),
         "instructions_template": kind.instructions_template_name,

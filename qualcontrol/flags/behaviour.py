@@ -61,19 +61,19 @@ def _typing(text: str, conduct: Conduct, limits: Flags) -> Flag | None:
     speed, most = typed / conduct.seconds_writing, limits.characters_a_second
     if speed <= most:
         return None
-    why = f"{speed:.0f} characters a second are more than people type."
+    why = f"Typed {speed:.0f} characters per second, faster than people type."
     return Flag("fast_typing", speed, most, why)
 
 
 def _hasty(conduct: Conduct, limits: Flags) -> Flag | None:
     if conduct.seconds is None or conduct.seconds >= limits.seconds:
         return None
-    why = f"It was sent {conduct.seconds:.0f} seconds after the page was opened."
+    why = f"Submitted {conduct.seconds:.0f} s after the page was opened."
     return Flag("hasty", conduct.seconds, limits.seconds, why)
 
 
 def _left(conduct: Conduct, limits: Flags) -> Flag | None:
     if conduct.times_left is None or conduct.times_left < limits.times_left:
         return None
-    why = f"The page was left {conduct.times_left} times for another window."
+    why = f"The worker left the page {conduct.times_left} times."
     return Flag("left_page", conduct.times_left, limits.times_left, why)

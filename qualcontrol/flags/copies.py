@@ -79,14 +79,14 @@ def _example(caption: Neighbour, config: CampaignConfig) -> Flag | None:
     least = config.flags.copy_similarity
     if alike < least:
         return None
-    return Flag("copies_example", alike, least, "It copies an example of the instructions.")
+    return Flag("copies_example", alike, least, "Copies an example from the instructions.")
 
 
 def _own(own: Iterable[Match], limits: Flags) -> Flag | None:
     match = _copied(own, limits)
     if match is None:
         return None
-    why = f"It repeats an earlier caption of the same worker: “{match.original.text}”"
+    why = f"Repeats an earlier caption by the same worker: “{match.original.text}”"
     return Flag("copies_own", match.similarity, limits.copy_similarity, why)
 
 
@@ -99,7 +99,7 @@ def _repeats(caption: Neighbour, latest: Sequence[Neighbour], limits: Flags) -> 
     if len(alike) < limits.repeats:
         return None
     why = (
-        f"{len(alike)} of the worker's latest {len(latest)} captions are much like it, "
+        f"{len(alike)} of the worker's latest {len(latest)} captions are similar, "
         f"such as “{alike[-1].text}”"
     )
     return Flag("repeats", len(alike), limits.repeats, why)
@@ -113,11 +113,13 @@ def _others(
         return []
     original = match.original
     neighbours.note_copy(caption, original, match.similarity)
-    why = f"It is much like an earlier caption of another worker: “{original.text}”"
+    why = f"Similar to an earlier caption by another worker: “{original.text}”"
     flags = [Flag("copies_other", match.similarity, limits.copy_similarity, why)]
     count = neighbours.copies_of(caption.worker, original.worker)
     if count >= limits.twin_copies and _in_step(caption, neighbours.whole(original), limits):
-        why = f"{count} captions of the account copy one other account, soon after it."
+        why = (
+            f"{count} of the worker's captions copy one other account shortly after it wrote them."
+        )
         flags.append(Flag("twin_account", count, limits.twin_copies, why))
     return flags
 

@@ -1,7 +1,7 @@
 """What a flag is: a named sign of careless work, with the figure it rests on."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Self
 
 
@@ -15,7 +15,12 @@ class Flag:
     why: str  # a sentence for the reviewer
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "value": round(self.value, 3)}
+        return {
+            "code": self.code,
+            "value": round(self.value, 3),
+            "threshold": self.threshold,
+            "why": self.why,
+        }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:

@@ -92,7 +92,7 @@ MAY_DOUBLE = _listed("had that very")
 VOWEL = re.compile(r"[aeiou](?!ne\b|ni|se|ur|ti|we|k)")
 CONSONANT = re.compile(r"[bcdgjkpqtvwyz][a-z]*[aeiouy]")
 CAPITAL_IN_MIDDLE = re.compile(r"[a-z,]\s+(A|An|The|In|On|With|And|Is|Are|Of|At|There|Several)\s")
-STOP_IN_MIDDLE = re.compile(r"[a-z]{3,}\.\s+[a-z]")
+STOP_IN_MIDDLE = re.compile(r"[a-z]{3,40}\.\s+[a-z]")
 
 
 def impossible_pairs(text: str) -> list[str]:

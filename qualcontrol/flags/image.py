@@ -6,6 +6,7 @@ from statistics import median
 
 from annotate.config import CampaignConfig, Flags
 from annotate.language.english import rarity, stem, words
+from annotate.wording import counted
 from qualcontrol.flags.flag import Flag
 
 CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy"})
@@ -59,7 +60,7 @@ def wording_flags(texts: Sequence[str], config: CampaignConfig) -> list[list[Fla
 def _unlike(share: float | None, others: int, limits: Flags) -> list[Flag]:
     if share is None or share >= limits.unlike:
         return []
-    why = f"It is {share:.0%} as much like the {others} other answers as those are like each other."
+    why = f"Only {share:.0%} as similar to the {others} other responses as those are to each other."
     if share < limits.very_unlike:
         return [Flag("very_unlike", share, limits.very_unlike, why)]
     return [Flag("unlike", share, limits.unlike, why)]
@@ -79,7 +80,7 @@ def _names_none(
         return []
     first = sorted(shared, key=lambda thing: (-named[thing], thing))[:3]
     listed = ", ".join(f"“{_as_written(thing, tokens)}”" for thing in first)
-    why = f"It names none of the {len(shared)} things that several others name, such as {listed}."
+    why = f"Names none of the {len(shared)} things that several others name, such as {listed}."
     return [Flag("names_none", len(shared), limits.shared_things, why)]
 
 
@@ -94,7 +95,7 @@ def _length(length: int, others: list[int], limits: Flags) -> list[Flag]:
         return []
     usual = median(others)
     ratio = length / usual if usual else 1.0
-    why = f"It has {length} words; half of the others {usual:g}."
+    why = f"{counted(length, 'word')}; the median of the others is {usual:g}."
     if ratio <= limits.brief:
         return [Flag("brief", ratio, limits.brief, why)]
     if ratio >= limits.wordy:

@@ -105,7 +105,7 @@ class InMemory:
         for key in keys:
             self._filed[key].append(caption)
 
-    def note_copy(self, caption: Neighbour, original: Neighbour, similarity: float) -> None:
+    def note_copy(self, caption: Neighbour, original: Neighbour, _similarity: float) -> None:
         self._copies[caption.worker, original.worker] += 1
 
 

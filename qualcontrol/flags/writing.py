@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from annotate.config import CampaignConfig
 from annotate.language.english import is_known, words
 from annotate.language.text import LISTING_WORDS, THERE_IS, URL, is_keyword_list
+from annotate.wording import counted
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.grammar import (
     FUNCTION_WORDS,
@@ -17,7 +18,7 @@ from qualcontrol.flags.grammar import (
 
 # What the instructions forbid: the future, guesses, and what a person might say.
 GUESS = re.compile(r"\b(will|going to|might|probably|maybe|perhaps)\b", re.IGNORECASE)
-QUOTATION = re.compile(r"[\"“«][^\"”»]{3,}[\"”»]")
+QUOTATION = re.compile(r"[\"“«][^\"“”«»]{3,}[\"”»]")
 # Texts of fewer words are too short to say much about their language.
 FEWEST_WORDS = 4
 # The commonest words of languages that workers write in, without those that are English, too.
@@ -73,14 +74,14 @@ def _too_short(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     count, least = len(words(text)), config.captions.least_words
     if count >= least:
         return None
-    return Flag("too_short", count, least, f"It has {count} words; the rules ask for {least}.")
+    return Flag("too_short", count, least, f"{counted(count, 'word')}; the minimum is {least}.")
 
 
 def _too_long(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     count, most = len(words(text)), config.captions.most_words
     if count <= most:
         return None
-    return Flag("too_long", count, most, f"It has {count} words; the rules allow {most}.")
+    return Flag("too_long", count, most, f"{counted(count, 'word')}; the maximum is {most}.")
 
 
 def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
@@ -92,7 +93,9 @@ def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     named = [match.group().strip() for match in found if match]
     if not named:
         return None
-    return Flag("rule_words", len(named), 1, f"It has what the instructions forbid: “{named[0]}”.")
+    return Flag(
+        "rule_words", len(named), 1, f"Contains what the instructions forbid: “{named[0]}”."
+    )
 
 
 def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag | None:
@@ -101,9 +104,9 @@ def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag
     # Who has a verb or a preposition lists nothing; keywords are looked up for the others alone.
     joins = any(word in FUNCTION_WORDS and word not in LISTING_WORDS for word in words(text))
     if not joins and is_keyword_list(text, keywords()):
-        why = "It is a list of the keywords."
+        why = "Only lists the keywords."
     elif share < least and len(words(text)) >= FEWEST_WORDS:
-        why = f"It reads like a list: {share:.0%} of its words are function words."
+        why = f"Reads like a list: {share:.0%} of the words are function words."
     else:
         return None
     return Flag("keyword_list", share, least, why)
@@ -114,7 +117,7 @@ def _misspelled(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     least = config.flags.misspelled
     if len(unknown) < least:
         return None
-    why = f"No word list has {', '.join(f'“{word}”' for word in unknown[:3])}."
+    why = f"Unknown words: {', '.join(f'“{word}”' for word in unknown[:3])}."
     return Flag("misspelled", len(unknown), least, why)
 
 
@@ -127,8 +130,8 @@ def _gibberish(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     if max(unknown, repeated) < least:
         return None
     if unknown >= repeated:
-        return Flag("gibberish", unknown, least, f"{unknown:.0%} of its words are no words.")
-    return Flag("gibberish", repeated, least, f"{repeated:.0%} of its words repeat others of it.")
+        return Flag("gibberish", unknown, least, f"{unknown:.0%} of the words are unknown.")
+    return Flag("gibberish", repeated, least, f"{repeated:.0%} of the words are repetitions.")
 
 
 def _foreign(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
@@ -141,7 +144,7 @@ def _foreign(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
     if letters and 1 - latin / len(letters) >= least:
         share = 1 - latin / len(letters)
-        return Flag("foreign", share, least, f"{share:.0%} of its letters are not Latin.")
+        return Flag("foreign", share, least, f"{share:.0%} of the letters are not Latin.")
     if len(tokens) < FEWEST_WORDS:
         return None
     shares = {
@@ -151,17 +154,19 @@ def _foreign(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     language = max(shares, key=lambda name: (shares[name], name))
     if shares[language] < max(least, own):
         return None
-    return Flag("foreign", shares[language], least, f"It seems to be {language}.")
+    return Flag("foreign", shares[language], least, f"Appears to be {language}.")
 
 
-def _unfinished(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+def _unfinished(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     last = breaks_off_at(text)
-    return Flag("unfinished", 1, 1, f"It breaks off at “{last}”.") if last else None
+    return Flag("unfinished", 1, 1, f"Breaks off at “{last}”.") if last else None
 
 
 def _order(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     pairs, limits = impossible_pairs(text), config.flags
-    why = f"English does not have {', '.join(f'“{pair}”' for pair in pairs[:3])}."
+    why = (
+        f"Word pairs that do not occur in English: {', '.join(f'“{pair}”' for pair in pairs[:3])}."
+    )
     if len(pairs) >= limits.broken_order:
         return Flag("broken_order", len(pairs), limits.broken_order, why)
     return (
@@ -175,13 +180,13 @@ def _ornate(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     found = [match.group() for match in ORNATE.finditer(text)]
     if len(found) < config.flags.ornate:
         return None
-    why = f"It is worded more richly than captions are: “{found[0]}”."
+    why = f"Unusually ornate wording: “{found[0]}”."
     return Flag("ornate", len(found), config.flags.ornate, why)
 
 
-def _sentences(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+def _sentences(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     count = 1 + len(SENTENCE_END.findall(text))
-    return Flag("sentences", count, 2, f"It has {count} sentences.") if count > 1 else None
+    return Flag("sentences", count, 2, f"Has {count} sentences.") if count > 1 else None
 
 
 SIGNS: tuple[Sign, ...] = (

@@ -2,7 +2,14 @@
 
 from qualcontrol.models.checks import Hold, Judgement, SpotCheck, Verdict
 from qualcontrol.models.decisions import Act, Decision
-from qualcontrol.models.exclusions import Appeal, Exclusion, Pause, Proposal, kept_out
+from qualcontrol.models.exclusions import (
+    Appeal,
+    Exclusion,
+    Pause,
+    Proposal,
+    kept_out,
+    waiting_for_verdicts,
+)
 from qualcontrol.models.flags import Assessment, Copying, CopyKey
 from qualcontrol.models.gold import Gold, GoldAnswer
 from qualcontrol.models.standing import Standing, StandingChange, Weights
@@ -27,4 +34,5 @@ __all__ = [
     "Verdict",
     "Weights",
     "kept_out",
+    "waiting_for_verdicts",
 ]

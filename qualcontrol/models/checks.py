@@ -56,11 +56,12 @@ class SpotCheck(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(verdict="", judged_at=None)
-                | Q(verdict__in=["GOOD", "BAD"], judged_at__isnull=False),
+                | Q(verdict__in=Verdict.values, judged_at__isnull=False),
                 name="spot_check_judged_at_matches_verdict",
             ),
             models.CheckConstraint(
-                condition=~Q(verdict="BAD") | ~Q(reason=""), name="spot_check_bad_has_a_reason"
+                condition=~Q(verdict=Verdict.BAD) | ~Q(reason=""),
+                name="spot_check_bad_has_a_reason",
             ),
         ]
         indexes = [
@@ -95,7 +96,7 @@ class Judgement(models.Model):
                 name="judgement_once_without_a_name",
             ),
             models.CheckConstraint(
-                condition=~Q(verdict="BAD") | ~Q(reason=""), name="judgement_bad_has_a_reason"
+                condition=~Q(verdict=Verdict.BAD) | ~Q(reason=""), name="judgement_bad_has_a_reason"
             ),
         ]
 

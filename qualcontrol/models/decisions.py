@@ -49,7 +49,7 @@ class Decision(models.Model):
                 name="decision_has_a_subject",
             ),
             models.CheckConstraint(
-                condition=~Q(act__in=["REJECT", "EXCLUDE"]) | ~Q(reason=""),
+                condition=~Q(act__in=[Act.REJECT, Act.EXCLUDE]) | ~Q(reason=""),
                 name="decision_against_a_worker_has_a_reason",
             ),
         ]

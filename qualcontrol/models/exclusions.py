@@ -1,15 +1,16 @@
 """Workers who are kept out of a campaign, for good or for now, and what is said about it."""
 
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotate.models import Campaign, Worker
+from annotate.models import Campaign, Response, Worker
+from qualcontrol.models.checks import SpotCheck
 
 
-class KeptOutQuerySet(models.QuerySet):
+class KeptOutQuerySet(models.QuerySet[Any]):
     def in_force(self) -> Self:
         return self.filter(lifted_at=None)
 
@@ -67,15 +68,39 @@ class Pause(models.Model):
 
 
 def kept_out(campaign: Campaign) -> models.QuerySet[Worker]:
-    """The workers who get no new tasks of the campaign: the excluded and the paused."""
+    """The workers who get no new tasks of the campaign: the excluded, the paused, and those who
+    wait for verdicts."""
+    found = _is_excluded_or_paused(campaign)
+    if campaign.config.review.trial:
+        found |= _waits(campaign)
+    return Worker.objects.filter(found)
+
+
+def waiting_for_verdicts(campaign: Campaign) -> models.QuerySet[Worker]:
+    """The workers who have submitted as many responses as the campaign's trial allows, whose first
+    ones are not all judged yet, and whom nothing else keeps out. It is computed from the verdicts,
+    so they may go on as soon as the last one is given."""
+    if not campaign.config.review.trial:
+        return Worker.objects.none()
+    return Worker.objects.filter(_waits(campaign)).exclude(_is_excluded_or_paused(campaign))
+
+
+def _is_excluded_or_paused(campaign: Campaign) -> Q:
     theirs = {"campaign": campaign, "worker": models.OuterRef("pk")}
-    return Worker.objects.filter(
-        models.Exists(Exclusion.objects.in_force().filter(**theirs))
-        | models.Exists(Pause.objects.in_force().filter(**theirs))
-    )
+    excluded = models.Exists(Exclusion.objects.in_force().filter(**theirs))
+    return Q(excluded) | Q(models.Exists(Pause.objects.in_force().filter(**theirs)))
 
 
-class QuestionQuerySet(models.QuerySet):
+def _waits(campaign: Campaign) -> Q:
+    trial = campaign.config.review.trial
+    worker = models.OuterRef("pk")
+    firsts = SpotCheck.objects.of(campaign).open().filter(is_first=True, response__worker=worker)
+    submitted = Response.objects.of(campaign).filter(worker=worker)
+    last_of_trial = submitted.order_by("pk")[trial - 1 : trial]
+    return Q(models.Exists(firsts), models.Exists(last_of_trial))
+
+
+class QuestionQuerySet(models.QuerySet[Any]):
     def open(self) -> Self:
         """What nobody has answered."""
         return self.filter(answered_at=None)

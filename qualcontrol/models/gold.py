@@ -1,5 +1,6 @@
 """Gold: judgements that are known beforehand, by which reviewers are measured, not workers."""
 
+import uuid
 from typing import Self
 
 from django.conf import settings
@@ -21,6 +22,8 @@ class Gold(models.Model):
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="gold")
     task = models.ForeignKey(Task, models.PROTECT, related_name="gold")
+    # Names a made-up caption on review pages, where a response has a key of the same form.
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     response = models.OneToOneField(
         Response, models.PROTECT, null=True, blank=True, related_name="gold"
     )
@@ -39,7 +42,7 @@ class Gold(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(response__isnull=False, text="")
-                | (Q(response=None, verdict="BAD") & ~Q(text="")),
+                | (Q(response=None, verdict=Verdict.BAD) & ~Q(text="")),
                 name="gold_is_a_response_or_made_up_and_bad",
             ),
         ]

@@ -6,7 +6,7 @@ have a lock of their own, which is never waited for with another one held.
 """
 
 from qualcontrol.services.appeals import answer_appeal, enter_appeal
-from qualcontrol.services.batches import judge_lines
+from qualcontrol.services.batches import judge_file
 from qualcontrol.services.errors import (
     AlreadyAnswered,
     AlreadyExcluded,
@@ -70,7 +70,7 @@ __all__ = [
     "item_by_key",
     "judge",
     "judge_item",
-    "judge_lines",
+    "judge_file",
     "keep_judgement",
     "learn",
     "leave_worker",

@@ -8,8 +8,9 @@ from django.db import transaction
 from annotate.models import Campaign, Worker
 from qualcontrol.models import Act, Appeal
 from qualcontrol.services.decisions import log_about
-from qualcontrol.services.errors import AlreadyAnswered, CannotAppeal, reason_given
+from qualcontrol.services.errors import AlreadyAnswered, CannotAppeal, text_given
 from qualcontrol.services.exclusions import reinstate_worker
+from qualcontrol.services.locks import lock_worker
 
 
 @transaction.atomic
@@ -17,13 +18,13 @@ def enter_appeal(
     *, campaign: Campaign, worker: Worker, text: str, actor: User | None, at: datetime
 ) -> Appeal:
     """Keep what an excluded worker sent. Raises CannotAppeal, ReasonMissing."""
-    text = reason_given(text, "appeal: what the worker wrote")
-    Worker.objects.select_for_update().get(pk=worker.pk)
+    text = text_given(text, "what the worker wrote")
+    lock_worker(worker)
     exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
     if exclusion is None:
         raise CannotAppeal(f"{worker} is not excluded from {campaign}.")
     if exclusion.appeals.open().exists():
-        raise CannotAppeal(f"An appeal of {worker} waits for its answer already.")
+        raise CannotAppeal(f"{worker} already has an open appeal.")
     log_about(worker, campaign=campaign, act=Act.APPEAL, reason="", actor=actor, at=at)
     return Appeal.objects.create(exclusion=exclusion, text=text, received_at=at)
 
@@ -32,18 +33,20 @@ def enter_appeal(
 def answer_appeal(
     *, appeal: Appeal, is_granted: bool, answer: str, actor: User, at: datetime
 ) -> int:
-    """Answer an appeal; granted, the exclusion is undone. How many responses count again.
+    """Answer an appeal. Granted, the exclusion that it is against is undone, if it is still in
+    force; an exclusion that was made later stays. How many responses count again.
 
     Raises AlreadyAnswered, ReasonMissing.
     """
-    answer = reason_given(answer, "answer: the worker has a right to know it")
+    answer = text_given(answer, "an answer: the worker has a right to one")
     campaign, worker = appeal.exclusion.campaign, appeal.exclusion.worker
-    Worker.objects.select_for_update().get(pk=worker.pk)
+    lock_worker(worker)
     waiting = Appeal.objects.open().filter(pk=appeal.pk)
     if not waiting.update(answer=answer, is_granted=is_granted, answered_at=at, answered_by=actor):
-        raise AlreadyAnswered("This appeal was answered before.")
+        raise AlreadyAnswered("This appeal is already answered.")
     log_about(worker, campaign=campaign, act=Act.ANSWER, reason=answer[:1024], actor=actor, at=at)
-    if not is_granted or not campaign.exclusions.in_force().filter(worker=worker).exists():
+    is_in_force = campaign.exclusions.in_force().filter(pk=appeal.exclusion_id).exists()
+    if not is_granted or not is_in_force:
         return 0
     return reinstate_worker(
         campaign=campaign, worker=worker, actor=actor, reason="appeal granted", at=at

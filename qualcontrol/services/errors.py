@@ -7,7 +7,7 @@ class AlreadyJudged(DomainError):
     """The response needs no judgement of this reviewer's any more."""
 
 
-JUDGED_BY_YOU = "You have judged this answer already."
+JUDGED_BY_YOU = "You have already judged this response."
 
 
 class ReasonMissing(DomainError):
@@ -50,9 +50,14 @@ class NoGold(DomainError):
     """This cannot be made gold."""
 
 
+def text_given(text: str, what: str) -> str:
+    """The text without surrounding white space; raises ReasonMissing if nothing is left."""
+    text = text.strip()
+    if not text:
+        raise ReasonMissing(f"Enter {what}.")
+    return text
+
+
 def reason_given(reason: str, what: str) -> str:
-    """The reason without white space around it; raises ReasonMissing."""
-    reason = reason.strip()
-    if not reason:
-        raise ReasonMissing(f"Give a reason for the {what}.")
-    return reason
+    """The reason without surrounding white space; raises ReasonMissing if nothing is left."""
+    return text_given(reason, f"a reason for the {what}")

@@ -32,6 +32,7 @@ from qualcontrol.services.errors import (
     NotPaused,
     reason_given,
 )
+from qualcontrol.services.locks import lock_worker
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def exclusion_preview(
     """The consequences of an exclusion; `seat_cost` is a seat's reward with its fee."""
     discarded = to_discard(campaign, worker)
     # A task with more answers than it wanted does not reopen when it loses one.
-    reopened = discarded.filter(task__places_left__gte=0).count()
+    reopened = discarded.filter(task__answers_missing__gte=0).count()
     seats = -(-reopened // campaign.config.hit.images)
     return ExclusionPreview(
         responses=discarded.count(),
@@ -112,17 +113,29 @@ def exclude_worker(
     would be otherwise. Raises AlreadyExcluded, ReasonMissing.
     """
     reason = reason_given(reason, "exclusion")
-    _lock(worker)
+    lock_worker(worker)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
-        raise AlreadyExcluded(f"{worker} is excluded from {campaign} already.")
+        raise AlreadyExcluded(f"{worker} is already excluded from {campaign}.")
     Exclusion.objects.create(campaign=campaign, worker=worker, reason=reason, excluded_at=at)
     log_about(worker, campaign=campaign, act=Act.EXCLUDE, reason=reason, actor=actor, at=at)
     Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at)
     Pause.objects.in_force().filter(campaign=campaign, worker=worker).update(lifted_at=at)
+    return discard_excluded(campaign=campaign, worker=worker, actor=actor, at=at)
+
+
+def discard_excluded(
+    *, campaign: Campaign, worker: Worker, actor: User | None, at: datetime
+) -> int:
+    """Discard the responses of an excluded worker that still count although the exclusion discards
+    them; how many they were, 0 for a worker who is not excluded. A verdict can add to them: with
+    `discard = "since_first_bad"` an earlier bad response takes those after it along. The worker is
+    locked by the caller."""
+    exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
+    if exclusion is None:
+        return 0
+    reason = f"worker excluded: {exclusion.reason}"
     return sum(
-        discard_for_exclusion(
-            lot, campaign=campaign, reason=f"worker excluded: {reason}", actor=actor, at=at
-        )
+        discard_for_exclusion(lot, campaign=campaign, reason=reason, actor=actor, at=at)
         for lot in response_services.in_lots(to_discard(campaign, worker))
     )
 
@@ -139,7 +152,7 @@ def reinstate_worker(
     """Let a worker in again and restore what their exclusion discarded, where a task still has a
     place for it; how many responses that were. The policy leaves them alone until there are new
     bad verdicts. Raises NotExcluded."""
-    _lock(worker)
+    lock_worker(worker)
     in_force = Exclusion.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotExcluded(f"{worker} is not excluded from {campaign}.")
@@ -170,11 +183,11 @@ def pause_worker(
     """Give a worker no new tasks for now; what they wrote stays, and what they are at is taken.
     Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
     reason = reason_given(reason, "pause")
-    _lock(worker)
+    lock_worker(worker)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
-        raise AlreadyExcluded(f"{worker} is excluded from {campaign}, and so gets no tasks.")
+        raise AlreadyExcluded(f"{worker} is excluded from {campaign} and gets no tasks.")
     if Pause.objects.in_force().filter(campaign=campaign, worker=worker).exists():
-        raise AlreadyPaused(f"{worker} is paused in {campaign} already.")
+        raise AlreadyPaused(f"{worker} is already paused in {campaign}.")
     Pause.objects.create(
         campaign=campaign, worker=worker, reason=reason, is_by_policy=actor is None, paused_at=at
     )
@@ -187,7 +200,7 @@ def let_go_on(
 ) -> None:
     """End a worker's pause. Where a person does, the policy leaves the worker alone until there
     are new bad verdicts. Raises NotPaused."""
-    _lock(worker)
+    lock_worker(worker)
     in_force = Pause.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotPaused(f"{worker} is not paused in {campaign}.")
@@ -200,8 +213,11 @@ def let_go_on(
 
 @transaction.atomic
 def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: datetime) -> bool:
-    """Put the policy's wish to exclude a worker before a person; False if it waits there."""
-    _lock(worker)
+    """Put the policy's proposal to exclude a worker before a person; False if one is open already.
+    Raises AlreadyExcluded."""
+    lock_worker(worker)
+    if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
+        raise AlreadyExcluded(f"{worker} is excluded from {campaign} already.")
     if Proposal.objects.open().filter(campaign=campaign, worker=worker).exists():
         return False
     Proposal.objects.create(campaign=campaign, worker=worker, reason=reason, proposed_at=at)
@@ -215,10 +231,10 @@ def leave_worker(
 ) -> None:
     """Answer the proposal to exclude a worker with no; a pause of the policy's ends with it. To
     say yes is `exclude_worker`. Raises NothingProposed."""
-    _lock(worker)
+    lock_worker(worker)
     waiting = Proposal.objects.open().filter(campaign=campaign, worker=worker)
     if not waiting.update(answered_at=at):
-        raise NothingProposed(f"Nobody proposes to exclude {worker} from {campaign}.")
+        raise NothingProposed(f"There is no proposal to exclude {worker} from {campaign}.")
     log_about(worker, campaign=campaign, act=Act.LEAVE, reason=reason.strip(), actor=actor, at=at)
     forgive(campaign, worker, at)
 
@@ -265,7 +281,3 @@ def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> set[int]:
 
 def _responses_of(log: QuerySet[Decision]) -> set[int]:
     return set(log.order_by().values_list("response_id", flat=True))
-
-
-def _lock(worker: Worker) -> None:
-    Worker.objects.select_for_update().get(pk=worker.pk)

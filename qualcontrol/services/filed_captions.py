@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import chain, repeat
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -98,11 +99,11 @@ class _Reads:
         of one length, so that it is written once."""
         return self._by_keys(*chain(keys, repeat(keys[-1], KEYS - len(keys))))
 
-    def _latest(self, campaign: int, worker: int) -> QuerySet:
+    def _latest(self, campaign: int, worker: int) -> QuerySet[Any, Any]:
         assessed = Assessment.objects.filter(campaign=campaign, worker=worker)
         latest = assessed.order_by("-position")
         return latest.values_list("position", "response_id", self._text)[:LATEST]
 
-    def _filed(self, *keys: int) -> QuerySet:
+    def _filed(self, *keys: int) -> QuerySet[Any, Any]:
         filed = CopyKey.objects.filter(key__in=keys)
         return filed.values_list("key", "response_id", "response__worker_id", self._text)

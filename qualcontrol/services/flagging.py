@@ -1,7 +1,6 @@
 """Flags of responses, kept in the database: made when a response is submitted, and those that
 compare it with its image's other answers made anew when another one arrives."""
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, partial
@@ -79,10 +78,11 @@ class _Unchanged(FiledCaptions):
 
 
 def _lock(tasks: Collection[int]) -> None:
-    """Have two answers to one task that come in at the same moment see each other. (SQLite has no
-    row locks; there a transaction has the database to itself.)"""
+    """Have two answers to one task that come in at the same moment see each other. The keys are
+    left alone, so that a release can refer to the tasks at the same time. (SQLite has no row locks;
+    there a transaction has the database to itself.)"""
     if connection.features.has_select_for_update:
-        locked = Task.objects.select_for_update().filter(pk__in=tasks).order_by("pk")
+        locked = Task.objects.select_for_update(no_key=True).filter(pk__in=tasks).order_by("pk")
         list(locked.values_list("pk"))
 
 
@@ -138,7 +138,7 @@ def _conduct(response: Response) -> Conduct:
 
 
 @prepared
-def _behaviour(response: int) -> QuerySet:
+def _behaviour(response: int) -> QuerySet[Any, Any]:
     counted = Behaviour.objects.filter(response=response)
     return counted.values_list(
         "keystrokes", "pastes", "pasted_characters", "seconds_writing", "times_left", "device"
@@ -158,21 +158,9 @@ def _columns(flags: Iterable[Flag]) -> dict[str, Any]:
 def _answers(campaign: Campaign, tasks: Iterable[int]) -> list[Answer]:
     """The assessed answers to the tasks, in the order of their keys, in which everybody changes
     their assessments."""
-    kind = KINDS[campaign.kind]
-    read = _reader(kind.content_column)
-    rows = [row for task in sorted(tasks) for row in read(task)]
-    return [
-        Answer(
-            pk,
-            task,
-            worker,
-            status,
-            content if kind.is_text else json.loads(content),
-            json.loads(flags),
-            codes,
-        )
-        for pk, task, worker, status, content, flags, codes in sorted(rows)
-    ]
+    read = _reader(KINDS[campaign.kind].content_column)
+    answers = [Answer(*row) for task in sorted(tasks) for row in read(task)]
+    return sorted(answers, key=attrgetter("pk"))
 
 
 @cache
@@ -180,7 +168,7 @@ def _reader(column: str) -> Callable[..., Rows]:
     """The query for the answers to a task, of a kind whose answers stand in this column."""
 
     @prepared
-    def read(task: int) -> QuerySet:
+    def read(task: int) -> QuerySet[Any, Any]:
         return Assessment.objects.filter(response__task=task).values_list(
             "pk",
             "response__task_id",

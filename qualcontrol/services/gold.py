@@ -7,23 +7,42 @@ from django.db import transaction
 
 from annotate.models import Campaign, Response, Task
 from qualcontrol.models import Gold, GoldAnswer, SpotCheck, Verdict
-from qualcontrol.services.errors import JUDGED_BY_YOU, AlreadyJudged, NoGold, reason_given
-from qualcontrol.services.judging import judge
+from qualcontrol.services.errors import JUDGED_BY_YOU, AlreadyJudged, NoGold, text_given
+from qualcontrol.services.judging import follow_verdict, keep_judgement
+from qualcontrol.services.locks import locked_response
 
 
 def mark_gold(
     *, response: Response, verdict: Verdict | str, reason: str, actor: User, at: datetime
 ) -> Gold:
-    """Make a response a gold item; one that nobody has judged yet is judged so by it.
+    """Make a response a gold item. If it has no verdict yet, this also records one.
 
-    Raises NoGold where a verdict stands that is another, ReasonMissing, AlreadyJudged.
+    Raises NoGold where the response has another verdict, or none because two reviewers have to
+    agree on it; ReasonMissing, AlreadyJudged.
     """
-    verdict = Verdict(verdict)
+    gold, is_judged = _mark(response, Verdict(verdict), reason, actor, at)
+    if is_judged:
+        follow_verdict(campaign=gold.campaign, at=at)
+    return gold
+
+
+@transaction.atomic
+def _mark(
+    response: Response, verdict: Verdict, reason: str, actor: User, at: datetime
+) -> tuple[Gold, bool]:
+    """The gold item, and whether the response got its verdict by it."""
+    response = locked_response(response.pk)
     check = SpotCheck.objects.filter(response=response).exclude(verdict="").first()
     if check is None:
-        judge(response=response, verdict=verdict, reason=reason, reviewer=actor, at=at)
+        if not keep_judgement(
+            response=response, verdict=verdict, reason=reason, reviewer=actor, at=at
+        ):
+            raise NoGold(
+                "Two reviewers have to agree on a response before it can be a gold item. "
+                "Have it judged first."
+            )
     elif check.verdict != verdict:
-        raise NoGold(f"This response was judged {check.verdict.lower()} before.")
+        raise NoGold(f"This response already has the verdict {check.verdict.lower()}.")
     gold, is_new = Gold.objects.get_or_create(
         response=response,
         defaults={
@@ -36,8 +55,8 @@ def mark_gold(
         },
     )
     if not is_new:
-        raise NoGold("This response is gold already.")
-    return gold
+        raise NoGold("This response is already a gold item.")
+    return gold, check is None
 
 
 def seed_gold(*, task: Task, text: str, reason: str, actor: User, at: datetime) -> Gold:
@@ -47,13 +66,13 @@ def seed_gold(*, task: Task, text: str, reason: str, actor: User, at: datetime) 
     """
     campaign: Campaign = task.campaign
     if campaign.kind != "caption":
-        raise NoGold("Only captions can be made up.")
+        raise NoGold("Made-up gold items are available for caption campaigns only.")
     return Gold.objects.create(
         campaign=campaign,
         task=task,
-        text=reason_given(text, "made-up caption: its text"),
+        text=text_given(text, "the text of the made-up caption"),
         verdict=Verdict.BAD,
-        reason=reason_given(reason, "made-up caption: what is wrong with it"),
+        reason=text_given(reason, "what is wrong with the made-up caption"),
         made_by=actor,
         made_at=at,
     )

@@ -5,10 +5,11 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotate.models import Campaign, Response, Worker
+from annotate.models import Campaign, Response
 from qualcontrol.models import Exclusion
 from qualcontrol.services.exclusions import discard_for_exclusion
 from qualcontrol.services.flagging import assess
+from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.standings import note_changes
 
@@ -22,7 +23,7 @@ def review_submitted(*, campaign: Campaign, responses: Sequence[Response], at: d
     """
     workers = {response.worker_id for response in responses}
     # An exclusion that is being made at this moment is waited for.
-    list(Worker.objects.select_for_update().filter(pk__in=workers).order_by("pk"))
+    lock_workers(workers)
     excluded = set(
         Exclusion.objects.in_force()
         .filter(campaign=campaign, worker__in=workers)
@@ -31,7 +32,7 @@ def review_submitted(*, campaign: Campaign, responses: Sequence[Response], at: d
     discard_for_exclusion(
         [response for response in responses if response.worker_id in excluded],
         campaign=campaign,
-        reason="the worker was excluded before",
+        reason="worker already excluded",
         actor=None,
         at=at,
     )

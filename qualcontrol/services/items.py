@@ -1,12 +1,12 @@
 """What a reviewer is shown of a check, and where their verdict goes."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from hashlib import blake2s
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -15,7 +15,6 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, Caption, Response, ResponseStatus, Worker
 from qualcontrol.cases import block_of
 from qualcontrol.floor import random_order
-from qualcontrol.item_keys import opened, sealed
 from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Standing, Verdict
 from qualcontrol.risk import Crowd
 from qualcontrol.services.flagging import flags_if_written
@@ -40,12 +39,11 @@ class Item:
     flags: list[dict[str, Any]]
     gold: Gold | None = None
 
-    @cached_property
-    def key(self) -> str:
-        """What the item goes by, which does not tell whether it was made up."""
+    @property
+    def key(self) -> UUID:
+        """Names the item on pages; it does not tell whether the item was made up."""
         is_made_up = self.gold is not None and self.gold.response_id is None
-        pk = self.gold.pk if self.gold is not None and is_made_up else self.response.pk
-        return sealed(2 * pk + is_made_up, campaign=self.response.task.campaign_id)
+        return self.gold.key if self.gold is not None and is_made_up else self.response.key
 
     @property
     def is_random(self) -> bool:
@@ -71,31 +69,29 @@ def items_of(campaign: Campaign, causes: Mapping[int, str], reviewer: User | Non
     return mixed
 
 
-def item_by_key(campaign: Campaign, key: str) -> Item:
-    """The item that goes by a key; raises ValueError, Response.DoesNotExist, Gold.DoesNotExist."""
-    pk, is_made_up = divmod(opened(key, campaign=campaign.pk), 2)
-    if is_made_up:
-        return _made_up(Gold.objects.of(campaign).get(response=None, pk=pk))
-    response = Response.objects.of(campaign).exclude(status=ResponseStatus.STORED).get(pk=pk)
+def item_by_key(campaign: Campaign, key: UUID) -> Item:
+    """The item that has this key; raises Response.DoesNotExist."""
+    made_up = Gold.objects.of(campaign).filter(response=None, key=key).first()
+    if made_up is not None:
+        return _made_up(made_up)
+    response = Response.objects.of(campaign).get(key=key)
     return _items(campaign, {response.pk: WORTH})[0]
 
 
-def responses_among(campaign: Campaign, keys: Iterable[str]) -> list[int]:
-    """The responses among what goes by these keys."""
-    return list(_opened(campaign, keys)[0])
+def responses_among(campaign: Campaign, keys: Iterable[UUID]) -> list[int]:
+    """The responses among the items that have these keys."""
+    return list(Response.objects.of(campaign).filter(key__in=keys).values_list("pk", flat=True))
 
 
-def settled_among(campaign: Campaign, keys: Iterable[str], reviewer: User) -> list[str]:
-    """The keys of what needs no verdict of the reviewer's any more: of responses that were
-    discarded or judged meanwhile, of gold they answered, and of nothing at all."""
-    responses, made_up = _opened(campaign, keys)
-    open_ones = Response.objects.of(campaign).counting().filter(pk__in=responses)
-    open_ones = open_ones.exclude(spot_check__verdict__in=[Verdict.GOOD, Verdict.BAD])
+def settled_among(campaign: Campaign, keys: Sequence[UUID], reviewer: User) -> list[UUID]:
+    """Those of the keys whose item the reviewer need not judge any more: it was discarded or judged
+    meanwhile, it is gold that the reviewer answered, or there is no such item."""
+    counting = Response.objects.of(campaign).counting().filter(key__in=keys)
+    open_ones = counting.exclude(spot_check__verdict__in=[Verdict.GOOD, Verdict.BAD])
     gold = _waiting_gold(campaign, reviewer)
-    marked = gold.filter(response__in=responses).values_list("response", flat=True)
-    left = {responses[pk] for pk in [*open_ones.values_list("pk", flat=True), *marked]}
-    invented = gold.filter(response=None, pk__in=made_up).values_list("pk", flat=True)
-    left |= {made_up[pk] for pk in invented}
+    marked = gold.filter(response__key__in=keys).values_list("response__key", flat=True)
+    made_up = gold.filter(response=None, key__in=keys).values_list("key", flat=True)
+    left = {*open_ones.values_list("key", flat=True), *marked, *made_up}
     return [key for key in keys if key not in left]
 
 
@@ -144,18 +140,6 @@ def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:
     block, codes = block_of(assessment.position - 1), tuple(assessment.codes.split())
     risk = crowd.chance_bad(response.worker_id, block, codes)
     return Item(response, cause, risk, assessment.flags, gold)
-
-
-def _opened(campaign: Campaign, keys: Iterable[str]) -> tuple[dict[int, str], dict[int, str]]:
-    """The keys by the responses, and by the made-up gold, that they stand for."""
-    found: tuple[dict[int, str], dict[int, str]] = ({}, {})
-    for key in keys:
-        try:
-            pk, is_made_up = divmod(opened(key, campaign=campaign.pk), 2)
-        except ValueError:
-            continue
-        found[is_made_up][pk] = key
-    return found
 
 
 def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:

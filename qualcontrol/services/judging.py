@@ -6,9 +6,9 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services import responses as response_services
-from qualcontrol.models import Act, Assessment, Decision, Hold, Judgement, SpotCheck, Verdict
+from qualcontrol.models import Act, Decision, Hold, Judgement, SpotCheck, Verdict
 from qualcontrol.services.decisions import log_response
 from qualcontrol.services.errors import (
     JUDGED_BY_YOU,
@@ -16,9 +16,10 @@ from qualcontrol.services.errors import (
     CannotReject,
     ReasonMissing,
 )
-from qualcontrol.services.flagging import assess
+from qualcontrol.services.exclusions import discard_excluded
+from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import decide
-from qualcontrol.services.sampling import spot_check_of
+from qualcontrol.services.sampling import draw_rest_of_trial, spot_check_of
 from qualcontrol.services.standings import note_changes, refresh_standings
 
 
@@ -39,10 +40,15 @@ def judge(
     stands = keep_judgement(
         response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at
     )
-    # A transaction of its own: the verdict is safe, and the policy may lock what it needs.
     if stands:
-        refresh_standings(campaign=campaign)
-        decide(campaign=campaign, at=at)
+        follow_verdict(campaign=campaign, at=at)
+
+
+def follow_verdict(*, campaign: Campaign, at: datetime) -> None:
+    """Have the worker counted and the policy decide, after the transaction of the verdict: it is
+    safe, and the policy may lock what it needs."""
+    refresh_standings(campaign=campaign)
+    decide(campaign=campaign, at=at)
 
 
 @transaction.atomic
@@ -60,15 +66,15 @@ def keep_judgement(
     """
     verdict, reason = Verdict(verdict), reason.strip()
     if verdict == Verdict.BAD and not reason:
-        raise ReasonMissing("Say what is wrong with the answer: a bad verdict needs a reason.")
-    response = _locked(response.pk)
+        raise ReasonMissing("Enter what is wrong: a bad verdict needs a reason.")
+    response = locked_response(response.pk)
     campaign = response.task.campaign
     # First of all, and in the words that gold has for it.
     if Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).exists():
         raise AlreadyJudged(JUDGED_BY_YOU)
     if response.status != ResponseStatus.SUBMITTED:
-        raise AlreadyJudged("This answer was discarded meanwhile; it needs no judgement.")
-    check = _open_check(response, campaign, reviewer, at)
+        raise AlreadyJudged("This response has been discarded and needs no judgement.")
+    check = _open_check(response, campaign, at)
     Judgement.objects.create(
         spot_check=check, reviewer=reviewer, verdict=verdict, reason=reason, at=at
     )
@@ -76,18 +82,13 @@ def keep_judgement(
     return _resolve(check, response, campaign, reviewer, at)
 
 
-def _open_check(
-    response: Response, campaign: Campaign, reviewer: User | None, at: datetime
-) -> SpotCheck:
+def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotCheck:
     check = SpotCheck.objects.filter(response=response).first()
     if check is None:
         check = spot_check_of(response, campaign=campaign, at=at)
         check.save(force_insert=True)
-    if not Assessment.objects.filter(response=response).exists():
-        # From before there were flags; without an assessment the verdict would not be counted.
-        note_changes(campaign, assess(campaign=campaign, responses=[response]))
     if check.verdict:
-        raise AlreadyJudged("Somebody else has judged this answer meanwhile.")
+        raise AlreadyJudged("Another reviewer has judged this response.")
     return check
 
 
@@ -111,12 +112,20 @@ def _resolve(
     for one in judgements:
         _log_judgement(one, response, campaign)
     if verdict == Verdict.BAD:
-        response_services.discard(responses=[response])
-        log_response(
-            response, campaign=campaign, act=Act.DISCARD, reason=reason, actor=reviewer, at=at
-        )
+        _discard_bad(response, campaign, reason, reviewer, at)
+        if check.is_first:
+            draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
     note_changes(campaign, [response.worker_id])
     return True
+
+
+def _discard_bad(
+    response: Response, campaign: Campaign, reason: str, reviewer: User | None, at: datetime
+) -> None:
+    """Discard the response, and what an exclusion of its worker now discards with it."""
+    response_services.discard(responses=[response])
+    log_response(response, campaign=campaign, act=Act.DISCARD, reason=reason, actor=reviewer, at=at)
+    discard_excluded(campaign=campaign, worker=response.worker, actor=reviewer, at=at)
 
 
 def _log_judgement(judgement: Judgement, response: Response, campaign: Campaign) -> None:
@@ -138,18 +147,11 @@ def reject_response(*, response: Response, reason: str, actor: User | None, at: 
     """
     reason = reason.strip()
     if not reason:
-        raise ReasonMissing("Give a reason for the rejection: the worker will read it.")
-    response = _locked(response.pk)
+        raise ReasonMissing("Enter a reason for the rejection: the worker will read it.")
+    response = locked_response(response.pk)
     if response.status != ResponseStatus.DISCARDED:
-        raise CannotReject("Only discarded work can be rejected: work that is used is paid.")
+        raise CannotReject("Only discarded responses can be rejected. Work that is used is paid.")
     if Decision.objects.filter(response=response, act=Act.REJECT).exists():
-        raise CannotReject("The rejection of this response was asked for already.")
+        raise CannotReject("A rejection of this response is already scheduled.")
     campaign = response.task.campaign
     log_response(response, campaign=campaign, act=Act.REJECT, reason=reason, actor=actor, at=at)
-
-
-def _locked(response_pk: int) -> Response:
-    """The response as it is now; its worker's other decisions wait until this one is made."""
-    Worker.objects.select_for_update(of=("self",)).get(responses=response_pk)
-    locked = Response.objects.select_related("task__campaign").select_for_update(of=("self",))
-    return locked.get(pk=response_pk)

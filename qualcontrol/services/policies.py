@@ -1,36 +1,35 @@
 """What a campaign's policy does about a worker, by itself or as a proposal.
 
-Flags alone lead to nothing, and neither does a single slip: whoever is paused, proposed or
+Flags alone lead to nothing, and neither does a single slip: a worker who is paused, proposed or
 excluded has several responses that a person judged bad, and more of them than when a person last
-let the worker go on.
+let the worker go on. A person may decide about a worker while the policy does. So the policy locks
+one worker after the other and decides about each on what it reads under that lock.
 """
 
 from datetime import datetime
 
-from django.db.models import F, QuerySet
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
 
-from annotate.models import Campaign
-from qualcontrol.models import Pause, Standing
+from annotate.models import Campaign, Worker
+from qualcontrol.models import Standing, StandingChange
 from qualcontrol.risk import LEAST_BAD_VERDICTS
-from qualcontrol.services.errors import AlreadyExcluded, AlreadyPaused, NotPaused
 from qualcontrol.services.exclusions import (
     exclude_worker,
     let_go_on,
     pause_worker,
     propose_exclusion,
 )
+from qualcontrol.services.locks import lock_worker
+from qualcontrol.services.trials import failed_trials, why_failed
+
+NO_LONGER_DOUBTFUL = "risk fell below the threshold for a pause"
 
 
 def decide(*, campaign: Campaign, at: datetime) -> int:
-    """Exclude, propose or pause whom the figures say to, and end pauses that they no longer say;
-    how many acts that were. Done again, it changes nothing."""
-    review = campaign.config.review
-    suspects = suspicious(campaign).select_related("worker")
-    over = suspects.filter(risk__gte=review.certainty)
-    acts = sum(_exclude(campaign, standing, at) for standing in over.order_by("worker"))
-    if review.pause_certainty < 1:
-        acts += _move_pauses(campaign, suspects.filter(risk__gte=review.pause_certainty), at)
-    return acts
+    """Exclude, propose or pause the workers whose figures ask for it, and end the policy's pauses
+    that they no longer ask for; returns the number of acts. Called again, it changes nothing."""
+    return sum(_decide_about(campaign, worker, at) for worker in _to_look_at(campaign))
 
 
 def suspicious(campaign: Campaign) -> QuerySet[Standing]:
@@ -40,59 +39,70 @@ def suspicious(campaign: Campaign) -> QuerySet[Standing]:
     return standings.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
 
 
-def _exclude(campaign: Campaign, standing: Standing, at: datetime) -> bool:
-    worker, reason = standing.worker, why(campaign, standing)
-    try:
-        if campaign.config.review.policy == "propose":
-            return propose_exclusion(campaign=campaign, worker=worker, reason=reason, at=at)
-        exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
-    except AlreadyExcluded:  # By somebody else, at this moment.
-        return False
-    return True
+def _to_look_at(campaign: Campaign) -> list[Worker]:
+    """The workers whom the policy may have something to do about. This is read without a lock, so
+    `_decide_about` reads it again."""
+    review = campaign.config.review
+    least = min(review.certainty, review.pause_certainty)
+    about = Q(pk__in=suspicious(campaign).filter(risk__gte=least).values("worker"))
+    about |= Q(pk__in=campaign.pauses.in_force().filter(is_by_policy=True).values("worker"))
+    about |= Q(pk__in=failed_trials(campaign).values("pk"))
+    return list(Worker.objects.filter(about).order_by("pk"))
 
 
-def _move_pauses(campaign: Campaign, doubtful: QuerySet[Standing], at: datetime) -> int:
-    """Pause the doubtful who are not, and let go on those whom the policy paused and who are not
-    doubtful any more."""
-    in_force = campaign.pauses.in_force()
-    new = doubtful.exclude(worker__in=in_force.values("worker")).order_by("worker")
-    past = in_force.filter(is_by_policy=True).exclude(worker__in=doubtful.values("worker"))
-    paused = [_pause(campaign, standing, at) for standing in new]
-    return sum(paused) + sum(_let_go_on(campaign, pause, at) for pause in past)
+@transaction.atomic
+def _decide_about(campaign: Campaign, worker: Worker, at: datetime) -> int:
+    lock_worker(worker)
+    if campaign.exclusions.in_force().filter(worker=worker).exists():
+        return 0
+    # A verdict that is not counted yet might change the decision. Whoever gave it has the worker
+    # counted and then decides, so nothing is lost by leaving the decision to them.
+    if StandingChange.objects.filter(campaign=campaign, worker=worker).exists():
+        return 0
+    review = campaign.config.review
+    standing = suspicious(campaign).filter(worker=worker).first()
+    acts = 0
+    if standing is not None and standing.risk >= review.certainty:
+        reason = why(campaign, standing)
+        if review.policy == "decide":
+            exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
+            return 1
+        acts += propose_exclusion(campaign=campaign, worker=worker, reason=reason, at=at)
+    return acts + _move_pause(campaign, worker, _doubt(campaign, worker, standing), at)
 
 
-def _pause(campaign: Campaign, standing: Standing, at: datetime) -> bool:
-    try:
-        pause_worker(
-            campaign=campaign,
-            worker=standing.worker,
-            reason=why(campaign, standing),
-            actor=None,
-            at=at,
-        )
-    except (AlreadyPaused, AlreadyExcluded):  # By somebody else, at this moment.
-        return False
-    return True
+def _doubt(campaign: Campaign, worker: Worker, standing: Standing | None) -> str:
+    """Why the worker should be paused; empty if there is no reason."""
+    pause_certainty = campaign.config.review.pause_certainty
+    if standing is not None and standing.risk >= pause_certainty and pause_certainty < 1:
+        return why(campaign, standing)
+    if failed_trials(campaign).filter(pk=worker.pk).exists():
+        return why_failed(campaign, worker)
+    return ""
 
 
-def _let_go_on(campaign: Campaign, pause: Pause, at: datetime) -> bool:
-    reason = "later verdicts and flags make it less probable that they are over the limit"
-    try:
-        let_go_on(campaign=campaign, worker=pause.worker, reason=reason, actor=None, at=at)
-    except NotPaused:  # Ended by somebody else, at this moment.
-        return False
-    return True
+def _move_pause(campaign: Campaign, worker: Worker, doubt: str, at: datetime) -> bool:
+    """Pause a doubtful worker who is not paused, or end the policy's pause of one who is no longer
+    doubtful; whether anything changed. A pause that a person made stays."""
+    pause = campaign.pauses.in_force().filter(worker=worker).first()
+    if doubt and pause is None:
+        pause_worker(campaign=campaign, worker=worker, reason=doubt, actor=None, at=at)
+        return True
+    if not doubt and pause is not None and pause.is_by_policy:
+        reason = NO_LONGER_DOUBTFUL
+        let_go_on(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
+        return True
+    return False
 
 
 def why(campaign: Campaign, standing: Standing) -> str:
     """The reason for an act against a worker, in a sentence."""
-    checked = standing.good + standing.bad
     return (
-        f"{standing.bad} of {checked} judged responses were bad; with {_percent(standing.risk)} "
-        f"probability more than {_percent(campaign.config.review.limit)} of all of theirs are"
+        f"{standing.bad} bad and {standing.good} good verdicts; {_percent(standing.risk)} likely "
+        f"that more than {_percent(campaign.config.review.limit)} of the worker's responses are bad"
     )
 
 
 def _percent(probability: float) -> str:
     """Never rounded to a certainty that there is not."""
-    return "over 99 %" if probability > 0.99 else f"{probability:.0%}".replace("%", " %")
+    return "over 99%" if probability > 0.99 else f"{probability:.0%}"

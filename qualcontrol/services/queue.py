@@ -1,8 +1,10 @@
 """The queue of checks: what a reviewer is shown next.
 
 Most checks go where they are worth most. Every few, one is taken from the floor, which was drawn
-when the response came in: a random one or, in their turn, one of a worker's first. Where two
-reviewers judge, what waits for another one goes first. Now and then a gold item is put between.
+when the response came in: a random one or, in their turn, one of a worker's first. Where the
+campaign has a trial, workers' first responses come before both, as their workers wait or soon will.
+Where two reviewers judge, what waits for another one goes first. Now and then a gold item is put
+between.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,10 +15,18 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotate.models import Campaign
+from annotate.models import Campaign, ResponseStatus
 from qualcontrol.cases import BLOCK_STARTS
 from qualcontrol.floor import FLOOR_EVERY, is_floor_turn, random_order
-from qualcontrol.models import Assessment, Gold, Hold, Judgement, SpotCheck, Standing
+from qualcontrol.models import (
+    Assessment,
+    Gold,
+    Hold,
+    Judgement,
+    SpotCheck,
+    Standing,
+    waiting_for_verdicts,
+)
 from qualcontrol.ordering import Pick, Queue
 from qualcontrol.services.items import FIRST, RANDOM, SECOND, WORTH, Item, items_of
 from qualcontrol.services.standings import crowd_of
@@ -71,9 +81,12 @@ class _Desk:
 
     def stream(self) -> Iterator[tuple[int, str]]:
         """Responses with the cause to show them: what the reviewer has before them already, then
-        what waits for another reviewer, then the queue."""
+        what waits for another reviewer, then what keeps workers waiting, then the queue."""
         yield from self._new(self._mine())
         yield from self._new(self._half_judged())
+        if self.campaign.config.review.trial:
+            yield from self._new(self._firsts_of_waiting())
+            yield from self._new(self._floor(FIRST, is_first=True))
         judged = SpotCheck.objects.of(self.campaign).exclude(verdict="").count()
         turn = judged + self.held.count()
         sources = {
@@ -94,7 +107,7 @@ class _Desk:
     def _mine(self) -> Iterator[tuple[int, str]]:
         if self.reviewer is None:
             return
-        mine = self.held.filter(reviewer=self.reviewer, response__status="SUBMITTED")
+        mine = self.held.filter(reviewer=self.reviewer, response__status=ResponseStatus.SUBMITTED)
         checks = mine.order_by("pk").values_list(
             "response_id", "response__spot_check__is_random", "response__spot_check__is_first"
         )
@@ -107,7 +120,12 @@ class _Desk:
             for response in checks.values_list("response_id", flat=True).iterator():
                 yield response, SECOND
 
-    def _floor(self, cause: str, **which: bool) -> Iterator[tuple[int, str]]:
+    def _firsts_of_waiting(self) -> Iterator[tuple[int, str]]:
+        """What keeps workers from going on, from who came first."""
+        waiting = waiting_for_verdicts(self.campaign)
+        yield from self._floor(FIRST, is_first=True, response__worker__in=waiting)
+
+    def _floor(self, cause: str, **which: Any) -> Iterator[tuple[int, str]]:
         checks = self._free(SpotCheck.objects.of(self.campaign).open().filter(**which))
         order = ["draw"] if cause == RANDOM else ["pk"]
         for response in checks.order_by(*order).values_list("response_id", flat=True).iterator():
@@ -134,7 +152,7 @@ class _Desk:
             codes=" ".join(pick.codes),
             position__gt=start,
             position__lte=end,
-            response__status="SUBMITTED",
+            response__status=ResponseStatus.SUBMITTED,
         )
         seed = self.campaign.config.seed
         free = self._free(alike).values_list("response_id", flat=True)

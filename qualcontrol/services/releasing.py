@@ -4,6 +4,7 @@ from datetime import datetime
 
 from annotate import releases
 from annotate.models import Campaign, Release
+from annotate.wording import counted
 from qualcontrol.models import Proposal, SpotCheck
 from qualcontrol.services.exclusions import count_unwelcome
 
@@ -15,18 +16,18 @@ def open_questions(campaign: Campaign) -> list[str]:
     matters = [
         (
             waiting.count() - disputed,
-            "spot check waits for a judgement",
-            "spot checks wait for a judgement",
+            "required check is not done",
+            "required checks are not done",
         ),
         (
             disputed,
-            "response waits for another reviewer's judgement",
-            "responses wait for another reviewer's judgement",
+            "response needs another reviewer's judgement",
+            "responses need another reviewer's judgement",
         ),
         (
             Proposal.objects.open().filter(campaign=campaign).count(),
-            "worker is proposed for exclusion, which nobody decided",
-            "workers are proposed for exclusion, which nobody decided",
+            "worker is proposed for exclusion and needs a decision",
+            "workers are proposed for exclusion and need a decision",
         ),
         (
             count_unwelcome(campaign),
@@ -34,18 +35,19 @@ def open_questions(campaign: Campaign) -> list[str]:
             "responses of excluded workers are not discarded yet",
         ),
     ]
-    return [f"{number} {one if number == 1 else more}" for number, one, more in matters if number]
+    return [counted(number, one, many) for number, one, many in matters if number]
 
 
 def release_campaign(
     *, campaign: Campaign, name: str, seed: int, at: datetime, partial: bool = False
 ) -> Release:
-    """Freeze a release; raises ReleaseRefused with what is missing, unless `partial`."""
+    """Freeze a release; raises ReleaseRefused with what is missing, unless `partial`. The open
+    questions are read at the same moment as the responses."""
     return releases.freeze(
         campaign=campaign,
         name=name,
         seed=seed,
         at=at,
         partial=partial,
-        open_questions=open_questions(campaign),
+        open_questions=open_questions,
     )

@@ -13,12 +13,13 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Campaign, Response
 from qualcontrol.cases import BLOCK_STARTS
 from qualcontrol.models import Assessment, Standing, StandingChange, Verdict, Weights
 from qualcontrol.ordering import Queue
 from qualcontrol.risk import LEARNED_FORM, Crowd, Figure, Group, fit
 from qualcontrol.services.flagging import assess
+from qualcontrol.services.locks import lock_workers
 
 Tallies = dict[int, list[list[Any]]]
 COUNTED = ["tally", "responses", "good", "bad"]
@@ -40,7 +41,7 @@ def refresh_standings(*, campaign: Campaign) -> set[int]:
     changed = _take_changes(campaign)
     if tallies := _tallies(campaign, changed) if changed else {}:
         _write(campaign, tallies, weights)
-        Weights.objects.filter(pk=weights.pk).update(revision=weights.revision + 1)
+        _bump_revision(weights)
     return changed
 
 
@@ -67,22 +68,30 @@ def learn(*, campaign: Campaign) -> None:
 def recount_standings(*, campaign: Campaign) -> int:
     """Count and weigh everything anew, with the responses from before there were flags; how many
     standings were wrong."""
-    note_changes(campaign, _assess_missing(campaign))
+    _assess_missing(campaign)
     learn(campaign=campaign)
-    before = _rows(campaign)
     with transaction.atomic():
         weights = _locked_weights(campaign)
+        before = _rows(campaign)
         if tallies := _tallies(campaign):
             _write(campaign, tallies, weights)
-    after = _rows(campaign)
-    return sum(after[worker] != before.get(worker) for worker in after)
+        after = _rows(campaign)
+        wrong = sum(after[worker] != before.get(worker) for worker in after)
+        if wrong:
+            # Whoever is learning from the wrong standings at this moment must not save them again.
+            _bump_revision(weights)
+    return wrong
 
 
-def _assess_missing(campaign: Campaign) -> set[int]:
-    """Flag what was submitted before there were flags; returns the workers."""
-    submitted = Response.objects.of(campaign).exclude(status=ResponseStatus.STORED)
-    missing = submitted.filter(assessment=None).select_related("task", "worker").order_by("pk")
-    return assess(campaign=campaign, responses=list(missing))
+@transaction.atomic
+def _assess_missing(campaign: Campaign) -> None:
+    """Flag what was submitted before there were flags."""
+    submitted = Response.objects.of(campaign)
+    missing = submitted.filter(assessment=None)
+    workers = set(missing.order_by().values_list("worker_id", flat=True).distinct())
+    lock_workers(workers)
+    responses = missing.filter(worker__in=workers).select_related("task", "worker")
+    note_changes(campaign, assess(campaign=campaign, responses=list(responses.order_by("pk"))))
 
 
 def weighed(campaign: Campaign, tallies: Tallies, *, values: Any) -> Crowd:
@@ -122,7 +131,11 @@ def _usable(weights: Weights | None) -> Any:
 def _locked_weights(campaign: Campaign) -> Weights:
     """The campaign's weights, which also stand for its standings: who has them may write these."""
     Weights.objects.get_or_create(campaign=campaign)
-    return Weights.objects.select_for_update().get(campaign=campaign)
+    return Weights.objects.select_for_update(no_key=True).get(campaign=campaign)
+
+
+def _bump_revision(weights: Weights) -> None:
+    Weights.objects.filter(pk=weights.pk).update(revision=weights.revision + 1)
 
 
 def _take_changes(campaign: Campaign) -> set[int]:

@@ -25,8 +25,8 @@ class Interval(Protocol):
 
 @register.filter
 def probability(value: float) -> str:
-    """`12 %`; never rounded to a certainty, as there is none."""
-    return "over 99 %" if value > 0.99 else "under 1 %" if value < 0.01 else percent(value)
+    """`12%`; never rounded to a certainty, as there is none."""
+    return "over 99%" if value > 0.99 else "under 1%" if value < 0.01 else percent(value)
 
 
 @register.filter

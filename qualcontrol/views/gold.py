@@ -71,10 +71,10 @@ def _make(request: HttpRequest, campaign: Campaign, values: Any, *, is_seed: boo
             response = Response.objects.of(campaign).filter(pk=pk).first()
             if response is None:
                 name = KINDS[campaign.kind].answer_name
-                raise DomainError(f"{campaign} has no {name} with the number {pk}.")
+                raise DomainError(f"{campaign} has no {name} number {pk}.")
             services.mark_gold(response=response, **values)
     except DomainError as error:
         messages.warning(request, str(error))
         return False
-    messages.success(request, "It is among the checks from now on.")
+    messages.success(request, "Gold item added.")
     return True

@@ -9,8 +9,9 @@ from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign
 from annotate.templatetags.campaigns import percent
 from qualcontrol.figures import quality as figures
-from qualcontrol.models import Appeal, Proposal
+from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
 from qualcontrol.risk import LEAST_BAD_VERDICTS
+from qualcontrol.services.trials import SLIPS_FORGIVEN
 
 
 @require_safe
@@ -25,6 +26,7 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
         "quality": figures(campaign),
         "proposals": proposals.select_related("worker").order_by("pk"),
         "pauses": pauses.select_related("worker").order_by("pk"),
+        "waiting": waiting_for_verdicts(campaign).count(),
         "appeals": appeals.select_related("exclusion__worker").order_by("pk"),
         "policy": policy_in_words(campaign.config.review, KINDS[campaign.kind]),
     }
@@ -32,31 +34,52 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def policy_in_words(review: Review, kind: TaskKind) -> list[str]:
-    """What the campaign file says of checks and of what follows from them, a sentence each."""
-    over = f"more than {percent(review.limit)} of a worker's {kind.answers_name} are bad"
+    """The review settings of the campaign file, one sentence each."""
+    limit, answers = percent(review.limit), kind.answers_name
     words = [
-        f"Checked are each worker's first {kind.answers_name} ({review.first}) and a random "
-        f"{percent(review.share)} of all, whatever the signs say. Other checks go where they are "
-        "worth most.",
+        _required_checks(review, kind),
         f"One reviewer judges each {kind.answer_name}."
         if review.reviewers == 1
-        else f"Two reviewers judge each {kind.answer_name}, neither of whom sees the other's "
-        "verdict; where they differ, a third one decides.",
-        f"Who has at least {LEAST_BAD_VERDICTS} bad verdicts is "
-        f"{'excluded' if review.policy == 'decide' else 'proposed for exclusion'} as soon as it is "
-        f"{percent(review.certainty)} certain that {over}."
+        else f"Two reviewers judge each {kind.answer_name} without seeing the other verdict. If "
+        "they differ, a third reviewer decides.",
+        f"Risk is the probability that more than {limit} of a worker's {answers} are bad.",
+        f"A worker with {LEAST_BAD_VERDICTS} or more bad verdicts is "
+        + ("excluded" if review.policy == "decide" else "proposed for exclusion")
+        + f" once risk reaches {percent(review.certainty)}."
         + ("" if review.policy == "decide" else " A person decides."),
     ]
     if review.pause_certainty < 1:
         words.append(
-            f"From {percent(review.pause_certainty)} certainty on, a worker with a bad verdict "
-            "gets no new tasks, until it falls again."
+            f"A worker with {LEAST_BAD_VERDICTS} or more bad verdicts gets no new tasks while risk "
+            f"is {percent(review.pause_certainty)} or more."
         )
+    if review.trial:
+        words.append(_trial(review, answers))
     words.append(
-        f"An exclusion discards all {kind.answers_name} of the worker."
+        f"An exclusion discards all {answers} of the worker."
         if review.discard == "all"
-        else f"An exclusion discards the worker's {kind.answers_name} since the first that was "
-        "judged bad."
+        else f"An exclusion discards the worker's {answers} from the first bad one on."
     )
-    words.append("What is discarded is paid all the same. Only a person rejects work.")
+    words.append(f"Discarded {answers} are still paid. Only a person can reject work.")
     return words
+
+
+def _required_checks(review: Review, kind: TaskKind) -> str:
+    sample = f"a random {percent(review.share)} of all {kind.answers_name}"
+    if review.first == 1:
+        sample = f"each worker's first {kind.answer_name} and {sample}"
+    elif review.first:
+        sample = f"each worker's first {review.first} {kind.answers_name} and {sample}"
+    return (
+        f"Required checks: {sample}, chosen regardless of flags. Other checks go to the most "
+        f"useful {kind.answers_name}."
+    )
+
+
+def _trial(review: Review, answers: str) -> str:
+    firsts = "first one is" if review.first == 1 else f"first {review.first} are"
+    return (
+        f"A new worker gets {review.trial} tasks until their {firsts} judged. If one is bad, all "
+        f"{review.trial} are judged, and a worker with more than {SLIPS_FORGIVEN} bad {answers} "
+        "among them is paused until a person decides."
+    )

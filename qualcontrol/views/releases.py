@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from annotate.background import hand_on
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from annotate.releases import missing
@@ -24,8 +25,10 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = ReleaseForm(posted(request), initial={"seed": campaign.config.seed}, lacking=lacking)
     if request.method == "POST" and form.is_valid():
         if not settings.CELERY_TASK_ALWAYS_EAGER:
-            make_release.delay(campaign.pk, **form.cleaned_data)
-            messages.info(request, "The release is being made, and will stand here.")
+            if hand_on(make_release, campaign.pk, **form.cleaned_data):
+                messages.info(request, "Creating the release. It will appear here.")
+            else:
+                messages.error(request, "The task queue does not answer. Try again in a minute.")
             return redirect("qualcontrol:releases", slug)
         try:
             release = services.release_campaign(
@@ -34,7 +37,7 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"Release {release} is frozen.")
+            messages.success(request, f"Release {release} created.")
             return redirect(release)
     context = {
         "campaign": campaign,

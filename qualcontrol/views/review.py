@@ -4,38 +4,41 @@ With its script, the page posts a verdict behind the reviewer's back and shows t
 once; the answer brings one more. Without, a verdict leads to the queue, as any form would.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.urls.converters import UUIDConverter
 from django.utils import timezone
 from django.utils.http import urlencode
 from django.views.decorators.http import require_POST, require_safe
 
 from annotate.errors import DomainError
-from annotate.image_files import display_url
+from annotate.image_copies import display_url
+from annotate.image_files import original_url
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Campaign, Response
 from annotate.services.priming import keywords
 from annotate.signed_in import user_of
 from qualcontrol import services
 from qualcontrol.forms import VerdictForm, reasons_against
-from qualcontrol.item_keys import KEY
 from qualcontrol.models import Standing
 from qualcontrol.services.items import FIRST, RANDOM, SECOND, WORTH, Item
 
+KEY = re.compile(UUIDConverter.regex)
 # Items that the page holds ready beside the one it shows.
 AHEAD = 3
 OTHERS_SHOWN = 8
 CAUSES = {
-    RANDOM: "Random check: drawn by lot, whatever the signs say.",
-    FIRST: "One of the first of this worker.",
-    SECOND: "A second opinion: somebody else has judged it, you are not told how.",
-    WORTH: "Chosen because a check is worth most here.",
+    RANDOM: "Random check, chosen regardless of flags.",
+    FIRST: "One of this worker's first responses.",
+    SECOND: "Second judgement; the first is hidden.",
+    WORTH: "Most useful check at this point.",
 }
 
 
@@ -54,13 +57,13 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def judge(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Take a verdict, and go on to what is next."""
     campaign = get_object_or_404(Campaign, slug=slug)
     try:
         item = services.item_by_key(campaign, key)
-    except (ValueError, ObjectDoesNotExist) as error:
-        raise Http404(f"Nothing to judge goes by {key}.") from error
+    except Response.DoesNotExist as error:
+        raise Http404(f"There is no check with the key {key}.") from error
     skipped = _keys(request.POST, "skip")
     form = VerdictForm(KINDS[campaign.kind], request.POST)
     if not form.is_valid():
@@ -82,9 +85,9 @@ def judge(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 
 
 def _next(
-    request: HttpRequest, campaign: Campaign, count: int, without: Sequence[str]
+    request: HttpRequest, campaign: Campaign, count: int, without: Sequence[UUID]
 ) -> list[Item]:
-    """The next items for the reviewer, none of those that go by the keys `without`."""
+    """The next items for the reviewer, without those that have the keys `without`."""
     items = services.next_checks(
         campaign=campaign,
         reviewer=user_of(request),
@@ -99,7 +102,7 @@ def _page(
     request: HttpRequest,
     campaign: Campaign,
     items: Sequence[Item],
-    skipped: Sequence[str],
+    skipped: Sequence[UUID],
     form: VerdictForm,
     status: int = 200,
 ) -> HttpResponse:
@@ -157,6 +160,7 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
             "response": item.response,
             "image": item.response.task.image,
             "image_url": display_url(item.response.task.image),
+            "original_url": original_url(item.response.task.image),
             "keywords": keywords(item.response.task.image) if has_keywords else [],
             "cause": CAUSES[_cause(item)],
             "is_worth": _cause(item) == WORTH,
@@ -182,16 +186,15 @@ def _others(campaign: Campaign, response: Response) -> list[Response]:
     theirs = Response.objects.of(campaign).filter(worker=response.worker_id).exclude(pk=response.pk)
     content = KINDS[campaign.kind].content
     return list(
-        theirs.exclude(status=ResponseStatus.STORED)
-        .select_related("task__image", "spot_check", *content)
-        .order_by("-pk")[:OTHERS_SHOWN]
+        theirs.select_related("task__image", "spot_check", *content).order_by("-pk")[:OTHERS_SHOWN]
     )
 
 
-def _keys(fields: QueryDict, name: str) -> list[str]:
-    """Keys of items in a field, with spaces between; what cannot be one is passed over."""
-    return [word for word in fields.get(name, "").split() if KEY.fullmatch(word)]
+def _keys(fields: QueryDict, name: str) -> list[UUID]:
+    """The keys of items in a field, separated by spaces; other words are ignored."""
+    words = fields.get(name, "").split()
+    return [UUID(word) for word in words if KEY.fullmatch(word)]
 
 
-def _joined(keys: Sequence[str]) -> str:
-    return " ".join(keys)
+def _joined(keys: Sequence[UUID]) -> str:
+    return " ".join(map(str, keys))

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.models import Campaign, Response, Worker
 from annotate.paging import page_of
 from annotate.signed_in import user_of
 from qualcontrol import services
@@ -22,10 +22,10 @@ from qualcontrol.views.decisions import told_to_reviewers
 
 # What may be done about a worker, and what is said when it is done.
 ACTS: dict[str, tuple[Callable[..., object], str]] = {
-    "pause": (services.pause_worker, "{worker} is paused, and gets no new tasks."),
-    "let-go-on": (services.let_go_on, "{worker} may go on."),
-    "leave": (services.leave_worker, "{worker} is left as they are."),
-    "reinstate": (services.reinstate_worker, "{worker} is back; {answers} restored: {done}."),
+    "pause": (services.pause_worker, "{worker} is paused and gets no new tasks."),
+    "let-go-on": (services.let_go_on, "Pause of {worker} ended."),
+    "leave": (services.leave_worker, "Proposal to exclude {worker} dismissed."),
+    "reinstate": (services.reinstate_worker, "{worker} is reinstated; {answers} restored: {done}."),
 }
 DECISIONS_SHOWN = 50
 
@@ -68,7 +68,7 @@ def _responses(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
     kind = KINDS[campaign.kind]
     theirs = Response.objects.of(campaign).filter(worker=worker)
     related = ("task__image", "spot_check", "assessment", "gold", *kind.content)
-    return theirs.exclude(status=ResponseStatus.STORED).select_related(*related).order_by("-pk")
+    return theirs.select_related(*related).order_by("-pk")
 
 
 @require_POST
@@ -76,10 +76,10 @@ def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpRespon
     """Pause a worker, let them go on, leave them as they are, or reinstate them."""
     campaign, found = _look_up(slug, pseudonym)
     if act not in ACTS:
-        raise Http404(f"There is no act {act!r}.")
+        raise Http404(f"There is no action {act!r}.")
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        messages.warning(request, "Give a reason; it is kept in the decision log.")
+        messages.warning(request, "Enter a reason. It is kept in the decision log.")
         return redirect("qualcontrol:worker", slug, pseudonym)
     service, said = ACTS[act]
     try:
@@ -117,7 +117,7 @@ def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     except DomainError as error:
         messages.warning(request, str(error))
     else:
-        messages.success(request, "The appeal is kept, and waits for an answer.")
+        messages.success(request, "Appeal recorded. It now needs an answer.")
     return redirect("qualcontrol:worker", slug, pseudonym)
 
 
@@ -130,7 +130,7 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     worker = found.exclusion.worker
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        messages.warning(request, "Write an answer; the worker has a right to know it.")
+        messages.warning(request, "Enter an answer: the worker has a right to one.")
         return redirect("qualcontrol:worker", slug, worker.pseudonym)
     try:
         restored = services.answer_appeal(
@@ -144,7 +144,7 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.warning(request, str(error))
     else:
         answers = KINDS[found.exclusion.campaign.kind].answers_name
-        messages.success(request, f"The answer is kept; {answers} restored: {restored}.")
+        messages.success(request, f"Answer saved; {answers} restored: {restored}.")
     return redirect("qualcontrol:worker", slug, worker.pseudonym)
 
 

@@ -139,7 +139,7 @@ class Desk {
   tellOfFailure(failures) {
     const note = document.createElement("p");
     note.className = "message warning";
-    note.textContent = `The server does not answer. ${this.unsaved.length} to be saved; trying again.`;
+    note.textContent = `The server does not respond. ${this.unsaved.length} unsaved verdict${this.unsaved.length === 1 ? "" : "s"}; trying again.`;
     this.root.querySelector("[data-review-messages]").replaceChildren(note);
     return new Promise((resolve) => setTimeout(resolve, pause(failures)));
   }

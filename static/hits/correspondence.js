@@ -79,7 +79,7 @@ class Linker {
   run({ command, kind }) {
     if (kind) this.change(states.chooseKind(this.state, kind));
     else if (command === "undo") this.change(states.undo(this.state), "Undone.");
-    else if (command === "redo") this.change(states.redo(this.state), "Done again.");
+    else if (command === "redo") this.change(states.redo(this.state), "Redone.");
     else if (command === "next") this.goToNext();
     else if (command === "let go") this.change(states.letGo(this.state));
     else this.picture.zoom(command);

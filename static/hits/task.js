@@ -21,8 +21,8 @@ export function countWords(text) {
 /** What the counter says under the field, and whether the caption is long enough. */
 export function describeCount(count, least, most) {
   const words = count === 1 ? "1 word" : `${count} words`;
-  if (count < least) return { text: `${words}; at least ${least}.`, enough: false };
-  if (count > most) return { text: `${words}; at most ${most}.`, enough: false };
+  if (count < least) return { text: `${words}; write at least ${least}.`, enough: false };
+  if (count > most) return { text: `${words}; write at most ${most}.`, enough: false };
   return { text: words, enough: true };
 }
 
@@ -113,12 +113,12 @@ function mountTask(form) {
       return;
     }
     if (answer.body.fields) {
-      status.value = "Saved. Handing it on…";
+      status.value = "Saved. Submitting to the marketplace…";
       forward(answer.body.fields);
       return;
     }
     button.disabled = false;
-    status.value = answer.body.message ?? "Please correct what is marked.";
+    status.value = answer.body.message ?? "Please correct the marked fields.";
     if (answer.body.problems) showProblems(form, answer.body.problems);
   });
 }

@@ -8,11 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(database: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "DATABASE_URL": f"sqlite:///{database}"}
+    return run_with(f"sqlite:///{database}", *arguments)
+
+
+def run_with(database_url: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "DATABASE_URL": database_url}
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,
@@ -39,6 +45,14 @@ def test_a_database_of_another_version_is_left_alone(tmp_path):
 
     assert done.returncode == 1
     assert done.stderr.startswith("CommandError: The database is not up to date")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_database_server_that_does_not_answer_is_one_line():
+    done = run_with(f"postgres://nobody@127.0.0.1:{free_port()}/none", "sync")
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("CommandError: The database failed: ")
     assert len(done.stderr.splitlines()) == 1
 
 

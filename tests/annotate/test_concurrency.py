@@ -3,8 +3,8 @@ database the run is given."""
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,9 +12,20 @@ from django.db import connection, connections, transaction
 
 from annotate.models import Claim, Response, Task, Worker
 from annotate.services.campaigns import recount_places
-from annotate.services.claims import NothingToDo, claim_tasks, release_claims
-from annotate.services.responses import confirm_submitted, discard, store_answer
-from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
+from annotate.services.claims import NothingToDo, claim_again, claim_tasks, release_claims
+from annotate.services.places import lock_tasks
+from annotate.services.responses import Answered, add_submitted, discard
+from hits.models import Hit, TaskPage
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    HitFactory,
+    HitTypeFactory,
+    ResponseFactory,
+    TaskFactory,
+    TaskPageFactory,
+    WorkerFactory,
+)
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,31 +33,24 @@ pytestmark = pytest.mark.django_db(transaction=True)
 WORKERS = 200
 
 
-def claim(worker: Worker, campaign: Any, count: int = 1) -> list[Claim] | None:
-    """The worker's claims; None where they were told that nothing is left."""
+def claim(worker: Worker, campaign: Any, count: int = 1) -> list[Task] | None:
+    """The tasks of a new page of the worker's; None where they were told that nothing is left."""
+    page = TaskPageFactory(hit=Hit.objects.get(campaign=campaign))
     try:
-        return claim_tasks(
-            campaign=campaign,
-            worker=worker,
-            count=count,
-            at=NOON,
-            expires_at=NOON + timedelta(hours=1),
-        )
+        return claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count)
     except NothingToDo:
         return None
 
 
 def campaign_with_places(*places: int) -> Any:
     campaign = CampaignFactory()
+    HitFactory(hit_type=HitTypeFactory(campaign=campaign))
     for wanted in places:
         TaskFactory(campaign=campaign, wanted=wanted)
     return campaign
 
 
-def assert_nobody_is_over(campaign: Any) -> None:
-    held = Counter(Claim.objects.held().values_list("task", flat=True))
-    wanted = dict(Task.objects.values_list("pk", "wanted"))
-    assert all(number <= wanted[task] for task, number in held.items())
+def assert_no_place_is_given_twice(campaign: Any) -> None:
     assert min(Task.objects.values_list("places_left", flat=True)) >= 0
     assert recount_places(campaign) == 0
 
@@ -59,19 +63,19 @@ def test_two_hundred_workers_fill_the_places_and_no_more(places):
     given = at_once(lambda worker: claim(worker, campaign), workers)
 
     assert None not in given
-    assert Claim.objects.held().count() == WORKERS
-    assert_nobody_is_over(campaign)
+    assert Claim.objects.count() == WORKERS
+    assert_no_place_is_given_twice(campaign)
 
 
-def test_who_comes_too_late_is_told_so_and_nobody_else_is():
+def test_workers_beyond_the_places_share_tasks_and_nobody_is_turned_away():
     campaign = campaign_with_places(*[11] * 10, 7, 3)
     workers = WorkerFactory.create_batch(WORKERS)
 
     given = at_once(lambda worker: claim(worker, campaign), workers)
 
-    assert given.count(None) == WORKERS - 120
-    assert Claim.objects.held().count() == 120
-    assert_nobody_is_over(campaign)
+    assert None not in given
+    assert max(Task.objects.values_list("places_left", flat=True)) <= 0
+    assert recount_places(campaign) == 0
 
 
 def test_workers_who_take_several_images_at_once_do_not_block_each_other():
@@ -81,37 +85,35 @@ def test_workers_who_take_several_images_at_once_do_not_block_each_other():
     given = at_once(lambda worker: claim(worker, campaign, count=3), workers)
 
     assert None not in given
-    assert all(len({made.task_id for made in claims}) == len(claims) for claims in given)
-    assert_nobody_is_over(campaign)
+    assert all(len({task.pk for task in tasks}) == 3 for tasks in given)
+    assert_no_place_is_given_twice(campaign)
 
 
-def test_fifty_workers_who_take_pages_of_four_images_leave_nothing_over_and_get_no_short_page():
+def test_fifty_workers_who_submit_pages_of_four_images_leave_nothing_over():
     campaign = campaign_with_places(*[11] * 30)
     workers = WorkerFactory.create_batch(50)
 
     def work(worker: Worker) -> list[int]:
-        """Take pages and answer them until nothing is left; tasks still open to the worker after
-        each page with fewer images than it holds. Places only become fewer here, so what is open
+        """Take pages and submit them until nothing is left; tasks still open to the worker after
+        each page with fewer images than it holds. Answers are only added here, so what is open
         then was open when the page was filled."""
         passed_over = []
-        while claims := claim(worker, campaign, count=4):
-            if len(claims) < 4:
-                passed_over.append(campaign.tasks.open_to(worker).count())
-            for made in claims:
-                text = f"A dog, seen by {worker}."
-                response = store_answer(
-                    task=made.task, worker=worker, answer=text, at=NOON, claim=made
-                )
-                confirm_submitted(response=response, at=NOON)
+        while tasks := claim(worker, campaign, count=4):
+            if len(tasks) < 4:
+                passed_over.append(campaign.tasks.open_to(worker).count() - len(tasks))
+            with transaction.atomic():
+                Worker.objects.select_for_update().get(pk=worker.pk)
+                answers = [Answered(task, f"A dog, seen by {worker}.") for task in tasks]
+                add_submitted(worker=worker, answers=answers, at=NOON)
         passed_over.append(campaign.tasks.open_to(worker).count())
         return passed_over
 
     passed_over = at_once(work, workers)
 
-    assert not any(any(each) for each in passed_over)
+    assert all(left <= 0 for each in passed_over for left in each)
     answered = Counter(Response.objects.counting().values_list("task", flat=True))
-    assert answered == dict.fromkeys(campaign.tasks.values_list("pk", flat=True), 11)
-    assert Claim.objects.count() == len(set(Claim.objects.values_list("worker", "task"))) == 330
+    assert set(answered) == set(campaign.tasks.values_list("pk", flat=True))
+    assert min(answered.values()) >= 11
     assert recount_places(campaign) == 0
 
 
@@ -130,94 +132,78 @@ def wait_until_blocked_or_done(future: Future[Any]) -> None:
         threading.Event().wait(0.01)
 
 
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
-def test_a_worker_waits_for_a_rival_rather_than_take_a_page_with_fewer_images():
-    campaign = campaign_with_places(2, 2, 1)
-    first, second = WorkerFactory.create_batch(2)
+def claim_while(rival: Callable[[], object], campaign: Any, count: int) -> list[Task]:
+    """The tasks of a page that is opened while another transaction does what `rival` does."""
 
-    def claim_three() -> list[Claim] | None:
+    def open_page() -> list[Task] | None:
         try:
-            return claim(second, campaign, count=3)
+            return claim(WorkerFactory(), campaign, count=count)
         finally:
             connections.close_all()
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            claim(first, campaign, count=2)
-            later = pool.submit(claim_three)
+            rival()
+            later = pool.submit(open_page)
             wait_until_blocked_or_done(later)
-        claims = later.result()
-
-    assert [made.task.number for made in claims or []] == sorted(
-        campaign.tasks.values_list("number", flat=True)
-    )
-    assert_nobody_is_over(campaign)
+        return later.result() or []
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
-def test_who_waited_in_vain_looks_again_for_another_task():
+def test_a_page_waits_for_a_rival_rather_than_show_fewer_images():
+    campaign = campaign_with_places(2, 2, 2)
+
+    tasks = claim_while(lambda: claim(WorkerFactory(), campaign, count=2), campaign, count=3)
+
+    assert len(tasks) == 3
+    assert_no_place_is_given_twice(campaign)
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
+def test_a_page_that_waited_shows_no_task_that_was_finished_meanwhile():
     campaign = campaign_with_places(1, 1)
-    first, second = WorkerFactory.create_batch(2)
-    claims = claim(first, campaign, count=1) or []
+    first, second = campaign.tasks.order_by("number")
 
-    def claim_two() -> list[Claim] | None:
-        try:
-            return claim(second, campaign, count=2)
-        finally:
-            connections.close_all()
+    def submit() -> None:
+        add_submitted(worker=WorkerFactory(), answers=[Answered(first, "A dog.")], at=NOON)
 
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            claim(first, campaign, count=1)
-            release_claims(claims=claims)
-            later = pool.submit(claim_two)
-            wait_until_blocked_or_done(later)
-        given = later.result()
-
-    assert [made.task for made in given or []] == [claims[0].task]
-    assert_nobody_is_over(campaign)
+    assert claim_while(submit, campaign, count=2) == [second]
+    assert_no_place_is_given_twice(campaign)
 
 
-def test_a_double_click_takes_two_different_tasks_and_never_one_twice():
-    campaign = campaign_with_places(11, 11, 11)
-    worker = WorkerFactory()
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
+def test_a_page_that_waited_in_vain_for_a_place_looks_for_another():
+    campaign = campaign_with_places(1, 1)
+    first, second = campaign.tasks.order_by("number")
 
-    given = at_once(lambda _: claim(worker, campaign), range(6))
+    def take_first() -> None:
+        lock_tasks([first.pk, second.pk])
+        claim_again(page=TaskPageFactory(hit=campaign.hits.get()).pk, tasks=[first])
 
-    assert sorted(len(claims) for claims in given if claims) == [1, 1, 1]
-    assert sorted(claims[0].task.number for claims in given if claims) == sorted(
-        campaign.tasks.values_list("number", flat=True)
-    )
-    assert_nobody_is_over(campaign)
-
-
-def test_a_form_that_is_sent_twice_at_once_is_one_response():
-    campaign = campaign_with_places(2)
-    worker = WorkerFactory()
-    (made,) = claim(worker, campaign) or []
-
-    def send(text: str) -> int:
-        response = store_answer(task=made.task, worker=worker, answer=text, at=NOON, claim=made)
-        return response.pk
-
-    stored = at_once(send, ["A brown dog.", "A brown dog runs."] * 4)
-
-    assert len(set(stored)) == 1
-    assert worker.responses.get().caption.text in {"A brown dog.", "A brown dog runs."}
+    assert claim_while(take_first, campaign, count=1) == [second]
+    assert_no_place_is_given_twice(campaign)
 
 
 def test_a_submission_that_is_read_twice_at_once_counts_once():
-    response = ResponseFactory(status="STORED")
+    campaign = campaign_with_places(2)
+    task, worker = campaign.tasks.get(), WorkerFactory()
 
-    counted = at_once(lambda _: confirm_submitted(response=response, at=NOON), range(8))
+    def submit(text: str) -> int:
+        with transaction.atomic():
+            Worker.objects.select_for_update().get(pk=worker.pk)
+            return len(add_submitted(worker=worker, answers=[Answered(task, text)], at=NOON))
 
-    assert counted.count(True) == 1
-    assert recount_places(response.task.campaign) == 0
+    added = at_once(submit, [f"A dog, {n} times." for n in range(8)])
+
+    assert sum(added) == 1
+    assert recount_places(campaign) == 0
 
 
-def test_places_stay_right_while_claims_are_released_and_answers_discarded():
+def test_places_stay_right_while_pages_end_and_answers_are_discarded():
     campaign = campaign_with_places(*[20] * 5)
-    claims = [claim(worker, campaign) for worker in WorkerFactory.create_batch(40)]
+    for worker in WorkerFactory.create_batch(40):
+        claim(worker, campaign)
+    pages = list(TaskPage.objects.values_list("pk", flat=True))
     answers = [ResponseFactory(task=task) for task in list(Task.objects.all()) * 4]
 
     def act(item: int) -> object:
@@ -225,10 +211,10 @@ def test_places_stay_right_while_claims_are_released_and_answers_discarded():
         order = 1 if item % 2 else -1
         if item % 4 < 2:
             return discard(responses=answers[::order])
-        return release_claims(claims=[made for held in claims[::order] for made in held or []])
+        return release_claims(pages=pages[::order])
 
     at_once(act, range(16))
 
-    assert not Claim.objects.held().exists()
+    assert not Claim.objects.exists()
     assert all(task.places_left == task.wanted for task in Task.objects.all())
     assert recount_places(campaign) == 0

@@ -3,6 +3,7 @@ from decimal import Decimal
 import pytest
 
 from annotate.config import CampaignFileError, parse_config, read_config
+from annotate.reading.files import MalformedFile
 
 LEAST = {"name": "pilot", "selection": "val", "budget": "10.00"}
 
@@ -46,6 +47,10 @@ def test_workers_are_those_of_nocaps_by_default():
         ({"captions": {"least_words": 9, "most_words": 8}}, "captions: least_words is greater"),
         ({"hit": {"auto_approval_days": 0}}, "review.approve_after_hours is longer"),
         ({"hit": 5}, "hit: "),
+        ({"seed": 2**63}, "seed: "),
+        ({"flags": {"twin_hours": 1e300}}, "flags.twin_hours: "),
+        ({"references": [[[[["deep"] * 99]]]]}, "'deep', ...]]]]]"),
+        ({"a\nb": 1}, r"a\nb: there is no such key"),
     ],
 )
 def test_an_unknown_key_or_impossible_value_is_named(change, message):
@@ -96,16 +101,37 @@ def test_the_file_goes_before_the_preset_and_the_preset_before_the_kind():
     assert "linking" in config.hit.keywords
 
 
-def test_a_file_that_is_no_toml_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"name = pilot", r":1: not TOML: Invalid value"),
+        (b'name = "a"\r\n\r\nb = "\x92"', r":3: byte 0x92 at offset 19 is not UTF-8 text .*’"),
+        (b'name = "a"\nx = "\0"', r":2: a NUL character"),
+        (rb'name = "\u0000"', r": a text in it has a NUL character"),
+        (rb'name = "\ud800"', r":1: not TOML"),
+        (b"seed = " + b"9" * 5_000, r": a number or a date is out of range"),
+        (b"name = " + b"[" * 200_000, r": the TOML is nested too deeply"),
+    ],
+)
+def test_a_file_that_is_not_toml_is_named_with_the_line(tmp_path, content, reason):
     path = tmp_path / "campaign.toml"
-    path.write_text("name = pilot")
+    path.write_bytes(content)
 
-    with pytest.raises(CampaignFileError, match=r"campaign\.toml is not a TOML file"):
+    with pytest.raises(MalformedFile, match=r"campaign\.toml" + reason):
         read_config(path)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_the_file_may_be_in_any_unicode_encoding(tmp_path, encoding):
+    path = tmp_path / "campaign.toml"
+    text = 'name = "pilot"\r\nselection = "Köln"\r\nbudget = "10.00"\r\n'
+    path.write_bytes(text.encode(encoding))
+
+    assert read_config(path).selection == "Köln"
+
+
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CampaignFileError, match="No such file"):
+    with pytest.raises(MalformedFile, match="No such file"):
         read_config(tmp_path / "campaign.toml")
 
 

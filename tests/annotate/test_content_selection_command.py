@@ -138,19 +138,20 @@ def test_boxes_may_be_in_several_files(write, baseline_options):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("", "no valid JSON"),
-        ("[]", "no JSON object"),
+        ("", "not valid JSON"),
+        ("[]", "not a JSON object"),
         ("[" * 100_000, "nested too deeply"),
         ('{"1": 9' + "9" * 5_000 + "}", "more digits"),
         ('{"1": [], "1": [["a"]]}', "'1' stands twice"),
-        ({"1": None}, "image '1': None is no list"),
-        ({"1": ["a"]}, "image '1', description 1: 'a' is no list"),
-        ({"1": [["a"], [None]]}, "image '1', description 2: None is no id"),
-        ({"1": [[True]]}, "True is no id"),
-        ({"1": [[1.0]]}, "1.0 is no id"),
-        ({"1": [[["a"]]]}, "is no id"),
-        ({"\ud800\n": 1}, r"'\\ud800\\n': 1 is no list"),
-        ({"1": [[{"long": "x" * 10_000}]]}, "is no id"),
+        ({"1": None}, "image '1': None is not a list"),
+        ({"1": ["a"]}, "image '1', description 1: 'a' is not a list"),
+        ({"1": [["a"], [None]]}, "image '1', description 2: None is not an id"),
+        ({"1": [[True]]}, "True is not an id"),
+        ({"1": [[1.0]]}, "1.0 is not an id"),
+        ({"1": [[["a"]]]}, "is not an id"),
+        ({"\ud800\n": 1}, r"half of a surrogate pair \(U\+D800\)"),
+        ({"\n" * 100: 1}, "is not a list"),
+        ({"1": [[{"long": "x" * 10_000}]]}, "is not an id"),
     ],
 )
 def test_a_gold_file_of_another_form_is_named_in_one_line(write, content, reason):
@@ -165,7 +166,7 @@ def test_a_gold_file_of_another_form_is_named_in_one_line(write, content, reason
 
 
 def test_a_results_file_of_another_form_is_an_error(write):
-    with pytest.raises(CommandError, match="image '1': 'a' is no list"):
+    with pytest.raises(CommandError, match="image '1': 'a' is not a list"):
         run(write("gold.json", GOLD), write("results.json", {"1": "a"}))
 
 
@@ -187,10 +188,10 @@ def test_gold_without_a_description_is_an_error(write):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"label": ""}, "label '' is no name"),
-        ({"label": 3}, "label 3 is no name"),
-        ({"image_id": None}, "image_id: None is no id"),
-        ({"fractions": None}, "fractions: None is no list"),
+        ({"label": ""}, "label '' is not a name"),
+        ({"label": 3}, "label 3 is not a name"),
+        ({"image_id": None}, "image_id: None is not an id"),
+        ({"fractions": None}, "fractions: None is not a list"),
         ({"fractions": [0, 0, 1]}, "not four numbers"),
         ({"fractions": [0, 0, 1, 640]}, "not four numbers from 0 to 1"),
         ({"fractions": [0, 0, 1, float("nan")]}, "not four numbers from 0 to 1"),

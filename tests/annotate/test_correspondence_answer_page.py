@@ -35,7 +35,7 @@ def test_linked_words_stand_in_brackets_with_their_boxes_numbers():
 def test_words_without_a_box_say_what_they_are():
     page = shown({"6": "not-visual"})
 
-    assert "front (nothing that can be seen) of" in page.p.get_text()
+    assert "front (not visible) of" in page.p.get_text()
 
 
 def test_neighbouring_words_of_one_name_stand_in_one_bracket():

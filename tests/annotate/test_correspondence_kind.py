@@ -17,10 +17,10 @@ from tests.factories import (
     GivenCaptionFactory,
     ImageFactory,
     LinkCampaignFactory,
-    LinkResponseFactory,
     LinkTaskFactory,
     ResponseFactory,
     TaskFactory,
+    TaskPageFactory,
     WorkerFactory,
 )
 
@@ -155,7 +155,7 @@ def test_two_campaigns_on_one_release_share_its_captions():
     [
         ({"caption_set": "nowhere"}, "caption_set: there is no set"),
         ({"caption_set": None, "release": "nowhere"}, "release: there is no release"),
-        ({"caption_set": None, "selection": "images"}, "selection: words are linked in captions"),
+        ({"caption_set": None, "selection": "images"}, "selection: this task type links words"),
     ],
 )
 def test_a_campaign_without_captions_says_so(named, message):
@@ -168,7 +168,7 @@ def test_a_campaign_without_captions_says_so(named, message):
 def test_a_campaign_of_captions_wants_no_captions():
     CaptionSetFactory(name="mine")
 
-    with pytest.raises(CampaignNotPossible, match="selection: captions are written"):
+    with pytest.raises(CampaignNotPossible, match="selection: a caption campaign needs"):
         create_campaign(config=link_config(preset=None, kind="caption"), endpoint="local", at=NOON)
 
 
@@ -338,12 +338,11 @@ def test_an_answer_that_says_nothing_of_the_caption_is_missing():
         KIND.read(task, {"caption-1": "A dog.", f"word-1-{task.number}": ""})
 
 
-def test_the_fields_of_a_stored_answer_read_back_the_same():
+def test_the_fields_of_an_answer_read_back_the_same():
     task = task_with_boxes()
     words = check(task, full_answer(task) | answer(task, w0="not-visual"))
-    response = LinkResponseFactory(task=task, words=words)
 
-    fields = KIND.fields_of(response)
+    fields = KIND.fields_of(task, words)
 
     assert len(fields) == 4
     assert KIND.read(task, fields) == words
@@ -382,12 +381,7 @@ def test_a_worker_may_link_several_captions_of_one_image():
     ):
         LinkTaskFactory(campaign=campaign, subject=subject)
 
-    claims = claim_tasks(
-        campaign=campaign,
-        worker=WorkerFactory(),
-        count=5,
-        at=NOON,
-        expires_at=NOON.replace(hour=13),
-    )
+    page = TaskPageFactory(hit__hit_type__campaign=campaign)
+    tasks = claim_tasks(campaign=campaign, worker=WorkerFactory(), page=page.pk, count=5)
 
-    assert len({claim.task.subject_id for claim in claims}) == 2
+    assert len({task.subject_id for task in tasks}) == 2

@@ -127,7 +127,7 @@ def test_a_caption_that_lacks_an_answer_is_named():
     task = campaign.tasks.get()
     discard(responses=task.responses.all()[:1])
 
-    with pytest.raises(ReleaseRefused, match="caption .* of image .* has 2 of 3 answers"):
+    with pytest.raises(ReleaseRefused, match="caption .* of image .* has 2 of 3 responses"):
         release(campaign)
 
 
@@ -278,7 +278,7 @@ def test_the_command_writes_the_files_and_names_them(tmp_path, capsys):
         "brackets.txt",
         "sentences",
     ]
-    with pytest.raises(CommandError, match="No release"):
+    with pytest.raises(CommandError, match="There is no release"):
         call_command("export_correspondences", "nowhere", out=tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Image files: taken in, listed when broken, and made small."""
+"""Image files: copied, and listed when broken."""
 
 import io
 import struct
@@ -8,11 +8,11 @@ import pytest
 from django.core.management import call_command
 from PIL import Image as Picture
 
-from annotate import image_files
+from annotate import image_copies, image_files
 from annotate.errors import DomainError
 from annotate.image_files import BrokenImage
 from annotate.services import images
-from annotate.tasks import make_thumbnails
+from annotate.tasks import make_copies
 from tests.factories import ImageFactory
 
 pytestmark = pytest.mark.django_db
@@ -128,17 +128,17 @@ def test_a_second_run_changes_nothing(folder):
     assert (counts.new, counts.changed, counts.unchanged) == (0, 0, 2)
 
 
-def test_a_file_that_changed_replaces_its_predecessor_and_the_thumbnail(folder):
+def test_a_file_that_changed_replaces_its_predecessor_and_the_copies(folder):
     image = ImageFactory(key="0001")
     picture().save(folder / "0001.png")
     import_one(folder, image)
-    image_files.write_thumbnail(image)
+    image_copies.make_copies(image)
     picture((80, 40)).save(folder / "0001.png")
 
     counts = import_one(folder, image)
 
     assert (counts.changed, image.width) == (1, 80)
-    assert not image_files.thumbnail_path(image).exists()
+    assert image_copies.missing_copies(image) == ["copies", "thumbnails"]
 
 
 def test_files_may_lie_in_folders_of_the_folder(folder):
@@ -227,71 +227,6 @@ def test_the_command_lists_twenty_broken_files_and_ends_well(folder):
     assert lines[22:] == ["  and 3 more"]
 
 
-def test_an_image_is_shown_from_its_file_or_else_from_its_address():
-    here = ImageFactory(key="0001", file="images/validation/0001.jpg")
-    there = ImageFactory(key="0002", url="https://images.example/0002.jpg")
-    nowhere = ImageFactory(key="0003", url="")
-
-    assert image_files.display_url(here) == "/media/images/validation/0001.jpg"
-    assert image_files.display_url(there) == "https://images.example/0002.jpg"
-    assert image_files.display_url(nowhere) == ""
-
-
-def test_the_thumbnail_is_the_image_itself_until_it_is_made(folder):
-    image = ImageFactory(key="0001")
-    picture((800, 400)).save(folder / "0001.png")
-    import_one(folder, image)
-
-    before = image_files.thumbnail_url(image)
-    made = make_thumbnails()
-
-    assert before == image_files.display_url(image)
-    assert made == 1
-    assert image_files.thumbnail_url(image) == "/media/thumbnails/validation/0001.jpg"
-    with Picture.open(image_files.thumbnail_path(image)) as thumbnail:
-        assert thumbnail.size == (400, 200)
-
-
-def test_a_thumbnail_stands_upright(folder):
-    image = ImageFactory(key="0001")
-    picture((800, 600)).save(folder / "0001.jpg", exif=exif(6), quality=95)
-    import_one(folder, image)
-
-    image_files.write_thumbnail(image)
-
-    with Picture.open(image_files.thumbnail_path(image)) as thumbnail:
-        assert thumbnail.size == (400, 533)
-        # Turned by a quarter, the red half is above the blue one.
-        red, _, blue = thumbnail.getpixel((200, 10))
-        assert red > 200 > 60 > blue
-        assert 0x0112 not in thumbnail.getexif()
-
-
-def test_a_thumbnail_is_no_larger_than_the_image_and_white_where_it_is_clear(folder):
-    image = ImageFactory(key="0001")
-    Picture.new("RGBA", (50, 30), (0, 0, 0, 0)).save(folder / "0001.png")
-    import_one(folder, image)
-
-    image_files.write_thumbnail(image)
-
-    with Picture.open(image_files.thumbnail_path(image)) as thumbnail:
-        assert thumbnail.size == (50, 30)
-        assert min(thumbnail.getpixel((5, 5))) > 250
-
-
-def test_a_thumbnail_that_cannot_be_made_stops_no_other(folder, caplog):
-    gone = ImageFactory(key="0001", file="images/validation/0001.jpg")
-    image = ImageFactory(key="0002")
-    picture().save(folder / "0002.png")
-    import_one(folder, image)
-
-    made = make_thumbnails()
-
-    assert made == 1
-    assert f"No thumbnail of {gone.key}" in caplog.text
-    assert make_thumbnails() == 0
-
-
 def test_the_six_photographs_come_in_with_their_sizes(shared_data):
     keys = ["astronaut", "camera", "chelsea", "clock_motion", "coffee", "rocket"]
     for key in keys:
@@ -300,4 +235,4 @@ def test_the_six_photographs_come_in_with_their_sizes(shared_data):
     counts = images.import_files(folder=shared_data / "images", split="photographs")
 
     assert (counts.new, counts.broken, counts.strangers) == (6, [], 0)
-    assert make_thumbnails() == 6
+    assert make_copies() == 6

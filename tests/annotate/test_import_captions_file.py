@@ -87,7 +87,7 @@ def test_a_set_is_taken_in_once(write):
         ([(1, None)], [(1, 1, "  ")], "there is no caption"),
         ([(1, None)], [(1, 1, "A dog."), (1, 1, "A cat.")], "the id was used before"),
         ([(1, "a"), (1, "b")], [], "the id was used before"),
-        ([(1, 5)], [], "open_images_id 5 is no text"),
+        ([(1, 5)], [], "open_images_id 5 is not a text"),
         ([(2, None)], [(1, 2, "A dog.")], "No caption of"),
     ],
 )

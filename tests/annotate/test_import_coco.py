@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from PIL import Image as Picture
 
-from annotate.datasets.csv_files import MalformedFile
 from annotate.models import Box, Image, ObjectClass
+from annotate.reading.files import MalformedFile
 from annotate.services import imports
 from annotate.services.priming import keywords
 
@@ -103,23 +103,29 @@ def test_an_image_does_not_move_to_another_split(write, content):
 @pytest.mark.parametrize(
     ("listing", "change", "reason"),
     [
-        ("images", {"id": "one"}, r"images\[0\] \(id 'one'\): id 'one' is no whole number from 0"),
-        ("images", {"id": True}, "id True is no whole number"),
-        ("images", {"width": 0}, "0×480 is no size of an image"),
-        ("images", {"height": None}, "height None is no whole number"),
+        (
+            "images",
+            {"id": "one"},
+            r"images\[0\] \(id 'one'\): id 'one' is not a whole number from 0",
+        ),
+        ("images", {"id": True}, "id True is not a whole number"),
+        ("images", {"width": 0}, "0×480 is not the size of an image"),
+        ("images", {"height": None}, "height None is not a whole number"),
         ("images", {"license": 9}, "there is no license 9"),
-        ("images", {"license": [4]}, r"license \[4\] is no whole number"),
-        ("images", {"coco_url": "javascript:alert(1)"}, "coco_url 'javascript:.*no web address"),
-        ("images", {"flickr_url": 5}, "flickr_url is no web address"),
+        ("images", {"license": [4]}, r"license \[4\] is not a whole number"),
+        ("images", {"coco_url": "javascript:alert(1)"}, "coco_url 'javascript:.*not a web address"),
+        ("images", {"flickr_url": 5}, "flickr_url is not a web address"),
         ("categories", {"name": ""}, "name must have 1 to 100 characters"),
         ("categories", {"id": 18}, "the id was used before"),
         ("annotations", {"image_id": 1}, r"annotations\[0\] \(id 1\): there is no image 1"),
         ("annotations", {"category_id": 90}, "there is no category 90"),
-        ("annotations", {"bbox": [1, 2, 3]}, "is no list of four numbers"),
-        ("annotations", {"bbox": None}, "is no list of four numbers"),
-        ("annotations", {"bbox": [1, 2, "3", 4]}, "is no list of four numbers"),
-        ("annotations", {"bbox": [1, 2, -3, 4]}, "is no box"),
-        ("annotations", {"bbox": [1, 2, float("nan"), 4]}, "is no box"),
+        ("annotations", {"bbox": [1, 2, 3]}, "is not a list of four numbers"),
+        ("annotations", {"bbox": None}, "is not a list of four numbers"),
+        ("annotations", {"bbox": [1, 2, "3", 4]}, "is not a list of four numbers"),
+        ("annotations", {"bbox": [1, 2, -3, 4]}, "is not a box"),
+        ("annotations", {"bbox": [1, 2, float("nan"), 4]}, "is not a box"),
+        ("annotations", {"bbox": [10**400, 2, 3, 4]}, "is not a box"),
+        ("annotations", {"bbox": [[[[[[["deep"]]]]]], 2, 3, 4]}, "is not a list of four numbers"),
         ("annotations", {"bbox": [700, 0, 1, 1]}, "lies outside of its image"),
         ("annotations", {"bbox": [-30, 0, 40, 1]}, "lies outside of its image"),
         ("annotations", {"bbox": [0, 470, 1, 20]}, "lies outside of its image"),
@@ -141,7 +147,7 @@ def test_a_wrong_entry_is_named_and_nothing_is_kept(write, content, listing, cha
     [
         ({"images": None}, "there is no list of images"),
         ({"annotations": {}}, "there is no list of annotations"),
-        ({"categories": ["cat"]}, r"categories\[0\]: is no object"),
+        ({"categories": ["cat"]}, r"categories\[0\]: is not an object"),
     ],
 )
 def test_a_file_of_another_form_is_refused(write, content, change, reason):
@@ -176,3 +182,51 @@ def test_the_command_takes_image_files_whose_names_end_in_the_id(write, content,
 def test_the_command_names_the_file_that_is_not_there(tmp_path):
     with pytest.raises(CommandError, match=r"none\.json: No such file"):
         call_command("import_coco", str(tmp_path / "none.json"), "--split=val2017")
+
+
+@pytest.fixture
+def turned(tmp_path):
+    """A folder with the image's file, which is stored lying and shown standing."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    exif = Picture.Exif()
+    exif[0x0112] = 6
+    Picture.new("RGB", (640, 480)).save(folder / "000000397133.jpg", exif=exif)
+    return folder
+
+
+@pytest.mark.parametrize("again", [["--files"], []])
+def test_a_turned_file_keeps_its_size_as_shown_when_the_command_runs_twice(
+    write, content, turned, again
+):
+    path, files = str(write(content)), f"--files={turned}"
+    call_command("import_coco", path, "--split=val2014", files, stdout=io.StringIO())
+
+    call_command(
+        "import_coco",
+        path,
+        "--split=val2014",
+        *(files for _ in again),
+        stdout=io.StringIO(),
+    )
+
+    assert Image.objects.values_list("width", "height").get() == (480, 640)
+
+
+def test_a_wrong_size_from_an_earlier_import_is_corrected_by_the_same_file(write, content, turned):
+    path, files = str(write(content)), f"--files={turned}"
+    call_command("import_coco", path, "--split=val2014", files, stdout=io.StringIO())
+    Image.objects.update(width=640, height=480)
+
+    call_command("import_coco", path, "--split=val2014", files, stdout=io.StringIO())
+
+    assert Image.objects.values_list("width", "height").get() == (480, 640)
+
+
+def test_the_size_of_an_image_without_a_file_is_what_the_latest_import_says(write, content):
+    imports.import_coco(path=write(content), split="val2014")
+    content["images"][0].update(width=641, height=481)
+
+    imports.import_coco(path=write(content), split="val2014")
+
+    assert Image.objects.values_list("width", "height").get() == (641, 481)

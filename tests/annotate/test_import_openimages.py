@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from annotate.datasets.csv_files import MalformedFile
 from annotate.errors import DomainError
 from annotate.models import Box, ClassRelation, Image, ObjectClass
+from annotate.reading.files import MalformedFile
 from annotate.services import imports
 from annotate.services.bulk import Counts
 from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
@@ -63,10 +63,13 @@ def test_the_name_of_the_last_import_counts(write_csv):
     [
         ("/m/0bt9lr", "2 fields are expected, there are 1"),
         ("/m/0bt9lr,Dog,Hound", "2 fields are expected, there are 3"),
-        ("Dog,/m/0bt9lr", "'Dog' is no class label such as /m/0199g"),
+        ("Dog,/m/0bt9lr", "'Dog' is not a class label such as /m/0199g"),
         ("/m/0bt9lr,", "the name of /m/0bt9lr must have 1 to 100 characters"),
         ("/m/0k4j,Bike", "/m/0k4j was 'Car' before and is 'Bike' here"),
-        ('/m/0bt9lr,"Dog', "unexpected end of data"),
+        (
+            '/m/0bt9lr,"Dog',
+            "unexpected end of data: a quotation mark that opens a cell here is never closed",
+        ),
         ("", "2 fields are expected, there are 0"),
     ],
 )
@@ -93,7 +96,11 @@ def test_a_file_with_a_mark_other_line_ends_and_packed_is_read_all_the_same(tmp_
 @pytest.mark.parametrize(
     ("name", "content", "reason"),
     [
-        ("latin.csv", "/m/0k4j,Käfer\n".encode("latin-1"), ":1: the text is not UTF-8"),
+        (
+            "latin.csv",
+            "/m/0k4j,Käfer\n".encode("latin-1"),
+            ":1: byte 0xE4 at offset 9 is not UTF-8 text",
+        ),
         ("cut.csv.gz", gzip.compress(b"/m/0k4j,Car\n" * 99, mtime=0)[:30], ": cannot be unpacked"),
         ("not.csv.gz", b"/m/0k4j,Car\n", ": cannot be unpacked"),
     ],
@@ -144,7 +151,7 @@ def test_a_class_in_several_places_is_one_class_with_all_its_parents(tmp_path):
     ("root", "reason"),
     [
         ([], "the top of the file has no LabelName"),
-        ({"LabelName": "/m/0a", "Part": {}}, "Part of /m/0a is no list"),
+        ({"LabelName": "/m/0a", "Part": {}}, "Part of /m/0a is not a list"),
         ({"LabelName": "/m/0a", "Part": [{}]}, "an entry of Part of /m/0a has no LabelName"),
         ({"LabelName": "/m/0a", "Part": [{"LabelName": "/m/0a"}]}, "/m/0a stands under itself"),
         ({"LabelName": "/m/0a", "Part": [{"LabelName": "/m/0z"}]}, "class /m/0z is not known"),
@@ -163,7 +170,7 @@ def test_a_hierarchy_that_is_no_json_is_refused_with_its_line(tmp_path):
     path = tmp_path / "hierarchy.json"
     path.write_text('{\n"LabelName": }')
 
-    with pytest.raises(MalformedFile, match=r"hierarchy\.json:2: no valid JSON"):
+    with pytest.raises(MalformedFile, match=r"hierarchy\.json:2: not valid JSON"):
         imports.import_hierarchy(path=path)
 
 
@@ -198,14 +205,14 @@ def test_rotation_is_read_as_the_files_write_it(write_csv, image_row, written, r
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"ImageID": ""}, "'' is no image id"),
-        ({"ImageID": "../../etc/passwd"}, "is no image id"),
+        ({"ImageID": ""}, "'' is not an image id"),
+        ({"ImageID": "../../etc/passwd"}, "is not an image id"),
         ({"Rotation": "45"}, "Rotation '45' is none of 0, 90, 180, 270, NaN and empty"),
         ({"Rotation": "upright"}, "Rotation 'upright' is none of"),
         ({"Rotation": "inf"}, "Rotation 'inf' is none of"),
-        ({"OriginalURL": "javascript:alert(1)"}, "is no web address"),
+        ({"OriginalURL": "javascript:alert(1)"}, "is not a web address"),
         ({"Title": "x" * 501}, "Title has more than 500 characters"),
-        ({"Title": "a\0b"}, "Title has a NUL character"),
+        ({"Title": "a\0b"}, "a NUL character"),
         ({"ImageID": "0001", "Title": "Another"}, "image 0001 was described otherwise further up"),
     ],
 )
@@ -238,6 +245,51 @@ def test_a_base_url_says_where_the_images_are(write_csv, image_row):
     imports.import_images(path=path, split="validation", base_url="https://mirror.example/val/")
 
     assert Image.objects.get().url == "https://mirror.example/val/0001.jpg"
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("http://10.0.0.7:8080/val", "http://10.0.0.7:8080/val/0001.jpg"),
+        ("/media/images/validation/", "/media/images/validation/0001.jpg"),
+        ("/", "/0001.jpg"),
+    ],
+)
+def test_a_base_url_may_be_any_web_address_or_a_path_of_the_site(write_csv, image_row, base, url):
+    path = write_csv("images.csv", IMAGE_HEADER, [image_row("0001")])
+
+    imports.import_images(path=path, split="validation", base_url=base)
+
+    assert Image.objects.get().url == url
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "javascript:alert(1)//",
+        "JavaScript:alert(1)",
+        "file:///etc",
+        "ftp://mirror.example/val",
+        "data:text/html,x",
+        "//mirror.example/val",
+        "http:/mirror.example",
+        "https://",
+        "https://mirror.example:port/",
+        "https://[mirror.example/",
+        "https://mirror.example/?image=",
+        "https://mirror.example/a b",
+        "https://mirror.example/\n",
+        "mirror.example/val",
+        "https://mirror.example/" + "x" * 400,
+    ],
+)
+def test_a_base_url_that_pages_must_not_show_images_from_is_refused(write_csv, image_row, base):
+    path = write_csv("images.csv", IMAGE_HEADER, [image_row("0001")])
+
+    with pytest.raises(DomainError, match="--base-url .* is not an address"):
+        imports.import_images(path=path, split="validation", base_url=base)
+
+    assert not Image.objects.exists()
 
 
 def test_an_image_does_not_move_to_another_split(write_csv, image_row):
@@ -281,14 +333,14 @@ def test_a_box_is_read_by_its_header_whatever_the_order(write_csv, box_row, imag
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"XMin": "left"}, "XMin 'left' is no number"),
-        ({"XMin": ""}, "XMin '' is no number"),
-        ({"XMin": " 0.1"}, "XMin ' 0.1' is no number"),
-        ({"XMin": "0.1\n"}, r"XMin '0.1\\n' is no number"),
-        ({"XMax": "0_1"}, "XMax '0_1' is no number"),
-        ({"XMax": "0.٤"}, "XMax '0.٤' is no number"),
-        ({"YMax": "0.4.5"}, "YMax '0.4.5' is no number"),
-        ({"Confidence": "1e"}, "Confidence '1e' is no number"),
+        ({"XMin": "left"}, "XMin 'left' is not a number"),
+        ({"XMin": ""}, "XMin '' is not a number"),
+        ({"XMin": " 0.1"}, "XMin ' 0.1' is not a number"),
+        ({"XMin": "0.1\n"}, r"XMin '0.1\\n' is not a number"),
+        ({"XMax": "0_1"}, "XMax '0_1' is not a number"),
+        ({"XMax": "0.٤"}, "XMax '0.٤' is not a number"),
+        ({"YMax": "0.4.5"}, "YMax '0.4.5' is not a number"),
+        ({"Confidence": "1e"}, "Confidence '1e' is not a number"),
         ({"XMin": "nan"}, "XMin nan is not between 0 and 1"),
         ({"YMax": "inf"}, "YMax inf is not between 0 and 1"),
         ({"XMax": "1.0001"}, "XMax 1.0001 is not between 0 and 1"),
@@ -304,7 +356,7 @@ def test_a_box_is_read_by_its_header_whatever_the_order(write_csv, box_row, imag
 def test_a_malformed_box_keeps_nothing_of_the_file(write_csv, box_row, image, columns, reason):
     path = write_csv("boxes.csv", BOX_HEADER, [box_row(), box_row(**columns)])
 
-    with pytest.raises(MalformedFile, match=f"boxes.csv:[34]: {reason}"):
+    with pytest.raises(MalformedFile, match=f"boxes.csv:3: {reason}"):
         imports.import_boxes(path=path, split="validation")
 
     assert not Box.objects.exists()
@@ -352,7 +404,7 @@ def test_boxes_of_unknown_images_are_passed_over_but_not_with_mistakes_in_them(
     counts = imports.import_boxes(path=path, split="validation")
 
     assert counts == Counts(read=2, new=1, changed=0, skipped=1)
-    with pytest.raises(MalformedFile, match="wrong.csv:4: XMin 'x' is no number"):
+    with pytest.raises(MalformedFile, match="wrong.csv:4: XMin 'x' is not a number"):
         imports.import_boxes(path=wrong, split="validation")
 
 

@@ -157,7 +157,7 @@ def test_the_command_prints_a_line_an_image():
 @pytest.mark.django_db
 @pytest.mark.parametrize("option", ["--split", "--image"])
 def test_the_command_says_when_there_is_no_such_image(option):
-    with pytest.raises(CommandError, match="There is no such image"):
+    with pytest.raises(CommandError, match="No such image"):
         run(option, "nothing")
 
 

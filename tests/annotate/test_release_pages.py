@@ -3,8 +3,9 @@
 import json
 
 import pytest
-from rest_framework.authtoken.models import Token
+from django.utils import timezone
 
+from annotate.services.api_tokens import issue_token
 from qualcontrol.services import release_campaign
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 
@@ -76,24 +77,27 @@ def test_the_list_takes_the_same_queries_for_many(
 
 
 def test_the_api_lists_releases_with_the_addresses_of_their_files(client, release):
-    token = Token.objects.create(user=UserFactory())
+    _, token = issue_token(user=UserFactory(), at=timezone.now())
 
-    found = client.get("/api/releases/v1/", headers={"Authorization": f"Token {token.key}"}).json()
+    found = client.get("/api/releases/v1/", headers={"Authorization": f"Token {token}"}).json()
 
     assert (found["campaign"], found["images"], found["seed"]) == ("done", 2, 1)
     assert found["files"]["captions.json"] == "http://testserver/api/releases/v1/captions.json"
 
 
-def test_an_image_is_shown_to_workers_who_cannot_sign_in(client, settings):
+def test_an_original_is_shown_to_researchers(client, settings):
     settings.MEDIA_ROOT.mkdir(parents=True)
     (settings.MEDIA_ROOT / "cat.txt").write_text("not really a cat")
+    client.force_login(UserFactory())
 
     answer = client.get("/media/cat.txt")
 
     assert b"".join(answer.streaming_content) == b"not really a cat"
-    assert "public" in answer["Cache-Control"]
+    assert "private" in answer["Cache-Control"]
 
 
 @pytest.mark.parametrize("path", ["../settings.py", "%2e%2e/settings.py", "nothing.jpg"])
 def test_nothing_outside_the_media_folder_is_served(client, path):
+    client.force_login(UserFactory())
+
     assert client.get(f"/media/{path}").status_code in {400, 404}

@@ -117,16 +117,10 @@ def test_of_more_captions_than_wanted_the_wanted_number_is_drawn():
     assert len(drawn(made)) == 2 * 3
 
 
-@pytest.mark.parametrize("status", ["STORED", "DISCARDED"])
-def test_a_caption_that_does_not_count_is_never_drawn(status):
+def test_a_caption_that_does_not_count_is_never_drawn():
     campaign = finished_campaign(tasks=1, references=2)
     task = campaign.tasks.get()
-    ResponseFactory(
-        task=task,
-        status=status,
-        submitted_at=None if status == "STORED" else NOON,
-        text="Not this one.",
-    )
+    ResponseFactory(task=task, status="DISCARDED", text="Not this one.")
 
     texts = {
         text for seed in range(10) for *_, text in drawn(release(campaign, f"r{seed}", seed=seed))
@@ -179,7 +173,21 @@ def test_open_questions_refuse_a_release_too():
     campaign = finished_campaign(tasks=1)
 
     with pytest.raises(ReleaseRefused, match="1 spot check waits"):
-        release(campaign, open_questions=["1 spot check waits for a judgement"])
+        release(campaign, open_questions=lambda _: ["1 spot check waits for a judgement"])
+
+
+def test_a_complete_release_is_counted_before_it_is_saved():
+    campaign = finished_campaign(tasks=2)
+
+    def lose_one(campaign):
+        """Something that goes wrong after it was read that nothing is missing."""
+        discard(responses=[campaign.tasks.last().responses.last()])
+        return []
+
+    with pytest.raises(ReleaseRefused, match="has 1 of the campaign's 2 images"):
+        release(campaign, open_questions=lose_one)
+
+    assert not Release.objects.exists()
 
 
 def test_a_partial_release_holds_the_complete_images_alone_and_says_it_is_partial():

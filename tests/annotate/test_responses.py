@@ -1,24 +1,17 @@
-"""Answers: kept, counted once submitted, discarded and restored."""
+"""Responses: added when they were submitted, discarded and restored."""
 
-from datetime import timedelta
 from itertools import chain
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from annotate.models import Claim, ClaimStatus, Response, ResponseStatus
+from annotate.models import Behaviour, Response, ResponseStatus
 from annotate.services.campaigns import recount_places
-from annotate.services.claims import release_claims
-from annotate.services.responses import (
-    confirm_submitted,
-    discard,
-    in_lots,
-    restore,
-    store_answer,
-)
+from annotate.services.responses import Answered, add_submitted, discard, in_lots, restore
 from tests.factories import (
     NOON,
+    AssignmentFactory,
     CampaignFactory,
     ClaimFactory,
     ResponseFactory,
@@ -29,115 +22,60 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-def store(claim, text="A brown dog runs.", at=NOON):
-    return store_answer(task=claim.task, worker=claim.worker, answer=text, at=at, claim=claim)
-
-
 def places(task):
     task.refresh_from_db()
     return task.places_left
 
 
-def test_an_answer_is_kept_with_its_claim_and_the_time_it_took():
-    claim = ClaimFactory()
+def submit(*answers, worker=None, **values):
+    return add_submitted(worker=worker or WorkerFactory(), answers=answers, at=NOON, **values)
 
-    response = store_answer(
-        task=claim.task, worker=claim.worker, answer="A dog.", at=NOON, claim=claim, seconds=42
-    )
+
+def test_a_submitted_answer_is_kept_with_its_assignment_and_the_time_it_took():
+    task, assignment = TaskFactory(wanted=3), AssignmentFactory()
+
+    (response,) = submit(Answered(task, "A dog.", seconds=42), assignment=assignment.pk)
 
     response.refresh_from_db()
-    assert (response.status, response.claim, response.seconds) == ("STORED", claim, 42)
+    assert (response.status, response.submitted_at) == (ResponseStatus.SUBMITTED, NOON)
+    assert (response.assignment, response.seconds) == (assignment, 42)
     assert response.caption.text == "A dog."
+    assert not Behaviour.objects.exists()
+    task.refresh_from_db()
+    assert (task.answers_missing, task.places_left) == (2, 2)
 
 
-def test_storing_takes_no_further_place():
-    claim = ClaimFactory()
+def test_how_an_answer_was_made_is_kept_where_it_is_known():
+    first, second = TaskFactory.create_batch(2, campaign=CampaignFactory())
+    known = {"device": "PHONE", "keystrokes": 12}
 
-    store(claim)
+    submit(Answered(first, "A dog.", behaviour=known), Answered(second, "A cat."))
 
-    assert places(claim.task) == claim.task.wanted - 1
-
-
-def test_an_answer_sent_again_before_it_was_submitted_replaces_the_first():
-    claim = ClaimFactory()
-    first = store(claim, "A dog.")
-
-    second = store(claim, "A brown dog.", at=NOON + timedelta(minutes=1))
-
-    assert second == first
-    assert Response.objects.get().caption.text == "A brown dog."
+    behaviour = Behaviour.objects.get()
+    assert behaviour.response.task == first
+    assert (behaviour.device, behaviour.keystrokes, behaviour.pastes) == ("PHONE", 12, None)
 
 
 @pytest.mark.parametrize("status", ["SUBMITTED", "DISCARDED"])
-def test_an_answer_sent_again_after_it_was_submitted_changes_nothing(status):
-    response = ResponseFactory(status=status, submitted_at=NOON, text="A dog.")
+def test_a_second_answer_of_the_worker_to_a_task_changes_nothing(status):
+    response = ResponseFactory(status=status, text="A dog.")
+    before = places(response.task)
 
-    again = store_answer(task=response.task, worker=response.worker, answer="Late.", at=NOON)
+    again = submit(Answered(response.task, "Late."), worker=response.worker)
 
-    assert again == response
+    assert again == []
     assert Response.objects.get().caption.text == "A dog."
+    assert places(response.task) == before
 
 
-def test_an_answer_to_a_later_claim_of_the_same_task_belongs_to_that_claim():
-    earlier = ClaimFactory()
-    store(earlier)
-    release_claims(claims=[earlier])
-    later = ClaimFactory(task=earlier.task, worker=earlier.worker)
-
-    response = store(later)
-
-    response.refresh_from_db()
-    assert response.claim == later
-
-
-def test_a_submitted_answer_counts_and_its_claim_is_used():
-    claim = ClaimFactory()
-    response = store(claim)
-
-    assert confirm_submitted(response=response, at=NOON) is True
-
-    claim.refresh_from_db()
-    response.refresh_from_db()
-    assert (claim.status, response.status) == (ClaimStatus.USED, ResponseStatus.SUBMITTED)
-    assert places(claim.task) == claim.task.wanted - 1
-
-
-def test_a_submission_reported_twice_counts_once():
-    claim = ClaimFactory()
-    response = store(claim)
-    confirm_submitted(response=response, at=NOON)
-
-    again = confirm_submitted(response=response, at=NOON + timedelta(hours=1))
-
-    response.refresh_from_db()
-    assert again is False
-    assert response.submitted_at == NOON
-    assert places(claim.task) == claim.task.wanted - 1
-
-
-def test_an_answer_that_came_after_its_lease_still_counts_even_below_zero():
+def test_an_answer_to_a_full_task_counts_even_below_zero():
     task = TaskFactory(wanted=1)
-    late = ClaimFactory(task=task)
-    response = store(late)
-    release_claims(claims=[late])
-    task.refresh_from_db()
-    ClaimFactory(task=task)
+    ResponseFactory(task=task)
 
-    confirm_submitted(response=response, at=NOON)
+    submit(Answered(task, "A dog."))
 
-    late.refresh_from_db()
-    assert late.status == ClaimStatus.USED
     assert places(task) == -1
-    assert recount_places(task.campaign) == 0
-
-
-def test_an_answer_without_a_claim_takes_a_place_when_it_is_submitted():
-    task = TaskFactory()
-    response = store_answer(task=task, worker=WorkerFactory(), answer="A dog.", at=NOON)
-
-    confirm_submitted(response=response, at=NOON)
-
-    assert places(task) == task.wanted - 1
+    assert task.answers_missing == -1
     assert recount_places(task.campaign) == 0
 
 
@@ -160,15 +98,6 @@ def test_discarding_twice_frees_one_place():
 
     assert moved == [[response], []]
     assert places(response.task) == response.task.wanted
-
-
-def test_an_answer_that_was_not_submitted_cannot_be_discarded():
-    response = ResponseFactory(status="STORED")
-
-    assert discard(responses=[response]) == []
-
-    response.refresh_from_db()
-    assert response.status == ResponseStatus.STORED
 
 
 def test_a_restored_response_takes_its_place_again():
@@ -204,7 +133,17 @@ def test_a_response_whose_place_was_filled_is_not_restored():
     assert places(response.task) == 0
 
 
-def test_of_several_responses_to_a_task_as_many_are_restored_as_it_has_places():
+def test_an_open_page_keeps_no_response_from_being_restored():
+    response = ResponseFactory(task=TaskFactory(wanted=1))
+    discard(responses=[response])
+    ClaimFactory(task=response.task)
+
+    assert restore(responses=[response]) == [response]
+
+    assert places(response.task) == -1
+
+
+def test_of_several_responses_to_a_task_as_many_are_restored_as_it_misses_answers():
     task = TaskFactory(wanted=3)
     counting, first, second, third = (ResponseFactory(task=task) for _ in range(4))
     discard(responses=[first, second, third])
@@ -269,17 +208,6 @@ def test_the_database_lets_no_worker_answer_a_task_twice():
         ResponseFactory(task=response.task, worker=response.worker)
 
 
-@pytest.mark.parametrize(
-    ("status", "submitted_at"), [("STORED", NOON), ("SUBMITTED", None), ("DISCARDED", None)]
-)
-def test_the_database_keeps_status_and_time_of_submission_together(status, submitted_at):
+def test_the_database_lets_no_response_be_without_the_time_of_its_submission():
     with pytest.raises(IntegrityError), transaction.atomic():
-        ResponseFactory(status=status, submitted_at=submitted_at)
-
-
-def test_the_database_lets_no_two_responses_use_one_claim():
-    claim = ClaimFactory()
-    store(claim)
-
-    with pytest.raises(IntegrityError), transaction.atomic():
-        ResponseFactory(task=claim.task, claim=Claim.objects.get())
+        ResponseFactory(submitted_at=None)

@@ -146,7 +146,7 @@ def test_the_command_prints_the_pool_beside_the_choice(classes):
         ["images", "5", "3"],
     ]
     assert lines[6].startswith("entropy (nats)")
-    assert lines[-1] == "subset: 3 images drawn."
+    assert lines[-1] == "subset: 3 images selected."
 
 
 def test_the_command_says_when_rich_images_had_to_be_left_out(classes):
@@ -166,7 +166,7 @@ def test_the_same_command_again_changes_nothing_and_another_one_is_refused(class
 
     again = run("--count=1", "--name=subset", "--seed=1")
 
-    assert again == ["subset was drawn before by the same numbers."]
+    assert again == ["subset already exists with the same options."]
     assert list(Selection.objects.get().selected.values_list("image_id", "position")) == before
     with pytest.raises(CommandError, match="drawn before with another seed; choose another name"):
         run("--count=1", "--name=subset", "--seed=2")

@@ -19,7 +19,7 @@ def test_dollars_always_have_cents(amount, text):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0, "0 %"), (0.0001, "1 %"), (0.5, "50 %"), (0.9999, "99 %"), (1, "100 %")],
+    [(0, "0%"), (0.0001, "1%"), (0.5, "50%"), (0.9999, "99%"), (1, "100%")],
 )
 def test_percent_says_all_and_nothing_only_if_it_is_true(share, text):
     assert percent(share) == text

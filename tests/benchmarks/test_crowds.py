@@ -1,12 +1,16 @@
 """The crowds of the spot-check experiment."""
 
+import os
 import random
+import subprocess
+import sys
 from collections import Counter, defaultdict
 
 import pytest
 
-from benchmarks.crowds import LATE, Crowd, gather
+from benchmarks.crowds import FEW, LATE, MOST, MOSTLY_SPOILED, Crowd, gather, mostly_few
 from benchmarks.desks import Desk, check_at_random, check_by_worth, check_round_robin, true_share
+from benchmarks.harness import ROOT
 from benchmarks.spoilers import KNOWN, SPOILERS, Photo, Scene
 
 THINGS = ["dog", "cat", "bus", "boat", "horse", "kite", "clock", "train", "couch", "pizza"]
@@ -44,6 +48,25 @@ def test_careless_workers_spoil_two_in_five_and_those_good_at_first_half_of_that
         assert shares[worker] == pytest.approx(0.2 if manner == LATE else 0.4, abs=0.15)
 
 
+def test_by_the_second_law_half_of_the_workers_write_five_captions_at_most_and_a_few_hundreds():
+    crowd = gather(IMAGES, seed=1, workers=30, law=mostly_few)
+    volumes = sorted(Counter(caption.worker for caption in crowd.captions).values())
+
+    assert sum(volume <= FEW + 2 for volume in volumes) >= 14
+    assert 2 <= sum(volume > 200 for volume in volumes) <= 6
+    assert volumes[-1] == pytest.approx(MOST, rel=0.1)
+
+
+def test_careless_workers_spoil_as_much_as_is_said():
+    crowd = gather(IMAGES, seed=1, workers=30, law=mostly_few, spoils=MOSTLY_SPOILED)
+    volumes = Counter(caption.worker for caption in crowd.captions)
+    shares = bad_shares(crowd)
+
+    busy = [worker for worker, manner in crowd.manners.items() if manner != LATE]
+    for worker in busy:
+        assert shares[worker] == pytest.approx(MOSTLY_SPOILED, abs=0.5 / volumes[worker] + 0.01)
+
+
 def test_few_workers_write_most(crowd):
     volumes = sorted(Counter(caption.worker for caption in crowd.captions).values())
 
@@ -59,6 +82,19 @@ def test_nobody_writes_two_captions_for_an_image(crowd):
 def test_the_same_seed_gives_the_same_crowd(crowd):
     assert gather(IMAGES, seed=1, workers=WORKERS) == crowd
     assert gather(IMAGES, seed=2, workers=WORKERS) != crowd
+
+
+def test_the_same_seed_gives_the_same_crowd_in_every_process():
+    code = (
+        "from benchmarks.crowds import gather; from tests.benchmarks.test_crowds import IMAGES;"
+        "print([caption.text for caption in gather(IMAGES, seed=1, workers=12).captions])"
+    )
+
+    def written(hash_seed: str) -> bytes:
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        return subprocess.check_output([sys.executable, "-c", code], env=environment, cwd=ROOT)
+
+    assert written("1") == written("2")
 
 
 @pytest.mark.parametrize("manner", SPOILERS)
@@ -81,6 +117,19 @@ def test_excluding_a_worker_removes_what_they_spoiled(crowd):
     assert len(desk.removals) == sum(c.is_bad for c in crowd.captions if c.worker == worker)
 
 
+def test_the_share_left_is_that_of_the_captions_kept_after_so_many_checks(crowd):
+    desk = Desk(crowd, seed=0)
+    found = [true_share(desk)]
+
+    for number in desk.order[:100]:
+        desk.judge(number)
+        found.append(true_share(desk))
+    desk.exclude(next(iter(crowd.manners)))
+
+    assert [desk.share_left(checks) for checks in range(100)] == found[:100]
+    assert desk.share_left(100) == desk.share_left(10_000) == true_share(desk)
+
+
 @pytest.mark.parametrize("check", [check_at_random, check_round_robin])
 def test_plain_ways_find_the_careless_in_the_end(crowd, check):
     desk = Desk(crowd, seed=0)
@@ -95,8 +144,17 @@ def test_the_queue_needs_fewer_checks_than_round_robin_even_where_no_flag_is(cro
     blind = [() for _ in crowd.captions]
     ours, theirs = Desk(crowd, seed=0), Desk(crowd, seed=0)
 
-    moments = check_by_worth(ours, blind, least=0)
+    moments = check_by_worth(ours, blind)
     check_round_robin(theirs)
 
     assert ours.checks < theirs.checks
-    assert all(found.low <= truth <= found.high for truth, found in moments)
+    assert [moment.checks for moment in moments] == list(range(0, 50 * len(moments), 50))
+    assert all(m.estimate.low <= m.truth <= m.estimate.high for m in moments)
+
+
+def test_a_reviewer_stops_after_the_most_checks_whoever_is_left(crowd):
+    desk = Desk(crowd, seed=0)
+
+    check_by_worth(desk, [() for _ in crowd.captions], most=40)
+
+    assert desk.checks == 40

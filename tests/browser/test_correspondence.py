@@ -2,13 +2,16 @@
 without JavaScript, in the marketplace's frame."""
 
 import re
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
+from annotate.kinds import KINDS
 from annotate.language.tokens import tokens
-from annotate.models import Campaign, Correspondence, Image, Response
+from annotate.models import Campaign, Correspondence, Image
+from hits.models import TaskPage
 from hits.reconciler import reconcile
 from qualcontrol.services import review_submitted
 from tests.browser.conftest import DESKTOP, PHONE
@@ -100,11 +103,22 @@ def box_keys(image: Image) -> list[int]:
     return list(image.boxes.order_by("pk").values_list("pk", flat=True))
 
 
+def stored_words() -> list[dict[str, Any]]:
+    """The answer to each task, in the order of the tasks: what the marketplace reported, or before
+    that what the open page has stored."""
+    if reported := list(Correspondence.objects.order_by("response__task__number")):
+        return [row.words for row in reported]
+    page = TaskPage.objects.get()
+    tasks = [claim.task for claim in page.claims.order_by("task__number")]
+    return [KINDS["correspondence"].read(task, page.fields) for task in tasks]
+
+
 def stored_answer(image: Image) -> dict[str, list[int] | str]:
-    """What the one response says of the words, boxes by their numbers."""
+    """What the one answer says of the words, boxes by their numbers."""
     numbers = {key: number for number, key in enumerate(box_keys(image), start=1)}
     found = {}
-    for place, said in Correspondence.objects.get().words.items():
+    [words] = stored_words()
+    for place, said in words.items():
         text = tokens(CAPTION)[int(place)].text
         found[text] = said if isinstance(said, str) else sorted(numbers[key] for key in said)
     return found
@@ -120,7 +134,7 @@ def test_the_task_is_done_by_mouse(page, worker, campaign, image):
     word(frame, "suit").click()
     box(frame, 4).click()
     word(frame, "suit").click()
-    expect(frame.get_by_text("Choose a word, or a box.")).to_be_visible()
+    expect(frame.get_by_text("Choose a word or a box.")).to_be_visible()
     picture.click(position=at(frame, 0.2, 0.2))
     expect(frame.get_by_text("Which words name box 1, Flag?")).to_be_visible()
     word(frame, "flags").click()
@@ -132,7 +146,7 @@ def test_the_task_is_done_by_mouse(page, worker, campaign, image):
     expect(frame.get_by_text("3 of 4 words", exact=True)).to_be_visible()
     frame.get_by_role("button", name="Submit").click()
     expect(
-        frame.get_by_text("Please choose boxes, or why there is none, for “rocket”.")
+        frame.get_by_text("Please choose a box for “rocket”, or say why no box fits.")
     ).to_be_visible()
     frame.get_by_role("button", name="Visible, but not in a box").click()
     frame.get_by_role("button", name="Submit").click()
@@ -208,7 +222,7 @@ def test_the_task_is_done_without_javascript(browser: Browser, worker, campaign,
     frame.get_by_label("flags", exact=True).select_option("1 Flag")
     frame.get_by_label("and flags also").select_option("2 Flag")
     frame.get_by_role("button", name="Submit").click()
-    frame.get_by_role("button", name="Finish this HIT").click()
+    frame.get_by_role("button", name="Submit to the marketplace").click()
 
     expect(frame.get_by_text("Your answers were submitted")).to_be_visible()
     assert stored_answer(image) == ANSWER
@@ -226,7 +240,7 @@ def test_an_answer_goes_to_the_marketplace_when_our_server_fails(page, worker, c
     frame.get_by_role("button", name="Submit").click()
 
     expect_submitted(page)
-    assert not Response.objects.exists()
+    assert not TaskPage.objects.filter(answered_at__isnull=False).exists()
     reconcile(campaign)
     assert stored_answer(image) == ANSWER
 
@@ -259,13 +273,12 @@ def test_two_captions_of_one_image_in_one_assignment_are_answered_apart(
     box(first, 5).click()
     expect(word(second, "rocket")).to_have_accessible_name("rocket (still to do)")
     frame.get_by_role("button", name="Submit").click()
-    expect(second.get_by_text("Please choose boxes")).to_be_visible()
+    expect(second.get_by_text("Please choose a box")).to_be_visible()
     page.keyboard.press("3")
     frame.get_by_role("button", name="Submit").click()
 
     expect_submitted(page)
-    answers = Correspondence.objects.order_by("response__task__number")
-    said = [list(answer.words.values()) for answer in answers]
+    said = [list(words.values()) for words in stored_words()]
     assert said == [[[box_keys(image)[4]]], [[box_keys(image)[2]]]]
 
 

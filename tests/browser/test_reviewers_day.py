@@ -66,8 +66,8 @@ def key_of_item(page: Page) -> str:
 
 
 def to_go(page: Page, count: int) -> Locator:
-    """The line that says how many drawn checks are left; of 14 it does not say 4."""
-    return page.get_by_text(re.compile(rf"^\s*{count} drawn check"))
+    """The line that says how many required checks are left; of 14 it does not say 4."""
+    return page.get_by_text(re.compile(rf"^\s*{count} required check"))
 
 
 def judge_by_keys(page: Page, *keys: str) -> None:
@@ -89,7 +89,7 @@ def test_a_reviewers_day(page, site, sign_in, campaign):
         expect(to_go(page, left)).to_be_visible()
     page.get_by_role("link", name="Quality").click()
     page.locator(".plain-list .pseudonym").first.click()
-    page.get_by_role("link", name="Exclude …").click()
+    page.get_by_role("link", name="Exclude worker …").click()
     page.get_by_label("Reason").fill("Lists of keywords, again and again.")
     page.get_by_role("button", name="Exclude").click()
 
@@ -132,7 +132,7 @@ def test_a_verdict_waits_until_the_server_answers_again(page, site, sign_in, cam
     page.route("**/checks/**", lambda route: route.abort())
 
     judge_by_keys(page, "g")
-    expect(page.get_by_text("The server does not answer.")).to_be_visible()
+    expect(page.get_by_text("The server does not respond.")).to_be_visible()
     assert not Judgement.objects.exists()
     page.unroute("**/checks/**")
 
@@ -162,7 +162,7 @@ def test_the_last_verdict_ends_with_a_page_that_says_so(page, site, sign_in, cam
 
     page.keyboard.press("g")
 
-    expect(page.get_by_text("Nothing waits for review")).to_be_visible()
+    expect(page.get_by_text("No captions to review")).to_be_visible()
     assert Judgement.objects.count() == 9
 
 

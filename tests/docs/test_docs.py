@@ -118,8 +118,8 @@ def keys_of(model: type[BaseModel], section: str = "") -> set[str]:
 
 
 def documented_keys() -> dict[str, str]:
-    """What researcher.md's table of keys says, by section."""
-    table = page("researcher.md").split("| key | meaning | default |")[1].split("\n\n")[0]
+    """The rows of the table of keys in campaign-file.md, by section."""
+    table = page("campaign-file.md").split("| key | meaning | default |")[1].split("\n\n")[0]
     sections, current = {"": ""}, ""
     for row in table.splitlines():
         if heading := re.match(r"\| \*\*`\[(\w+)\]`\*\*", row):
@@ -237,7 +237,7 @@ def test_every_campaign_file_in_the_pages_is_one():
 
 
 def test_presets_reasons_and_exported_files_are_named():
-    assert unquoted_in(page("researcher.md"), PRESETS) == []
+    assert unquoted_in(page("campaign-file.md"), PRESETS) == []
     files = {name for kind in KINDS.values() for name in kind.files}
 
     assert unquoted_in(page("researcher.md"), files) == []

@@ -3,9 +3,10 @@
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 import requests
 
@@ -21,10 +22,26 @@ class Faults:
         self.planned: dict[str, list[str]] = {}
         self.reached: Counter[str] = Counter()
         self.first_pages: dict[str, bytes] = {}
+        self.rewritten: dict[str, Callable[[dict[str, Any]], Any]] = {}
 
     def plan(self, operation: str, *kinds: str) -> None:
         """The next calls of the operation fail in these ways, one each."""
         self.planned[operation] = list(kinds)
+
+    def rewrite(self, operation: str, change: Callable[[dict[str, Any]], Any]) -> None:
+        """Until `mend`, successful replies to the operation are what `change` makes of them: an
+        object, or the bytes of a body."""
+        self.rewritten[operation] = change
+
+    def mend(self) -> None:
+        """Let all replies through as they are."""
+        self.rewritten.clear()
+
+    def reply(self, operation: str, body: bytes) -> bytes:
+        if operation not in self.rewritten:
+            return body
+        made = self.rewritten[operation](json.loads(body or b"{}"))
+        return made if isinstance(made, bytes) else json.dumps(made).encode()
 
     def next(self, operation: str) -> str:
         kinds = self.planned.get(operation) or [""]
@@ -55,6 +72,8 @@ def faulty_proxy(target: str) -> Iterator[tuple[str, Faults]]:
                 self.connection.close()
             elif fault == REPEAT:
                 self.answer(answer.status_code, repeated(faults, operation, answer.content))
+            elif answer.ok:
+                self.answer(answer.status_code, faults.reply(operation, answer.content))
             else:
                 self.answer(answer.status_code, answer.content)
 

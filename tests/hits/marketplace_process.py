@@ -58,7 +58,8 @@ class MarketplaceProcess:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def requester(self, name: str, balance: str = "10000.00") -> dict[str, str]:
-        return self.command("marketplace_requester", name, "--balance", balance)[0]
+        keys: dict[str, str] = self.command("marketplace_requester", name, "--balance", balance)[0]
+        return keys
 
     def fresh_requester(self) -> dict[str, str]:
         """The keys of a requester whom nobody used before."""

@@ -81,7 +81,7 @@ def test_what_only_the_marketplace_has_is_brought_home(client, marketplace, requ
 
     words = Correspondence.objects.get(response__status=ResponseStatus.SUBMITTED).words
     assert set(words) == {"1", "4", "10"}
-    assert not Claim.objects.held().exists()
+    assert not Claim.objects.exists()
 
 
 def test_an_unfinished_answer_is_refused_and_kept_on_the_page(client, marketplace, requester):

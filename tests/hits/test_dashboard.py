@@ -1,6 +1,6 @@
 """The researcher's pages, and that nobody sees them without signing in."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from io import StringIO
 
@@ -34,14 +34,14 @@ from tests.hits.conftest import make_campaign
 pytestmark = pytest.mark.django_db
 
 # Addresses that are there for workers' browsers, for signing in, and for the signed-out.
-OPEN_TO_ALL = {"login", "logout", "media", "hits:task", "admin:login", "api-token"}
+OPEN_TO_ALL = {"login", "logout", "image-copy", "hits:task", "admin:login", "api-token"}
 EXAMPLES = {
     "slug": "pilot",
     "pseudonym": "W-00000000",
     "name": "v1",
     "file": "captions.json",
     "pk": 1,
-    "key": 2,
+    "key": "00000000-0000-4000-8000-000000000002",
     "act": "pause",
     "id": 1,
     "app_label": "auth",
@@ -49,6 +49,8 @@ EXAMPLES = {
     "object_id": "1",
     "content_type_id": "1",
     "path": "cat.jpg",
+    "size": "copies",
+    "code": "0",
 }
 
 
@@ -160,7 +162,7 @@ def test_the_campaign_list_shows_progress_within_what_is_wanted(
 def test_the_campaign_page_shows_its_numbers(signed_in):
     campaign = CampaignFactory(slug="pilot", budget="60.00", config={"references": 2})
     task = TaskFactory(campaign=campaign)
-    ResponseFactory(task=task, seconds=40, stored_at=timezone.now())
+    ResponseFactory(task=task, seconds=40, submitted_at=timezone.now())
     ResponseFactory(task=task, status="DISCARDED")
     hit = HitFactory(hit_type__campaign=campaign, seats=2, available=1)
     AssignmentFactory(hit=hit, status="APPROVED", submitted_at=NOON, decided_at=NOON)
@@ -170,8 +172,19 @@ def test_the_campaign_page_shows_its_numbers(signed_in):
 
     assert "1 <small>of 3</small>" in page
     assert "$0.24 <small>of $60.00</small>" in page
-    assert "$9.00 <small>an hour, by the median</small>" in page
+    assert "$9.00 <small>per hour (median)</small>" in page
     assert "The marketplace is away." in page
+
+
+@pytest.mark.parametrize("year", [2, 2100])
+def test_a_response_of_an_absurd_date_leaves_the_campaign_page_small(signed_in, year):
+    task = TaskFactory(campaign=CampaignFactory(slug="pilot"))
+    ResponseFactory(task=task, submitted_at=datetime(year, 2, 22, tzinfo=UTC))
+    ResponseFactory(task=task, submitted_at=NOON)
+
+    page = signed_in.get("/campaigns/pilot/").content
+
+    assert len(page) < 60_000
 
 
 def test_the_campaign_page_takes_the_same_queries_for_many_rows(
@@ -189,17 +202,17 @@ def test_an_unknown_campaign_is_not_found_in_the_sites_own_page(signed_in):
     answer = signed_in.get("/campaigns/nothing/")
 
     assert answer.status_code == 404
-    assert "There is nothing at this address" in answer.content.decode()
+    assert "There is no page at this address" in answer.content.decode()
 
 
 def test_responses_per_hour_counts_each_whole_hour():
     campaign = CampaignFactory()
     for minutes in (0, 30, 59, 61, 60 * 30):
         ResponseFactory(
-            task__campaign=campaign, stored_at=NOON.replace(minute=59) - timedelta(minutes=minutes)
+            task__campaign=campaign,
+            submitted_at=NOON.replace(minute=59) - timedelta(minutes=minutes),
         )
-    ResponseFactory(task__campaign=campaign, status=ResponseStatus.STORED, stored_at=NOON)
-    ResponseFactory(stored_at=NOON)
+    ResponseFactory(submitted_at=NOON)
 
     hours = responses_per_hour(campaign, at=NOON.replace(minute=59), hours=3)
 
@@ -240,7 +253,7 @@ def test_the_production_marketplace_wants_a_confirmation(signed_in, settings, mo
     answer = signed_in.post("/campaigns/pilot/publish/", follow=True).content.decode()
 
     assert 'name="confirmed"' in shown
-    assert "Confirm to go on" in answer
+    assert "Confirm that you want to spend real money" in answer
     campaign.refresh_from_db()
     assert campaign.status == CampaignStatus.DRAFT
 
@@ -294,7 +307,7 @@ def test_a_sync_that_fails_is_told(signed_in, settings, monkeypatch):
         reconcile(campaign)
     page = signed_in.get("/campaigns/pilot/").content.decode()
 
-    assert "The last sync stopped" in page
+    assert "The last sync failed" in page
     assert "The marketplace at" in page
     assert "data-sync-progress" not in page
 
@@ -320,13 +333,13 @@ def test_the_exclusion_page_shows_what_it_discards_and_costs(signed_in):
     assert not campaign.exclusions.exists()
 
 
-def test_the_exclusion_page_of_links_speaks_of_answers_to_captions(signed_in):
+def test_the_exclusion_page_of_links_speaks_of_responses_and_captions(signed_in):
     response = LinkResponseFactory(task__campaign__slug="pilot")
 
     page = signed_in.get(f"/campaigns/pilot/workers/{response.worker.pseudonym}/exclude/")
 
-    assert "<dt>Answers discarded</dt><dd>1</dd>" in page.content.decode()
-    assert "<dt>Captions that reopen</dt><dd>1</dd>" in page.content.decode()
+    assert "<dt>Responses discarded</dt><dd>1</dd>" in page.content.decode()
+    assert "<dt>Captions reopened</dt><dd>1</dd>" in page.content.decode()
 
 
 def test_excluding_needs_a_reason_and_is_logged(signed_in):
@@ -358,8 +371,8 @@ def test_a_draft_is_made_from_a_pasted_file(signed_in):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "Choose a campaign file, or paste one."),
-        ("name = ", "This is not TOML"),
+        ("", "Choose a campaign file or paste its text."),
+        ("name = ", "The text: not TOML: Invalid value"),
         ('name = "mine"', "budget: "),
         ('name = "mine"\nbudget = "1"', "one of selection"),
         ('name = "mine"\nselection = "few"\nbudget = "1"', "there is no selection"),

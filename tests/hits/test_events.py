@@ -322,7 +322,7 @@ def test_all_hits_are_listed_at_a_lower_rate(opened, settings):
 
 
 def test_a_listing_that_failed_does_not_count(opened):
-    Sync.objects.update(error="The marketplace is away.")
+    Sync.objects.update(listing="")
 
     assert is_listing_due(opened, at=timezone.now())
 
@@ -364,7 +364,7 @@ def test_sync_reads_the_queue_and_lists_everything_once(opened, marketplace, que
 
     call_command("sync", opened.slug)
 
-    assert "1 messages in the queue: 1 submissions read" in capsys.readouterr().out
+    assert "1 queue message read, 1 submission imported" in capsys.readouterr().out
     assert Sync.objects.first().is_whole
 
 

@@ -1,16 +1,20 @@
 """A marketplace that answers badly: each fault ends in a repeat or in a sentence, and nothing is
 lost or done twice."""
 
+from decimal import Decimal
+
 import pytest
 
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import progress
 from hits.client import MarketplaceError, marketplace_of
-from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, Sync
+from hits.costs import spend
+from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, Sync, SyncProblem
 from hits.reconciler import reconcile
 from tests.hits.conftest import make_campaign
 from tests.hits.faulty_proxy import AFTER, BEFORE, DROP, REPEAT, THROTTLE, faulty_proxy
 from tests.hits.test_reconciler import work
+from tests.servers import free_port
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,16 +54,29 @@ def test_approving_is_repeated_and_pays_once(client, marketplace, faults, fault,
     assert len(Assignment.objects.all()) == Hit.objects.get().settled == 1
 
 
-def test_a_marketplace_that_stays_down_stops_the_run_with_a_sentence(faults, settings):
+def test_a_listing_that_fails_is_told_and_stops_nothing_else(faults, settings):
     settings.MTURK_MAX_ATTEMPTS = 2
     campaign = make_campaign(tasks=1)
     faults.plan("ListHITs", BEFORE, BEFORE)
 
-    with pytest.raises(MarketplaceError, match="refused list_hits"):
+    done = reconcile(campaign)
+    problem = SyncProblem.objects.get()
+    again = reconcile(campaign)
+
+    assert "refused list_hits" in done.error
+    assert (problem.subject, done.hits_created) == ("step ingest", 1)
+    assert (again.error, SyncProblem.objects.count()) == ("", 0)
+
+
+def test_a_marketplace_that_answers_nothing_ends_the_run_with_a_sentence(settings, requester):
+    settings.MTURK_MAX_ATTEMPTS = 1
+    campaign = make_campaign(tasks=1)
+    settings.MARKETPLACE_URL = f"http://127.0.0.1:{free_port()}"
+
+    with pytest.raises(MarketplaceError, match="did not answer list_hits"):
         reconcile(campaign)
 
-    assert "refused list_hits" in Sync.objects.get().error
-    assert reconcile(campaign).hits_created == 1
+    assert "did not answer list_hits" in Sync.objects.get().error
 
 
 def test_a_page_that_comes_again_and_again_ends(client, marketplace, faults, settings):
@@ -86,8 +103,10 @@ def test_a_lost_answer_to_a_listing_loses_no_submission(client, marketplace, fau
     settings.MARKETPLACE_URL = proxied
     faults.plan("ListAssignmentsForHIT", DROP)
 
-    with pytest.raises(MarketplaceError, match="did not answer"):
-        reconcile(campaign)
+    lost = reconcile(campaign)
+    kept = spend(campaign).committed
     reconcile(campaign)
 
+    assert "did not answer" in lost.error
+    assert kept == 3 * Decimal("0.12")  # what could not be read may have to be paid
     assert progress(campaign).submitted == 1

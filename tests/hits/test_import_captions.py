@@ -14,7 +14,7 @@ from hits.costs import estimate
 from hits.models import WorkerAccount
 from hits.reconciler import reconcile
 from hits.services import collected
-from qualcontrol.models import SpotCheck
+from qualcontrol.models import SpotCheck, Weights
 from qualcontrol.services import exclude_worker, reinstate_worker
 from tests.factories import (
     NOON,
@@ -48,7 +48,7 @@ def run(tmp_path):
         path = tmp_path / "captions.jsonl"
         lines = [entry if isinstance(entry, str) else json.dumps(entry) for entry in entries]
         path.write_text("\n".join(lines))
-        out = io.StringIO()
+        out = options.pop("stdout", io.StringIO())
         call_command("import_captions", campaign, path, stdout=out, **options)
         return out.getvalue()
 
@@ -71,8 +71,8 @@ def test_a_caption_counts_with_its_time_its_worker_and_how_it_was_written(campai
     response = Response.objects.get()
     at = datetime(2026, 1, 2, tzinfo=UTC)
     assert (response.status, response.seconds) == (ResponseStatus.SUBMITTED, 31)
-    assert (response.stored_at, response.submitted_at) == (at, at)
-    assert (response.caption.text, response.claim) == ("A brown dog runs.", None)
+    assert response.submitted_at == at
+    assert (response.caption.text, response.assignment) == ("A brown dog runs.", None)
     assert (response.behaviour.pastes, response.behaviour.keystrokes) == (1, None)
     account = WorkerAccount.objects.get()
     assert (account.endpoint, account.marketplace_id) == ("local", "A1")
@@ -104,18 +104,24 @@ def test_running_it_again_changes_nothing(campaign, run):
 def test_what_was_cut_off_is_taken_up_by_the_next_run(campaign, run, monkeypatch):
     monkeypatch.setattr(collected, "BATCH", 2)
     lines = [entry("img1"), entry("img2"), entry("img1", "A2"), entry("img2", "A2")]
-    stopped = []
+    stopped, review = [], collected.review_submitted
 
-    def fail_the_second_time(**_):
+    def fail_the_second_time(**batch):
         stopped.append(None)
         if len(stopped) == 2:
             raise KeyboardInterrupt
+        review(**batch)
 
+    out = io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(collected, "review_submitted", fail_the_second_time)
         with pytest.raises(KeyboardInterrupt):
-            run(*lines)
+            run(*lines, stdout=out)
     assert Response.objects.count() == 2
+    assert out.getvalue().startswith("2 captions read: 2 new")
+    assert "The import stopped after line 2. Everything up to there is stored" in out.getvalue()
+    # The model has taken account of what is here.
+    assert Weights.objects.get().learned_at_revision > 0
 
     said = run(*lines)
 
@@ -141,10 +147,48 @@ def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):
         "  line 2: there is no image img3",
         "  line 3: the campaign does not have the image elsewhere",
         "  line 4: the caption is empty",
-        "  line 5: the worker has captioned the image before, in line 1",
-        "  line 6: no valid JSON",
+        "  line 5: the worker has another caption of this image already",
+        "  line 6: not valid JSON: Expecting property name enclosed in double quotes",
     ]
     assert Response.objects.count() == 2
+
+
+def test_a_file_with_a_bad_byte_is_refused_as_a_whole_with_the_line(campaign, tmp_path):
+    lines = [json.dumps(entry("img1", f"A{n}", f"Dog {n}.")) for n in range(1, 5)]
+    content = "\n".join(lines).encode().replace(b"Dog 3.", b"Dog\x923.")
+    path = tmp_path / "captions.jsonl"
+    path.write_bytes(content)
+
+    with pytest.raises(CommandError, match=r"jsonl:3: byte 0x92 .*\. Nothing was imported\.$"):
+        call_command("import_captions", "pilot", path, stdout=io.StringIO())
+
+    assert not Response.objects.exists()
+
+
+def test_captions_come_from_standard_input_in_any_form(campaign, monkeypatch):
+    table = "image\tworker\tcaption\nimg1\tA1\tA dog.\n".encode("utf-16")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(table)))
+    out = io.StringIO()
+
+    call_command("import_captions", "pilot", "-", stdout=out)
+
+    assert "1 new" in out.getvalue()
+
+
+def test_a_date_that_cannot_be_is_left_out_with_its_line(campaign, run):
+    said = run(entry(), entry("img2", submitted_at="0002-02-22"))
+
+    assert "  line 2: the time '0002-02-22' is not between 2005 and tomorrow" in said
+    assert Response.objects.count() == 1
+
+
+def test_the_same_caption_twice_in_a_file_counts_once(campaign, run, monkeypatch):
+    monkeypatch.setattr(collected, "BATCH", 2)
+
+    said = run(entry(), entry(), entry(), entry(caption="A cat."))
+
+    assert "4 captions read: 1 new, 2 known" in said
+    assert "line 4: the worker has another caption of this image already" in said
 
 
 def test_another_caption_than_the_one_that_is_here_is_left_out(campaign, run):
@@ -161,7 +205,7 @@ def test_a_long_list_of_faults_is_cut(campaign, run):
 
     assert "150 left out" in said
     assert len(said.splitlines()) == 102
-    assert "and 50 more" in said
+    assert "and 50 more lines" in said
 
 
 def test_a_worker_known_at_the_marketplace_is_the_same_worker(campaign, run):

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotate.models import Claim, ClaimStatus, Response
 from annotate.services.campaigns import recount_places
 from hits.costs import spend
 from hits.events import is_listing_due
-from hits.models import Assignment, AssignmentStatus, Hit
+from hits.models import Assignment, AssignmentStatus, Hit, TaskPage
 from hits.reconciler import reconcile
 from hits.steps.ingest import SUBMITTED_WITHIN
+from tests.factories import TaskPageFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import SENTENCE, open_page, work, write
 
@@ -108,7 +108,7 @@ def test_a_submission_that_was_not_there_yet_is_read_the_next_time(client, marke
     frame = accept(worker, campaign)
     write(client, frame, SENTENCE)
     before = look(campaign).ingested
-    name = f"caption-{Response.objects.get().task.number}"
+    name = next(iter(TaskPage.objects.get().fields))
     worker.submit(frame.assignment_id, **{name: SENTENCE}).raise_for_status()
 
     after = look(campaign).ingested
@@ -116,12 +116,22 @@ def test_a_submission_that_was_not_there_yet_is_read_the_next_time(client, marke
     assert (before, after) == (0, 1)
 
 
-def test_no_lease_ends_before_a_listing(client, marketplace, campaign):
+def test_made_up_answers_in_many_hits_cost_a_listing_and_not_a_call_each(campaign, monkeypatch):
+    monkeypatch.setattr("hits.steps.ingest.MOST_READ_ALONE", 1)
+    now = timezone.now()
+    for hit in campaign.hits.all():
+        TaskPageFactory(hit=hit, opened_at=now, answered_at=now)
+
+    assert look(campaign).api_calls == 1
+
+
+def test_no_page_ends_before_a_listing(client, marketplace, campaign):
     open_page(client, accept(marketplace.fresh_workers(1)[0], campaign))
-    later = Claim.objects.get().expires_at
+    later = TaskPage.objects.get().expires_at
 
     look(campaign, at=later)
-    held = Claim.objects.get().status
+    assert TaskPage.objects.exists()
     reconcile(campaign, at=later)
 
-    assert (held, Claim.objects.get().status) == (ClaimStatus.HELD, ClaimStatus.RELEASED)
+    assert not TaskPage.objects.exists()
+    assert recount_places(campaign) == 0

@@ -17,6 +17,7 @@ from tests.factories import (
     CampaignFactory,
     ExclusionFactory,
     ResponseFactory,
+    SpotCheckFactory,
     TaskFactory,
     UserFactory,
     WorkerFactory,
@@ -49,7 +50,7 @@ def test_a_draft_wants_to_be_published_and_says_what_it_costs():
     campaign = campaign_of(status=CampaignStatus.DRAFT)
 
     assert sentences(campaign) == [
-        "Nothing is published yet. 2 captions cost about $0.24, fees included."
+        "Nothing is published yet. Estimated cost of 2 captions: $0.24, including fees."
     ]
 
 
@@ -64,17 +65,25 @@ def test_a_sync_that_stopped_comes_before_all_else():
     found = sentences(campaign, open_checks=1, last_sync=stopped)
 
     assert found == [
-        "The last sync stopped, so this page may lag behind the marketplace.",
-        "Paused: no new workers come in.",
-        "1 caption waits for review.",
+        "The last sync failed; this page may be out of date.",
+        "The campaign is paused and gets no new workers.",
+        "1 caption needs review.",
+    ]
+
+
+def test_what_one_sync_could_not_do_is_counted():
+    partly = Sync(started_at=NOON, error="HIT HIT1: no answer", problems=3)
+
+    assert sentences(campaign_of(answered=1), last_sync=partly) == [
+        "The last sync could not deal with 3 things. The next sync tries again."
     ]
 
 
 def test_a_spent_budget_is_told_while_captions_are_missing():
     assert sentences(campaign_of(budget=Decimal("0.05"))) == [
-        "The budget is spent, and 2 captions are missing."
+        "The budget is used up. Captions missing: 2."
     ]
-    assert "spent" not in " ".join(sentences(campaign_of(budget=Decimal("0.05"), answered=2)))
+    assert "used up" not in " ".join(sentences(campaign_of(budget=Decimal("0.05"), answered=2)))
 
 
 def test_what_waits_for_a_decision_is_counted():
@@ -87,16 +96,20 @@ def test_what_waits_for_a_decision_is_counted():
     Appeal.objects.create(exclusion=exclusion, text="Look again.", received_at=NOON)
 
     assert sentences(campaign) == [
-        "2 workers are proposed for exclusion, and 1 appeal waits for an answer."
+        "2 workers are proposed for exclusion and 1 appeal needs an answer."
     ]
 
 
 def test_a_complete_campaign_is_released_and_then_finished():
     campaign = campaign_of(answered=2)
-    assert sentences(campaign) == ["Every image has its captions, and no question is open."]
+    assert sentences(campaign) == [
+        "Every image has all its captions, and all required checks are done."
+    ]
 
     release_campaign(campaign=campaign, name="v1", seed=1, at=timezone.now())
-    assert sentences(campaign) == ["It is complete and released. “Finish” closes it for good."]
+    assert sentences(campaign) == [
+        "The campaign is complete and released. Use “Finish campaign” to close it permanently."
+    ]
 
     campaign.status = CampaignStatus.FINISHED
     assert sentences(campaign) == []
@@ -108,5 +121,16 @@ def test_the_campaigns_page_leads_to_each_step(client):
 
     page = client.get(campaign.get_absolute_url()).content.decode()
 
-    assert "no question is open." in page
+    assert "all required checks are done." in page
     assert f'class="button" href="/review/{campaign.slug}/releases/"' in page
+
+
+def test_the_review_says_how_many_workers_wait_for_it():
+    review = {"share": 0, "first": 1, "trial": 1}
+    campaign = CampaignFactory(config={"references": 1, "review": review})
+    for response in ResponseFactory.create_batch(2, task__campaign=campaign):
+        SpotCheckFactory(response=response, is_first=True)
+
+    assert sentences(campaign, open_checks=2) == [
+        "2 captions need review. 2 workers are waiting for it."
+    ]

@@ -8,15 +8,16 @@ import pytest
 from bs4 import BeautifulSoup
 from django.utils import timezone
 
-from annotate.models import CampaignStatus, Claim, ClaimStatus, Response, ResponseStatus
+from annotate.models import CampaignStatus, Claim, Response, ResponseStatus
 from annotate.services.campaigns import progress, recount_places
 from annotate.services.responses import discard
 from hits.client import marketplace_of
 from hits.costs import spend
 from hits.endpoints import WrongEndpoint
-from hits.models import Assignment, AssignmentStatus, Hit, HitStatus
+from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, TaskPage
 from hits.reconciler import reconcile
 from hits.services.lifecycle import NotConfirmed, finish, pause, publish
+from hits.services.pages import close_pages
 from qualcontrol import services as quality
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
@@ -126,7 +127,7 @@ def test_an_answer_nobody_can_place_is_kept_and_paid(client, marketplace, reques
     assert done.hits_created == 1  # the seat that it took is opened anew
 
 
-def test_what_was_stored_but_never_submitted_does_not_count(client, marketplace, requester):
+def test_what_was_sent_but_never_submitted_does_not_count(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]
@@ -136,9 +137,82 @@ def test_what_was_stored_but_never_submitted_does_not_count(client, marketplace,
     worker.give_back(frame)
     reconcile(campaign)
 
-    assert Response.objects.get().status == ResponseStatus.STORED
-    assert Claim.objects.get().status == ClaimStatus.RELEASED
-    assert progress(campaign).submitted == 0
+    assert not Response.objects.exists()
+    assert not TaskPage.objects.exists()
+    assert recount_places(campaign) == 0
+    assert campaign.tasks.get().places_left == 3
+
+
+def test_of_a_hits_pages_as_many_stay_as_workers_are_at_work(client, marketplace, requester):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    first, second, third = marketplace.fresh_workers(3)
+    hit_type_id = campaign.hit_types.get().hit_type_id
+    returned = first.accept(hit_type_id)
+    open_page(client, returned)
+    first.give_back(returned)
+    for worker in (second, third):
+        open_page(client, worker.accept(hit_type_id))
+
+    reconcile(campaign)
+
+    stay = set(TaskPage.objects.values_list("marketplace_id", flat=True))
+    assert stay == {second.worker_id, third.worker_id}
+    assert campaign.tasks.get().places_left == 1
+
+
+def test_a_page_shows_again_what_was_sent_from_it(client, marketplace, requester):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    worker = marketplace.fresh_workers(1)[0]
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    write(client, frame, SENTENCE.format(1))
+
+    assert SENTENCE.format(1) in open_page(client, frame).content.decode()
+
+
+def test_an_answer_the_marketplace_lost_is_taken_from_the_page(client, marketplace, requester):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    worker = marketplace.fresh_workers(1)[0]
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    write(client, frame, SENTENCE.format(1))
+
+    worker.submit(frame.assignment_id, remark="no caption").raise_for_status()
+    reconcile(campaign)
+
+    assert Response.objects.get().caption.text == SENTENCE.format(1)
+
+
+def test_the_marketplaces_answer_stands_where_the_page_has_another(client, marketplace, requester):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    worker = marketplace.fresh_workers(1)[0]
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    write(client, frame, "Somebody else wrote this about a grey cat on a roof.")
+
+    name = f"caption-{campaign.tasks.get().number}"
+    worker.submit(frame.assignment_id, **{name: SENTENCE.format(1)}).raise_for_status()
+    reconcile(campaign)
+
+    assert Response.objects.get().caption.text == SENTENCE.format(1)
+    assert Response.objects.get().behaviour.device == ""
+
+
+def test_an_answer_for_a_page_that_ended_is_placed_by_its_fields(client, marketplace, requester):
+    campaign = make_campaign(tasks=2)
+    reconcile(campaign)
+    worker = marketplace.fresh_workers(1)[0]
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    fields = fields_of(open_page(client, frame), "form[data-task]")
+    name = next(field for field in fields if field.startswith("caption-"))
+    close_pages(TaskPage.objects.values_list("pk", flat=True))
+
+    worker.submit(frame.assignment_id, **{name: SENTENCE.format(1)}).raise_for_status()
+    reconcile(campaign)
+
+    assert Response.objects.get().task.number == int(name.removeprefix("caption-"))
+    assert Response.objects.get().assignment == Assignment.objects.get()
 
 
 def test_a_place_that_was_given_back_goes_to_the_next_worker_at_once(
@@ -155,7 +229,7 @@ def test_a_place_that_was_given_back_goes_to_the_next_worker_at_once(
     page = open_page(client, second.accept(hit_type_id))
 
     assert b"data-nothing-left" not in page.content
-    assert [claim.status for claim in Claim.objects.order_by("pk")] == ["RELEASED", "HELD"]
+    assert b"<textarea" in page.content
 
 
 def test_seats_that_nobody_can_reach_are_opened_anew(client, marketplace, requester):
@@ -341,7 +415,7 @@ def test_a_rejection_carries_its_reason_and_opens_another_seat(client, marketpla
         "This is a list.",
     )
     listed = marketplace_of(campaign).assignment(assignment.assignment_id)
-    assert listed["RequesterFeedback"] == "This is a list."
+    assert listed.feedback == "This is a list."
 
 
 def test_another_installations_marketplace_is_not_talked_to(settings):
@@ -381,7 +455,7 @@ def test_a_hit_that_is_not_full_may_wait_to_be_read(client, marketplace, request
 
     assert (waiting.ingested, kept.ingested, full.ingested) == (0, 0, 2)
     assert money.committed == committed  # what is unread may have to be paid
-    assert Claim.objects.filter(status=ClaimStatus.USED).count() == 2
+    assert not Claim.objects.exists()
     assert Hit.objects.get().unread_since is None
     assert reconcile(campaign, at=later).hits_created == 0
 

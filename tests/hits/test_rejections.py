@@ -10,7 +10,6 @@ from qualcontrol.services import CannotReject, ReasonMissing
 from tests.factories import (
     NOON,
     AssignmentFactory,
-    ClaimFactory,
     HitFactory,
     HitTypeFactory,
     ResponseFactory,
@@ -26,17 +25,15 @@ def assignment():
     """A submitted assignment of two images, the first of which was discarded."""
     campaign = make_campaign(tasks=2)
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign))
-    made = AssignmentFactory(hit=hit, status="SUBMITTED", submitted_at=NOON)
+    made = AssignmentFactory(hit=hit)
     for task in campaign.tasks.order_by("number"):
-        claim = ClaimFactory(task=task, worker=made.account.worker, status="USED")
-        made.claims.add(claim)
-        ResponseFactory(task=task, worker=made.account.worker, claim=claim)
+        ResponseFactory(task=task, worker=made.account.worker, assignment=made)
     discard(responses=responses_of(made)[:1])
     return made
 
 
 def responses_of(assignment):
-    return [claim.response for claim in assignment.claims.order_by("pk")]
+    return list(assignment.responses.order_by("pk"))
 
 
 def ask(assignment, reason="A list of words."):
@@ -46,7 +43,7 @@ def ask(assignment, reason="A list of words."):
 
 
 def test_an_assignment_of_which_a_part_is_used_cannot_be_rejected(assignment):
-    with pytest.raises(CannotReject, match="work that is used is paid"):
+    with pytest.raises(CannotReject, match="Work that is used is paid"):
         ask(assignment)
 
 
@@ -85,6 +82,6 @@ def test_the_page_keeps_the_words_and_says_what_is_not_possible(client, assignme
     taken = client.post(address, {"reason": "The text is of another image."})
 
     assert without_reason.status_code == 422
-    assert "work that is used is paid" in refused.content.decode()
+    assert "Work that is used is paid" in refused.content.decode()
     assert taken.status_code == 302
     assert Decision.objects.get(act=Act.REJECT).reason == "The text is of another image."

@@ -99,8 +99,12 @@ def test_a_crowd_completes_a_campaign_and_does_what_others_returned(marketplace,
 
     assert not any(outcome.errors for outcome in outcomes)
     assert sum(outcome.returned for outcome in outcomes) > 0
-    assert sum(outcome.total for outcome in outcomes) == 9
-    assert sum(sync.ingested for sync in syncs) == 9
+    # The page of a returned HIT claims its task until the next sync, so a few tasks may get one
+    # answer more than they want.
+    submitted = sum(outcome.total for outcome in outcomes)
+    assert 9 <= submitted <= 12
+    assert sum(sync.ingested for sync in syncs) == submitted
+    assert progress(campaign).complete == 3
     assert len(set(Caption.objects.values_list("text", flat=True))) >= 8
 
 

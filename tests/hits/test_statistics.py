@@ -1,12 +1,14 @@
 """How a campaign's responses add up, and how long the rest takes."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 
 import pytest
 
 from annotate.models import ResponseStatus
-from hits.statistics import Hour, Moment, measured_pay, responses_so_far, time_left
+from hits.charts import course_path
+from hits.statistics import MOST_STEPS, Hour, Moment, measured_pay, responses_so_far, time_left
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -23,7 +25,7 @@ def hours(*numbers: int) -> list[Hour]:
 
 def test_responses_add_up_by_the_hour(task):
     for minutes in (5, 50, 130):
-        ResponseFactory(task=task, stored_at=NOON + timedelta(minutes=minutes))
+        ResponseFactory(task=task, submitted_at=NOON + timedelta(minutes=minutes))
     ResponseFactory(task=task, status=ResponseStatus.DISCARDED)
     ResponseFactory()
 
@@ -39,12 +41,44 @@ def test_responses_add_up_by_the_hour(task):
 
 def test_responses_of_a_long_campaign_add_up_by_the_day(task):
     for days in (0, 1, 9):
-        ResponseFactory(task=task, stored_at=NOON + days * DAY)
+        ResponseFactory(task=task, submitted_at=NOON + days * DAY)
 
     found = responses_so_far(task.campaign, at=NOON + 9 * DAY + HOUR)
 
     assert [moment.responses for moment in found] == [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3]
     assert found[-1].at == NOON + 9 * DAY + HOUR
+
+
+@pytest.mark.parametrize(
+    "first", [datetime(2, 2, 22, tzinfo=UTC), datetime(2005, 1, 1, tzinfo=UTC)]
+)
+def test_a_response_of_any_date_gives_a_few_hundred_moments_and_every_response_is_in(task, first):
+    for at in (first, NOON - DAY, NOON):
+        ResponseFactory(task=task, submitted_at=at)
+
+    found = responses_so_far(task.campaign, at=NOON + HOUR)
+
+    assert 100 < len(found) <= MOST_STEPS + 1
+    assert (found[0].at, found[-1]) == (first, Moment(NOON + HOUR, 3))
+    assert all(a.at < b.at for a, b in pairwise(found))
+
+
+def test_responses_dated_in_the_future_are_in_the_last_moment(task):
+    ResponseFactory(task=task, submitted_at=NOON)
+    ResponseFactory(task=task, submitted_at=NOON + 4000 * DAY)
+
+    found = responses_so_far(task.campaign, at=NOON + HOUR)
+
+    assert found == [Moment(NOON, 0), Moment(NOON + HOUR, 2)]
+
+
+def test_a_campaign_whose_only_response_is_dated_in_the_future_has_a_chart(task):
+    ResponseFactory(task=task, submitted_at=NOON + DAY)
+
+    found = responses_so_far(task.campaign, at=NOON)
+
+    assert [moment.responses for moment in found] == [0, 1]
+    assert course_path(found, wanted=4) == "M0.00 100.00L0.00 75.00"
 
 
 def test_nothing_adds_up_before_the_first_response(task):

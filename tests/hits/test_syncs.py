@@ -210,7 +210,7 @@ def test_a_run_notes_how_far_it_is(requester, monkeypatch):
     ("at", "sentence"),
     [
         (timedelta(), "Waiting for the reconciler"),
-        (PATIENCE, "No reconciler has taken this up"),
+        (PATIENCE, "No reconciler has started this sync"),
     ],
 )
 def test_the_part_that_keeps_itself_up_to_date_tells_the_phase(client, at, sentence):

@@ -7,20 +7,26 @@ from urllib.parse import urlencode
 
 import pytest
 from bs4 import BeautifulSoup
+from django.core import signing
 from django.utils import timezone
 
-from annotate.models import Claim, Response, ResponseStatus, Worker
+from annotate.models import Claim, Worker
+from annotate.services.campaigns import recount_places
 from hits import tokens
-from hits.models import Assignment, AssignmentStatus, Barring
-from hits.tokens import Turn
+from hits.models import Barring, TaskPage
+from hits.services.pages import PAGES_PER_SEAT, close_pages
+from hits.tokens import TaskForm, Turn
 from qualcontrol.services import pause_worker
 from tests.factories import (
     NOON,
+    AssignmentFactory,
     BoxFactory,
     ClassFactory,
     ExclusionFactory,
     HitFactory,
     HitTypeFactory,
+    ResponseFactory,
+    WorkerAccountFactory,
 )
 from tests.hits.conftest import make_campaign
 
@@ -54,6 +60,16 @@ def form_fields(page):
     return {field["name"]: field.get("value", "") for field in form.select("[name]")}
 
 
+def account():
+    """Somebody of whom the marketplace reported something, as AWORKER1."""
+    return WorkerAccountFactory(marketplace_id="AWORKER1")
+
+
+def submitted(hit):
+    """The assignment of the page was reported as submitted."""
+    return AssignmentFactory(hit=hit, account=account(), assignment_id="ASSIGNMENT1")
+
+
 def answer(client, hit, text=SENTENCE, **changes):
     page = client.get(address(hit))
     fields = form_fields(page)
@@ -71,7 +87,7 @@ def test_the_page_shows_the_image_its_keywords_and_its_author(client, hit):
     page = client.get(address(hit)).content.decode()
 
     assert "Guitar" in page
-    assert "You need not use these words" in page
+    assert "You do not have to use these words" in page
     assert "A. Photographer" in page
     assert "At least 8 words" in page
 
@@ -108,9 +124,9 @@ def test_an_answer_is_stored_before_it_goes_on_to_the_marketplace(client, hit):
     form = BeautifulSoup(page.content, "html.parser").select_one("form[data-forward]")
     assert form["action"] == f"{ORIGIN}/mturk/externalSubmit"
     assert form.select_one("[name=assignmentId]")["value"] == "ASSIGNMENT1"
-    response = Response.objects.get()
-    assert response.status == ResponseStatus.STORED
-    assert response.caption.text == "A brown dog jumps over a low wooden fence 🐕."
+    page = TaskPage.objects.get()
+    assert list(page.fields.values()) == ["A brown dog jumps over a low wooden fence 🐕."]
+    assert page.answered_at is not None
 
 
 @pytest.mark.parametrize(
@@ -128,7 +144,7 @@ def test_strange_characters_come_back_as_text(client, hit, text):
     form = BeautifulSoup(page.content, "html.parser").select_one("form[data-forward]")
     assert form.select_one("[name^=caption-]")["value"] == text
     assert b"<script>alert" not in page.content
-    assert Response.objects.get().caption.text == text
+    assert list(TaskPage.objects.get().fields.values()) == [text]
 
 
 @pytest.mark.parametrize("text", ["", "A dog.", "word " * 20_000])
@@ -140,7 +156,7 @@ def test_a_refused_answer_keeps_what_was_written_and_says_why(client, hit, text)
     assert soup.select_one("textarea").text.strip() == text.strip()
     assert soup.select_one("[data-problems] li").text.startswith("Please")
     assert soup.select_one("textarea")["aria-invalid"] == "true"
-    assert not Response.objects.exists()
+    assert TaskPage.objects.get().fields == {}
 
 
 def test_the_script_gets_the_same_in_json(client, hit):
@@ -157,28 +173,67 @@ def test_the_script_gets_the_same_in_json(client, hit):
     assert stored.headers["Access-Control-Allow-Origin"] == "*"
 
 
-def test_an_answer_sent_twice_is_one_response_and_the_later_one_stands(client, hit):
+def test_of_an_answer_sent_twice_the_later_one_stands(client, hit):
     answer(client, hit)
     answer(client, hit, SENTENCE.replace("brown", "black"))
 
-    assert "black" in Response.objects.get().caption.text
+    (text,) = TaskPage.objects.get().fields.values()
+    assert "black" in text
+
+
+def test_a_caption_without_end_is_refused_before_it_is_kept(client, hit):
+    page = answer(client, hit, "A dog runs over the grass and says " + "o" * 200_000)
+
+    assert page.status_code == 422
+    assert TaskPage.objects.get().fields == {}
+
+
+def test_an_answer_to_a_page_that_has_ended_is_kept_all_the_same(client, hit):
+    fields = form_fields(client.get(address(hit)))
+    name = next(field for field in fields if field.startswith("caption-"))
+    close_pages(TaskPage.objects.values_list("pk", flat=True))
+
+    page = client.post(f"/task/{hit.campaign.slug}/", {**fields, name: SENTENCE})
+
+    assert b"data-forward" in page.content
+    assert TaskPage.objects.get().fields == {name: SENTENCE}
+    assert Claim.objects.get().task.number == int(name.removeprefix("caption-"))
+    assert recount_places(hit.campaign) == 0
+
+
+def test_a_hit_has_so_many_pages_and_no_more(client, hit):
+    answer(client, hit)
+    for n in range(PAGES_PER_SEAT * hit.seats + 5):
+        client.get(address(hit, assignmentId=f"OTHER{n}"))
+
+    assert hit.pages.count() == PAGES_PER_SEAT * hit.seats
+    # The one with an answer stays longest, of the others the latest ones.
+    assert hit.pages.filter(assignment_id="ASSIGNMENT1").exists()
+    assert not hit.pages.filter(assignment_id="OTHER0").exists()
+    assert recount_places(hit.campaign) == 0
 
 
 def test_a_form_without_our_token_is_refused(client, hit):
     page = answer(client, hit, token="forged:token:here")
 
     assert page.status_code == 403
-    assert not Response.objects.exists()
+    assert not TaskPage.objects.answered().exists()
 
 
-def test_a_token_of_another_worker_reaches_only_that_workers_turn(client, hit):
-    client.get(address(hit))
-    foreign = tokens.sign(Turn("ASSIGNMENT1", "HIT1", "AWORKER2", ORIGIN))
+def test_a_token_of_another_worker_reaches_only_that_workers_page(client, hit):
+    number = hit.campaign.tasks.order_by("number")[0].number
+    turn = Turn("ASSIGNMENT1", "HIT1", "AWORKER2", ORIGIN)
 
-    page = answer(client, hit, token=foreign)
+    answer(client, hit, token=tokens.sign(TaskForm(turn, timezone.now(), (number,))))
 
-    assert page.status_code == 404
-    assert not Response.objects.exists()
+    assert TaskPage.objects.answered().get().marketplace_id == "AWORKER2"
+
+
+@pytest.mark.parametrize("content", [{"a": 1}, [1, 2, 3], [{}, "x", []], "text", None])
+def test_a_token_of_another_form_is_refused(client, hit, content):
+    token = signing.dumps(content, salt=tokens.SALT)
+
+    assert answer(client, hit, token=token).status_code == 403
 
 
 def test_a_token_expires(client, hit, monkeypatch):
@@ -194,15 +249,14 @@ def test_a_token_expires(client, hit, monkeypatch):
 
 
 def test_a_replayed_form_after_the_submission_changes_nothing(client, hit):
-    answer(client, hit)
     fields = form_fields(client.get(address(hit)))
-    now = timezone.now()
-    Assignment.objects.update(status=AssignmentStatus.SUBMITTED, submitted_at=now)
+    submitted(hit)
 
-    page = client.post(f"/task/{hit.campaign.slug}/", {**fields, "caption-1": "x " * 9})
+    sent = client.post(f"/task/{hit.campaign.slug}/", {**fields, "caption-1": SENTENCE})
+    opened = client.get(address(hit))
 
-    assert page.status_code == 409
-    assert Response.objects.get().caption.text == SENTENCE
+    assert (sent.status_code, opened.status_code) == (409, 409)
+    assert not TaskPage.objects.answered().exists()
 
 
 @pytest.mark.parametrize(
@@ -211,6 +265,7 @@ def test_a_replayed_form_after_the_submission_changes_nothing(client, hit):
         {"turkSubmitTo": "https://evil.example"},
         {"turkSubmitTo": "http://127.0.0.1:8001.evil.example"},
         {"turkSubmitTo": "javascript:alert(1)//"},
+        {"turkSubmitTo": "http://["},
         {"workerId": "AWORKER1,AWORKER1"},
         {"workerId": "'; DROP TABLE"},
         {"workerId": None},
@@ -221,9 +276,10 @@ def test_a_replayed_form_after_the_submission_changes_nothing(client, hit):
 def test_wrong_parameters_are_refused_and_never_shown(client, hit, change):
     page = client.get(address(hit, **change))
 
-    if change == {"turkSubmitTo": "javascript:alert(1)//"}:
+    if change.get("turkSubmitTo") in {"javascript:alert(1)//", "http://["}:
         # No origin at all counts as missing: the campaign's own marketplace is used.
-        assert b"javascript:" not in page.content
+        assert page.status_code == 200
+        assert change["turkSubmitTo"].encode() not in page.content
         return
     assert page.status_code == 400
     assert not Claim.objects.exists()
@@ -240,17 +296,53 @@ def test_a_hit_of_nobodys_is_refused(client, hit):
     assert client.get(address(hit, hitId="UNKNOWN")).status_code == 404
 
 
-def test_an_assignment_id_that_comes_back_for_another_worker_is_a_turn_of_its_own(client, hit):
-    client.get(address(hit))
-    client.get(address(hit, workerId="AWORKER2"))
+def test_a_hit_that_is_retired_is_refused(client, hit):
+    type(hit).objects.update(status="RETIRED")
 
-    first, second = Assignment.objects.order_by("pk")
-    assert first.account != second.account
-    assert [c.status for c in Claim.objects.order_by("pk")] == ["RELEASED", "HELD"]
+    assert client.get(address(hit)).status_code == 404
 
 
-def test_nothing_left_says_to_return_the_hit_and_keeps_the_worker_away(client, hit):
-    hit.campaign.tasks.update(places_left=0)
+def test_an_assignment_id_that_comes_back_for_another_worker_is_a_page_of_its_own(client, hit):
+    answer(client, hit)
+    page = client.get(address(hit, workerId="AWORKER2"))
+
+    first, second = TaskPage.objects.order_by("pk")
+    assert first.marketplace_id != second.marketplace_id
+    assert SENTENCE not in page.content.decode()
+
+
+def test_a_worker_is_shown_other_tasks_on_a_second_page(client, hit):
+    first = form_fields(client.get(address(hit)))
+    second = form_fields(client.get(address(hit, assignmentId="ASSIGNMENT2")))
+
+    assert {name for name in first if "caption" in name}.isdisjoint(second)
+
+
+def test_what_was_submitted_elsewhere_meanwhile_is_not_asked_for_again(client, hit):
+    fields = form_fields(client.get(address(hit)))
+    number = next(name for name in fields if name.startswith("caption-")).removeprefix("caption-")
+    ResponseFactory(task=hit.campaign.tasks.get(number=number), worker=account().worker)
+
+    again = form_fields(client.get(address(hit)))
+
+    assert f"caption-{number}" not in again
+    assert any(name.startswith("caption-") for name in again)
+
+
+def test_nothing_left_says_to_return_the_hit(client, hit):
+    hit.campaign.tasks.update(answers_missing=0, places_left=0)
+
+    page = client.get(address(hit))
+
+    assert b"data-nothing-left" in page.content
+    assert not Barring.objects.exists()
+    assert not TaskPage.objects.exists()
+
+
+def test_a_worker_who_has_submitted_all_there_is_is_kept_away(client, hit):
+    worker = account().worker
+    for task in hit.campaign.tasks.all():
+        ResponseFactory(task=task, worker=worker)
 
     page = client.get(address(hit))
 
@@ -260,26 +352,22 @@ def test_nothing_left_says_to_return_the_hit_and_keeps_the_worker_away(client, h
 
 
 def test_an_excluded_worker_is_shown_nothing(client, hit):
-    client.get(address(hit))
-    Claim.objects.update(status="RELEASED")
-    ExclusionFactory(campaign=hit.campaign, worker=Worker.objects.get())
+    ExclusionFactory(campaign=hit.campaign, worker=account().worker)
 
     page = client.get(address(hit))
 
     assert b"data-nothing-left" in page.content
-    assert not Claim.objects.held().exists()
+    assert not Claim.objects.exists()
     assert Barring.objects.get().is_wanted
 
 
-def test_a_paused_worker_finishes_what_they_hold_and_gets_nothing_new(client, hit):
+def test_a_paused_worker_finishes_an_open_page_and_gets_nothing_new(client, hit):
     client.get(address(hit))
-    pause_worker(
-        campaign=hit.campaign, worker=Worker.objects.get(), reason="asks", actor=None, at=NOON
-    )
+    pause_worker(campaign=hit.campaign, worker=account().worker, reason="asks", actor=None, at=NOON)
 
     assert b"data-nothing-left" not in client.get(address(hit)).content
-    Claim.objects.update(status="RELEASED")
-    assert b"data-nothing-left" in client.get(address(hit)).content
+    another = client.get(address(hit, assignmentId="ASSIGNMENT2"))
+    assert b"data-nothing-left" in another.content
 
 
 def test_the_page_may_be_framed_by_its_marketplace_and_sets_no_cookie(client, hit):
@@ -299,15 +387,15 @@ def test_several_images_in_one_assignment(client):
     page = answer(client, hit)
 
     assert page.status_code == 200
-    assert Response.objects.count() == 2
-    assert Claim.objects.held().count() == 2
+    assert len(TaskPage.objects.get().fields) == 2
+    assert Claim.objects.count() == 2
 
 
-def test_a_lease_outlives_the_assignment_a_little(client, hit):
+def test_a_page_lasts_as_long_as_an_assignment(client, hit):
     client.get(address(hit))
 
-    claim = Claim.objects.get()
-    assert claim.expires_at - claim.claimed_at == timedelta(minutes=25)
+    page = TaskPage.objects.get()
+    assert page.expires_at - page.opened_at == timedelta(minutes=20)
 
 
 COUNTS = {
@@ -330,9 +418,9 @@ def test_how_the_answer_was_made_is_kept_with_it(client, hit):
 
     answer(client, hit, **counted(hit))
 
-    behaviour = Response.objects.get().behaviour
-    assert {name: getattr(behaviour, name) for name in COUNTS} == COUNTS
-    assert behaviour.device == "PHONE"
+    page = TaskPage.objects.get()
+    assert list(page.counts.values()) == [COUNTS]
+    assert page.device == "PHONE"
 
 
 def test_how_the_answer_was_made_is_not_handed_on_to_the_marketplace(client, hit):
@@ -345,12 +433,11 @@ def test_how_the_answer_was_made_is_not_handed_on_to_the_marketplace(client, hit
 def test_without_the_pages_script_nothing_was_counted(client, hit):
     answer(client, hit)
 
-    behaviour = Response.objects.get().behaviour
-    assert [getattr(behaviour, name) for name in COUNTS] == [None] * len(COUNTS)
+    assert list(TaskPage.objects.get().counts.values()) == [{}]
 
 
 def test_the_worker_is_told_what_is_counted(client, hit):
     page = client.get(address(hit)).content.decode()
 
-    assert "how many keystrokes and pastes" in page
+    assert "the number of keystrokes and pastes" in page
     assert "What you type is not recorded before you submit" in page

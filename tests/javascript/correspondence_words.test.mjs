@@ -30,7 +30,7 @@ test("an answer is said with its boxes' numbers and names, or as its kind", () =
 test("the prompt asks for what is missing", () => {
   const words = chooseWord(chooseWord(opened, 1), 0, { extend: true });
 
-  assert.equal(prompt(opened, page), "Choose a word, or a box.");
+  assert.equal(prompt(opened, page), "Choose a word or a box.");
   assert.equal(prompt(words, page), "Which boxes show “hot dog”?");
   assert.equal(prompt(chooseBox(opened, "box:3"), page), "Which words name box 2, Plate?");
 });
@@ -40,7 +40,7 @@ test("a change is reported with how far the worker is", () => {
   const linked = chooseBox(chosen, "box:7");
 
   assert.equal(report(chosen, linked, page), "“dog”: box 1, Hot dog. 1 of 2 words.");
-  assert.equal(report(linked, chosen, page), "“dog”: nothing chosen. 0 of 2 words.");
+  assert.equal(report(linked, chosen, page), "“dog”: no choice. 0 of 2 words.");
   assert.equal(report(opened, chosen, page), "");
   assert.equal(report(chosen, linked, { ...page, suggested: [] }), "“dog”: box 1, Hot dog.");
 });
@@ -53,5 +53,5 @@ test("progress counts the marked words only", () => {
 
 test("an answer is complete once every marked word has one", () => {
   assert.equal(missing({ answers: ["scene", "box:7", ""] }, page), "");
-  assert.match(missing({ answers: ["", "box:7", ""] }, page), /for “hot”\.$/);
+  assert.match(missing({ answers: ["", "box:7", ""] }, page), /a box for “hot”,/);
 });

@@ -14,7 +14,7 @@ for (const { text, words } of shared) {
 }
 
 test("the counter says what is missing", () => {
-  assert.deepEqual(describeCount(1, 8, 60), { text: "1 word; at least 8.", enough: false });
+  assert.deepEqual(describeCount(1, 8, 60), { text: "1 word; write at least 8.", enough: false });
   assert.deepEqual(describeCount(8, 8, 60), { text: "8 words", enough: true });
-  assert.deepEqual(describeCount(61, 8, 60), { text: "61 words; at most 60.", enough: false });
+  assert.deepEqual(describeCount(61, 8, 60), { text: "61 words; write at most 60.", enough: false });
 });

@@ -90,6 +90,18 @@ def test_an_appeal_needs_words_and_so_does_its_answer(campaign, worker):
     assert Appeal.objects.open().get() == appeal
 
 
+def test_an_appeal_against_an_earlier_exclusion_leaves_the_present_one(campaign, worker):
+    about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
+    appeal = enter(campaign, worker)
+    services.reinstate_worker(**about, reason="a mistake")
+    services.exclude_worker(**about, reason="copies of others")
+
+    assert answer(appeal, is_granted=True) == 0
+
+    assert campaign.exclusions.in_force().get().reason == "copies of others"
+    assert not Response.objects.counting().exists()
+
+
 judgements = st.lists(st.sampled_from(["GOOD", "BAD", ""]), min_size=5, max_size=5)
 
 

@@ -3,8 +3,9 @@
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy.special import betaincinv
 
 from qualcontrol.estimate import estimate_share, exact_interval
 
@@ -20,6 +21,21 @@ def test_interval_of_ten_good_checks_is_that_of_clopper_and_pearson():
 
     # The closed form for no success: 1 - 0.025 ** (1 / 10).
     assert (low, high) == pytest.approx((0.0, 1 - 0.025**0.1))
+
+
+@given(st.integers(1, 2000), st.integers(0, 2000))
+@example(2000, 2000)
+@example(100_000, 3)
+def test_interval_is_that_of_the_beta_distribution(trials, successes):
+    successes = min(successes, trials)
+
+    low, high = exact_interval(successes, trials)
+
+    expected_low = betaincinv(successes, trials - successes + 1, 0.025) if successes else 0
+    expected_high = (
+        betaincinv(successes + 1, trials - successes, 0.975) if trials > successes else 1
+    )
+    assert (low, high) == pytest.approx((expected_low, expected_high), rel=1e-6)
 
 
 def test_what_was_found_bad_and_removed_is_taken_off():

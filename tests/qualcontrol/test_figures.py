@@ -19,10 +19,9 @@ def answer(campaign, worker, count=1, **values):
 
 
 def test_ranked_workers_counts_what_was_submitted_in_the_campaign(campaign):
-    busy, idle, stored_only, elsewhere = WorkerFactory.create_batch(4)
+    busy, idle, elsewhere = WorkerFactory.create_batch(3)
     answer(campaign, idle)
     answer(campaign, busy, 2)
-    answer(campaign, stored_only, 3, status="STORED")
     answer(CampaignFactory(), elsewhere, 3)
 
     assert ranked_workers(campaign) == [busy.pk, idle.pk]
@@ -30,8 +29,8 @@ def test_ranked_workers_counts_what_was_submitted_in_the_campaign(campaign):
 
 def test_latest_workers_looks_at_the_latest_responses_alone(campaign):
     earlier, later = WorkerFactory.create_batch(2)
-    answer(campaign, earlier, 3, stored_at=NOON.replace(hour=8))
-    answer(campaign, later, 2, stored_at=NOON)
+    answer(campaign, earlier, 3, submitted_at=NOON.replace(hour=8))
+    answer(campaign, later, 2, submitted_at=NOON)
 
     assert latest_workers(campaign, most=5, among=2) == [later.pk]
     assert latest_workers(campaign, most=1, among=5) == [earlier.pk]

@@ -68,7 +68,7 @@ def test_a_flag_carries_its_value_the_campaigns_threshold_and_a_sentence(write):
         "code": "misspelled",
         "value": 2,
         "threshold": 1,
-        "why": "No word list has “wodden”, “kichen”.",
+        "why": "Unknown words: “wodden”, “kichen”.",
     }
 
 

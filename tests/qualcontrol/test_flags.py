@@ -101,7 +101,7 @@ def test_a_list_of_the_shown_keywords_is_told_as_such():
         if flag.code == "keyword_list"
     )
 
-    assert flag.why == "It is a list of the keywords."
+    assert flag.why == "Only lists the keywords."
 
 
 def test_rules_that_the_campaign_does_not_have_are_not_flagged():
@@ -218,7 +218,7 @@ def test_a_missing_thing_is_named_as_most_of_the_others_write_it():
     (flag,), *_ = image_flags([0.0] * 6, [KITCHEN, *HARBOUR], CONFIG)
 
     assert flag.why == (
-        "It names none of the 4 things that several others name, such as “boats”, “harbour”, "
+        "Names none of the 4 things that several others name, such as “boats”, “harbour”, "
         "“lighthouse”."
     )
 

@@ -5,7 +5,7 @@ import pytest
 from annotate.models import Response
 from qualcontrol import services
 from qualcontrol.figures import quality
-from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement
+from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, key_of, standing_of, write
 
@@ -87,7 +87,7 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
 
 def test_gold_is_answered_once_by_each_reviewer(campaign):
     gold, reviewer = seed(campaign), UserFactory()
-    item = services.item_by_key(campaign, key_of(gold))
+    item = services.item_by_key(campaign, gold.key)
     judge_item(item, "BAD", reviewer)
 
     with pytest.raises(services.AlreadyJudged):
@@ -121,6 +121,29 @@ def test_gold_does_not_contradict_a_verdict_that_stands(campaign):
         mark(response, "BAD", "a list")
 
     assert not Gold.objects.exists()
+
+
+def test_of_two_reviewers_one_alone_makes_no_gold():
+    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "gold_every": 2, "reviewers": 2}})
+    [response] = write(campaign, WorkerFactory())
+
+    with pytest.raises(services.NoGold, match="Two reviewers"):
+        mark(response)
+
+    assert not Gold.objects.exists()
+    assert not Judgement.objects.exists()
+    assert services.open_questions(campaign) == []
+
+
+def test_a_response_that_two_reviewers_agree_on_may_be_gold():
+    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "gold_every": 2, "reviewers": 2}})
+    [response] = write(campaign, WorkerFactory())
+    judge(response, "GOOD", UserFactory())
+
+    gold = mark(response)
+
+    assert gold.verdict == SpotCheck.objects.get().verdict == "GOOD"
+    assert services.open_questions(campaign) == []
 
 
 def test_a_response_is_gold_once(campaign):

@@ -1,6 +1,9 @@
 """One reviewer or two, and what follows when they differ."""
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
 
 from annotate.models import ResponseStatus
 from qualcontrol import services
@@ -11,6 +14,7 @@ from tests.factories import CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, write
 
 pytestmark = pytest.mark.django_db
+VERDICTS = st.sampled_from(["GOOD", "BAD"])
 
 
 @pytest.fixture
@@ -98,9 +102,7 @@ def test_a_disputed_response_holds_a_release_up(campaign, response):
     judge(response, "GOOD", UserFactory())
     judge(response, "BAD", UserFactory())
 
-    assert services.open_questions(campaign) == [
-        "1 response waits for another reviewer's judgement"
-    ]
+    assert services.open_questions(campaign) == ["1 response needs another reviewer's judgement"]
 
 
 def test_quality_tells_how_far_the_reviewers_agree(campaign):
@@ -127,6 +129,15 @@ def test_agreement_is_as_computed_by_hand():
     assert found.kappa == pytest.approx(1 / 3)
     # Krippendorff's alpha of two: 1 - (n - 1) × disagreements / (bad × good), n = 12 values.
     assert found.alpha == pytest.approx(1 - 11 * 2 / (6 * 6))
+
+
+@given(st.lists(st.tuples(VERDICTS, VERDICTS), min_size=1, max_size=20))
+def test_kappa_is_that_of_scikit_learn(pairs):
+    assume(len({verdict for pair in pairs for verdict in pair}) == 2)
+
+    found = agreement([{"1": one, "2": other} for one, other in pairs])
+
+    assert found.kappa == pytest.approx(cohen_kappa_score(*zip(*pairs, strict=True)))
 
 
 @pytest.mark.parametrize("said", [[], [{"1": "GOOD"}], [{"1": "GOOD", "2": "GOOD"}] * 3])

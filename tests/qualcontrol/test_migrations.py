@@ -1,13 +1,23 @@
-"""That verdicts from before reviewers' judgements had rows are kept."""
+"""That rows of earlier versions are kept."""
 
 import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from qualcontrol.models import Judgement, SpotCheck
-from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory
+from annotate.models import Response
+from qualcontrol.models import Gold, Judgement, SpotCheck
+from qualcontrol.services import seed_gold
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SpotCheckFactory,
+    TaskFactory,
+    UserFactory,
+)
 
-BEFORE = [("qualcontrol", "0003_flags")]
+BEFORE_JUDGEMENTS = [("qualcontrol", "0003_flags")]
+BEFORE_KEYS = [("qualcontrol", "0007_intervals_of_shares"), ("annotate", "0003_correspondences")]
 
 
 @pytest.fixture
@@ -21,7 +31,7 @@ def earlier_database():
         executor.migrate(targets)
         return executor.loader.project_state(targets).apps
 
-    yield lambda: move(BEFORE), lambda: move(latest)
+    yield move, lambda: move(latest)
     move(latest)
 
 
@@ -41,7 +51,7 @@ def test_an_earlier_verdict_becomes_its_reviewers_judgement(earlier_database):
         for check in checks
     )
 
-    old = go_back().get_model("qualcontrol", "SpotCheck").objects.all()
+    old = go_back(BEFORE_JUDGEMENTS).get_model("qualcontrol", "SpotCheck").objects.all()
     assert {check.reviewer_id for check in old} == {reviewer.pk}
 
     go_on()
@@ -50,3 +60,24 @@ def test_an_earlier_verdict_becomes_its_reviewers_judgement(earlier_database):
     for check in SpotCheck.objects.all():
         assert check.campaign == campaign
         assert check.is_random == (check.draw < 0.5) != check.is_first
+
+
+@pytest.mark.django_db(transaction=True)
+def test_earlier_responses_and_gold_items_each_get_a_key_of_their_own(earlier_database):
+    go_back, go_on = earlier_database
+    for _ in range(3):
+        ResponseFactory()
+        seed_gold(
+            task=TaskFactory(campaign__kind="caption"),
+            text="A purple cow drives a tram.",
+            reason="wrong",
+            actor=UserFactory(),
+            at=NOON,
+        )
+
+    go_back(BEFORE_KEYS)
+    go_on()
+
+    for model in (Response, Gold):
+        keys = list(model.objects.values_list("key", flat=True))
+        assert len(set(keys) - {None}) == 3

@@ -27,7 +27,9 @@ def spoil(campaign, worker, bad=4, written=20):
 
 
 def believe(campaign, worker, *, risk, bad=LEAST_BAD_VERDICTS):
-    """A standing with a risk that a test is about."""
+    """Give the worker, all of whose responses and verdicts are counted, the risk that a test is
+    about."""
+    services.refresh_standings(campaign=campaign)
     Standing.objects.update_or_create(
         campaign=campaign,
         worker=worker,
@@ -50,7 +52,7 @@ def test_a_worker_whose_responses_are_judged_bad_is_excluded_with_a_reason():
 
     exclusion = Exclusion.objects.get()
     assert exclusion.worker == worker
-    assert "judged responses were bad" in exclusion.reason
+    assert "3 bad and 0 good verdicts" in exclusion.reason
     assert not Response.objects.counting().exists()
     line = Decision.objects.get(act=Act.EXCLUDE)
     assert (line.actor, line.reason) == (None, exclusion.reason)
@@ -74,8 +76,8 @@ def test_a_single_bad_verdict_leads_to_nothing():
 
 def test_under_propose_a_person_decides():
     campaign, worker = make_campaign(policy="propose", pause_certainty=1), WorkerFactory()
-    believe(campaign, worker, risk=0.99)
     write(campaign, worker, 3)
+    believe(campaign, worker, risk=0.99)
 
     assert services.decide(campaign=campaign, at=NOON) == 1
     assert services.decide(campaign=campaign, at=NOON) == 0
@@ -125,8 +127,8 @@ def test_leaving_a_worker_whom_nobody_proposed_is_refused():
 
 def test_a_doubtful_worker_is_paused_and_goes_on_when_the_doubt_is_gone():
     campaign, worker = make_campaign(), WorkerFactory()
-    believe(campaign, worker, risk=0.9)
     write(campaign, worker, 3)
+    believe(campaign, worker, risk=0.9)
 
     services.decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "paused"
@@ -200,6 +202,23 @@ def test_an_exclusion_may_spare_what_came_before_the_first_bad_response():
 
     assert list(Response.objects.counting().order_by("pk")) == responses[:3]
     assert services.open_questions(campaign) == []
+
+
+def test_an_earlier_bad_response_of_an_excluded_worker_takes_those_after_it_along():
+    campaign, worker = make_campaign(discard="since_first_bad", policy="propose"), WorkerFactory()
+    responses = write(campaign, worker, 6)
+    judge(responses[3], "BAD")
+    services.exclude_worker(campaign=campaign, worker=worker, reason="late", actor=None, at=NOON)
+
+    judge(responses[1], "BAD")
+
+    assert list(Response.objects.counting()) == responses[:1]
+    assert services.open_questions(campaign) == []
+    services.reinstate_worker(
+        campaign=campaign, worker=worker, actor=UserFactory(), reason="heard", at=NOON
+    )
+    kept = [responses[place] for place in (0, 2, 4, 5)]
+    assert list(Response.objects.counting().order_by("pk")) == kept
 
 
 def test_a_reinstated_worker_is_not_excluded_again_by_the_same_verdicts():

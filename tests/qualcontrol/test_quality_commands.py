@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Box, Response
 from qualcontrol import services
-from qualcontrol.models import Judgement, SpotCheck
+from qualcontrol.models import Exclusion, Judgement, SpotCheck
+from qualcontrol.services import batches
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -120,16 +121,16 @@ def test_spot_checks_without_json_reads_as_text(campaign):
     said = run("spot_checks", campaign.slug)
 
     assert "Dog, ball, grass." in said
-    assert "the rules ask for 8" in said
+    assert "the minimum is 8" in said
 
 
 def test_spot_checks_of_a_campaign_without_responses_is_an_empty_array(campaign):
     assert answer_of("spot_checks", campaign.slug) == []
-    assert run("spot_checks", campaign.slug) == "Nothing is left to judge.\n"
+    assert run("spot_checks", campaign.slug) == "No responses to judge.\n"
 
 
 def test_spot_checks_gives_at_least_one(campaign):
-    with pytest.raises(CommandError, match="--next is at least 1"):
+    with pytest.raises(CommandError, match="--next must be at least 1"):
         run("spot_checks", campaign.slug, "--next=0")
 
 
@@ -156,19 +157,21 @@ def test_judge_takes_verdicts_in_any_case_and_gives_a_bad_one_a_reason(campaign,
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("{", "this is not JSON"),
-        ("[1]", "this is not a JSON object"),
+        ("{", "not valid JSON"),
+        ("[1]", "a JSON object is expected"),
         ({"response": 1}, "verdict is None, not good or bad"),
         ({"response": 1, "verdict": "fine"}, "verdict is 'fine', not good or bad"),
         ({"verdict": "good"}, "response is None, not a response's number"),
         ({"response": True, "verdict": "good"}, "response is True, not a response's number"),
         ({"response": 10**30, "verdict": "good"}, "not a response's number"),
         ({"response": 10**9, "verdict": "good"}, "has no submitted response 1000000000"),
-        ({"response": 1, "verdict": "bad", "reason": 3}, "reason is not a text"),
+        ({"response": 1, "verdict": "bad", "reason": 3}, "reason is 3, not a text"),
     ],
 )
 def test_judge_names_a_faulty_line_and_takes_the_others(campaign, tmp_path, line, fault):
     [response] = write(campaign, WorkerFactory())
+    if isinstance(line, dict) and line.get("reason"):
+        line = line | {"response": response.pk}
     path = verdicts_file(tmp_path, line, "", {"response": response.pk, "verdict": "good"})
     out = io.StringIO()
 
@@ -198,15 +201,139 @@ def test_judging_twice_is_told_and_no_error(campaign, tmp_path):
     said = run("judge", campaign.slug, path)
 
     assert "0 verdicts taken (0 good, 0 bad), 1 passed over" in said
-    assert "line 1: You have judged this answer already." in said
+    assert "line 1: You have already judged this response." in said
 
 
 def test_judge_reads_standard_input(campaign, monkeypatch):
     [response] = write(campaign, WorkerFactory())
     line = json.dumps({"response": response.pk, "verdict": "good"})
-    monkeypatch.setattr("sys.stdin", io.StringIO(line))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(line.encode())))
 
     assert "1 verdicts taken" in run("judge", campaign.slug, "-")
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda pk: f'\ufeffresponse;verdict;reason\r\n{pk};bad;"a list;\r\nof words"\r\n'.encode(),
+        lambda pk: f"verdict\treason\tresponse\nbad\ta list\t {pk} \n".encode("utf-16"),
+        lambda pk: json.dumps([{"response": pk, "verdict": "bad", "reason": "a list"}]).encode(),
+        lambda pk: f'[\n{{"response":{pk},\n"verdict":"bad","reason":"a list"}}\n]'.encode(),
+    ],
+)
+def test_judge_reads_tables_arrays_and_other_encodings(campaign, tmp_path, encode):
+    [response] = write(campaign, WorkerFactory())
+    path = tmp_path / "verdicts"
+    path.write_bytes(encode(response.pk))
+
+    said = run("judge", campaign.slug, str(path))
+
+    assert "1 verdicts taken (0 good, 1 bad)" in said
+    assert SpotCheck.objects.get().reason.startswith("a list")
+
+
+def test_judge_takes_nothing_of_a_file_with_a_bad_byte_and_names_its_line(campaign, tmp_path):
+    responses = write(campaign, WorkerFactory(), 5)
+    lines = [json.dumps({"response": r.pk, "verdict": "bad", "reason": "odd"}) for r in responses]
+    path = tmp_path / "verdicts.jsonl"
+    content = "\r\n".join(lines).encode()
+    path.write_bytes(content[:-4] + b"\x92" + content[-4:])
+    out = io.StringIO()
+
+    with pytest.raises(CommandError) as refused:
+        call_command("judge", campaign.slug, path, "--reviewer=anna", stdout=out, stderr=out)
+
+    assert str(refused.value) == (
+        f"{path}:5: byte 0x92 at offset {len(content) - 4} is not UTF-8 text (in Windows-1252 it "
+        "is '’'); save the file as UTF-8. No verdict was taken."
+    )
+    assert out.getvalue() == ""
+    assert not Judgement.objects.exists()
+    assert not get_user_model().objects.filter(username="anna").exists()
+
+
+def test_a_table_without_the_columns_of_verdicts_is_refused(campaign, tmp_path):
+    path = tmp_path / "verdicts.csv"
+    path.write_text("number,good\n1,yes\n")
+
+    with pytest.raises(CommandError, match=r"csv:1: .* with the column response; .*number, good"):
+        run("judge", campaign.slug, str(path))
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("[" * 200_000, "nested too deeply"),
+        (
+            '{"response": 1000000000, "verdict": "good", "x": ' + "[" * 800 + "]" * 800 + "}",
+            "no submitted",
+        ),
+        ('{"response": ' + "[" * 800 + "]" * 800 + ', "verdict": "good"}', "not a response's"),
+        ('{"response": 1, "verdict": "bad", "reason": "\\u0000"}', "a NUL character (U+0000)"),
+        ('{"response": 1, "verdict": "bad", "reason": "\\ud83d"}', "half of a surrogate pair"),
+        ('{"response": "٣", "verdict": "good"}', "not a response's number"),
+        ('{"response": 1, "verdict": ["good"]}', "verdict is ['good'], not good or bad"),
+        ('{"response": ' + "9" * 5_000 + ', "verdict": "good"}', "a number has more digits"),
+    ],
+)
+def test_judge_names_a_line_that_is_out_of_the_ordinary(campaign, tmp_path, line, fault):
+    [response] = write(campaign, WorkerFactory())
+    path = verdicts_file(tmp_path, {"response": response.pk, "verdict": "good"}, line)
+    out = io.StringIO()
+
+    with pytest.raises(CommandError, match="1 lines could not be taken"):
+        call_command("judge", campaign.slug, path, stdout=out, stderr=out)
+
+    [named] = [one for one in out.getvalue().splitlines() if one.startswith("line 2: ")]
+    assert fault in named
+    assert SpotCheck.objects.get().verdict == "GOOD"
+
+
+def test_what_stops_judge_half_way_leaves_its_verdicts_and_the_policy_decides_on_them(
+    campaign, tmp_path, monkeypatch
+):
+    careless = WorkerFactory()
+    written = write(campaign, careless, 30, text="dog ball grass")
+    for _ in range(5):
+        write(campaign, WorkerFactory(), 30)
+    path = verdicts_file(
+        tmp_path, *({"response": one.pk, "verdict": "bad", "reason": "list"} for one in written)
+    )
+    keep = batches.keep_judgement
+
+    def stop_at_the_tenth(*, response, **rest):
+        if response == written[9]:
+            raise KeyboardInterrupt
+        keep(response=response, **rest)
+
+    monkeypatch.setattr(batches, "keep_judgement", stop_at_the_tenth)
+    out = io.StringIO()
+
+    with pytest.raises(KeyboardInterrupt):
+        call_command("judge", campaign.slug, path, stdout=out)
+
+    assert "9 verdicts taken (0 good, 9 bad), 0 passed over, 1 acts" in out.getvalue()
+    assert "stopped after line 9" in out.getvalue()
+    assert Exclusion.objects.get().worker == careless
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "--reviewer is empty"),
+        ("  ", "--reviewer is empty"),
+        ("x" * 300, "--reviewer has 300 characters: a name has 150 at most"),
+        ("a\udc80", r"--reviewer 'a\\udc80' has characters that cannot be printed"),
+    ],
+)
+def test_a_reviewer_needs_a_name_that_a_user_can_have(campaign, tmp_path, name, reason):
+    [response] = write(campaign, WorkerFactory())
+    path = verdicts_file(tmp_path, {"response": response.pk, "verdict": "good"})
+
+    with pytest.raises(CommandError, match=reason):
+        run("judge", campaign.slug, path, f"--reviewer={name}")
+
+    assert not Judgement.objects.exists()
 
 
 def test_judge_says_that_a_file_is_not_there(campaign, tmp_path):
@@ -301,7 +428,7 @@ def test_quality_without_json_is_a_table(campaign):
 
     said = run("quality", campaign.slug)
 
-    assert "3 responses kept, and no random check is judged yet" in said
+    assert "3 responses kept; no estimate yet" in said
     assert worker.pseudonym in said
 
 
@@ -310,13 +437,13 @@ def test_quality_flags_and_counts_what_is_older_than_the_flags(campaign):
 
     said = run("quality", campaign.slug, "--recount")
 
-    assert "standings were wrong" in said
+    assert "Corrected the counts of" in said
     assert "too_short" in response.assessment.codes
 
 
 @pytest.mark.parametrize("command", ["spot_checks", "quality"])
 def test_a_campaign_that_is_not_there_is_said_in_a_line(command):
-    with pytest.raises(CommandError, match="No campaign is called 'nothing'"):
+    with pytest.raises(CommandError, match="There is no campaign 'nothing'"):
         run(command, "nothing")
 
 

@@ -11,12 +11,12 @@ from qualcontrol.templatetags.quality import busiest, moved_by, probability, sha
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (0, "under 1 %"),
-        (0.004, "under 1 %"),
-        (0.1234, "12 %"),
-        (0.99, "99 %"),
-        (0.995, "over 99 %"),
-        (1, "over 99 %"),
+        (0, "under 1%"),
+        (0.004, "under 1%"),
+        (0.1234, "12%"),
+        (0.99, "99%"),
+        (0.995, "over 99%"),
+        (1, "over 99%"),
     ],
 )
 def test_a_probability_is_never_told_as_certain(value, words):
@@ -53,14 +53,14 @@ def test_a_reason_points_to_the_side_to_which_it_moved_the_figure():
 
 
 def test_a_picture_has_its_label_for_those_who_do_not_see_it():
-    template = Template("{% load quality %}{% share_bar label figure 0.1 %}")
+    template = Template("{% load quality %}{% share_bar label figure 0.1%}")
 
     html = template.render(
         Context({"label": "The <estimate>", "figure": Estimate(0.05, 0.02, 0.1, 100)})
     )
 
     assert 'role="img" aria-label="The &lt;estimate&gt;"' in html
-    assert "limit 10 %" in html
+    assert "tolerated 10%" in html
 
 
 def test_the_busiest_workers_bar_is_the_measure_of_all():

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from threading import Barrier
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, transaction
 
 from annotate.errors import DomainError
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import recount_places
 from qualcontrol import services
-from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
+from qualcontrol.models import Act, Assessment, Decision, Exclusion, SpotCheck, Standing, Weights
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -22,6 +23,7 @@ from tests.factories import (
     WorkerFactory,
 )
 from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.races import just_before
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -204,4 +206,66 @@ def test_verdicts_answers_and_exclusions_at_once_leave_standings_that_are_right(
     )
 
     assert {type(error) for error in refusals} <= {type(None), services.AlreadyJudged}
+    assert services.recount_standings(campaign=campaign) == 0
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
+def test_a_new_standing_does_not_wait_for_a_decision_that_waits_for_the_standing():
+    campaign, worker = CampaignFactory(), WorkerFactory()
+    ResponseFactory(task__campaign=campaign, worker=worker)
+    about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
+    services.exclude_worker(**about, reason="lists")
+
+    def write_standing():
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET LOCAL lock_timeout = '5s'")
+            Standing.objects.create(campaign=campaign, worker=worker, risk=0.5)
+
+    with just_before("qualcontrol_standing", write_standing):
+        services.reinstate_worker(**about, reason="a mistake")
+
+    assert Standing.objects.get().risk == 0.5
+
+
+def test_a_recount_and_an_ingest_at_once_give_each_response_a_position_of_its_own():
+    campaign, worker = CampaignFactory(), WorkerFactory()
+    ResponseFactory(task__campaign=campaign, worker=worker)  # from before there were flags
+
+    def ingest():
+        with transaction.atomic():
+            if connection.vendor == "postgresql":
+                with connection.cursor() as cursor:
+                    cursor.execute("SET LOCAL lock_timeout = '2s'")
+            late = ResponseFactory(task__campaign=campaign, worker=worker)
+            services.review_submitted(campaign=campaign, responses=[late], at=NOON)
+
+    def ingest_unless_locked():
+        with suppress(OperationalError):
+            ingest()
+
+    with just_before('INSERT INTO "qualcontrol_assessment"', ingest_unless_locked):
+        services.recount_standings(campaign=campaign)
+    if Response.objects.count() == 1:
+        ingest()
+
+    positions = Assessment.objects.order_by("position").values_list("position", flat=True)
+    assert list(positions) == [1, 2]
+
+
+def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
+    campaign, worker = CampaignFactory(config={"review": NO_FLOOR}), WorkerFactory()
+    write(campaign, worker, 3)
+    services.learn(campaign=campaign)
+    Standing.objects.update(tally=[[0, "", 30, 0, 0]], responses=30)
+    Weights.objects.update(learned_at_revision=0)
+    # Learning has read the wrong standings, and is about to save what it made of them.
+    saves = {"sqlite": ("BEGIN", 2), "postgresql": ('UPDATE "qualcontrol_weights"', 1)}
+    statement, nth = saves[connection.vendor]
+
+    with just_before(statement, lambda: services.recount_standings(campaign=campaign), nth=nth):
+        services.learn(campaign=campaign)
+
+    assert Standing.objects.get().responses == 3
+    services.learn(campaign=campaign)
     assert services.recount_standings(campaign=campaign) == 0

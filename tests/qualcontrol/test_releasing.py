@@ -49,7 +49,7 @@ def test_a_finished_campaign_has_no_open_questions_and_is_released(campaign):
 def test_an_open_spot_check_holds_a_release_up(campaign):
     SpotCheckFactory(response=any_response(campaign))
 
-    with pytest.raises(ReleaseRefused, match="1 spot check waits for a judgement"):
+    with pytest.raises(ReleaseRefused, match="1 required check is not done"):
         services.release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
     assert not Release.objects.exists()
@@ -109,7 +109,7 @@ def test_the_release_command_takes_the_campaigns_seed(campaign, capsys):
     call_command("release", campaign.slug, name="v1")
 
     assert Release.objects.get().seed == 4
-    assert "Release v1: images 1." in capsys.readouterr().out
+    assert "Release v1: 1 image." in capsys.readouterr().out
 
 
 def test_the_release_command_says_what_is_missing(campaign):
@@ -122,7 +122,7 @@ def test_the_release_command_says_what_is_missing(campaign):
 
 
 def test_the_release_command_knows_no_such_campaign():
-    with pytest.raises(CommandError, match="No campaign is called 'nothing'"):
+    with pytest.raises(CommandError, match="There is no campaign 'nothing'"):
         call_command("release", "nothing", name="v1")
 
 

@@ -2,12 +2,14 @@
 
 import random
 
+import numpy as np
 import pytest
 from django.conf import settings as installation
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtr
 
-from qualcontrol.cases import BLOCK_STARTS, block_of
+from qualcontrol.cases import BLOCK_STARTS, NORMAL_AT, NORMAL_BELOW, block_of
 from qualcontrol.manners import FAMILIES
 from qualcontrol.risk import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Figure, Group, fit
 
@@ -78,6 +80,15 @@ def test_a_fully_judged_workers_interval_is_the_share_that_was_found():
     assert (figure.low, figure.high) == (pytest.approx(0.4), pytest.approx(0.4))
 
 
+@pytest.mark.parametrize("written", [1, 2, 5])
+def test_of_a_worker_with_few_responses_any_whole_number_that_is_likely_may_be_bad(written):
+    figure = figure_of(Group(WORKER, 0, (), unjudged=written))
+
+    assert figure.low == 0
+    assert figure.high * written == pytest.approx(round(figure.high * written))
+    assert figure.high >= 1 / written
+
+
 def test_an_interval_grows_narrow_as_verdicts_come():
     widths = [
         figure.high - figure.low
@@ -86,7 +97,7 @@ def test_an_interval_grows_narrow_as_verdicts_come():
     ]
 
     assert widths == sorted(widths, reverse=True)
-    assert 0 < widths[-1] < 0.1 < widths[0]
+    assert 0 < widths[-1] < 0.11 < widths[0]
 
 
 def test_an_interval_leaves_out_what_verdicts_exclude():
@@ -103,7 +114,7 @@ def test_who_turned_careless_is_seen_beside_much_good_work():
 
     assert crowd.figure(WORKER).risk > CERTAINTY
     assert crowd.chance_bad(WORKER, 2, ()) > 5 * crowd.chance_bad(WORKER, 0, ())
-    assert "50th response" in crowd.figure(WORKER).because[-1].sentence
+    assert "around response 50" in crowd.figure(WORKER).because[-1].sentence
 
 
 def test_flags_alone_exclude_nobody():
@@ -140,8 +151,8 @@ def test_effects_add_up_to_the_figure():
 
     assert 1 / (1 + 2.718281828**-log_odds) == pytest.approx(figure.risk, rel=1e-6)
     assert [reason.sentence for reason in figure.because][1:] == [
-        "Of their 25 responses flags mark: unlike 7 times (usual: 1.9%).",
-        "1 of 1 judged responses were bad.",
+        "Frequent flags in 25 responses: unlike 7 times (usual: 1.9%).",
+        "Verdicts: 1 bad, 0 good.",
     ]
 
 
@@ -212,3 +223,9 @@ def test_blocks_begin_where_they_say():
     for position in positions:
         block = block_of(position)
         assert BLOCK_STARTS[block] <= position < [*BLOCK_STARTS, 10**9][block + 1]
+
+
+def test_the_table_of_the_normal_distribution_is_less_than_a_millionth_off():
+    points = np.linspace(-10, 10, 30_011)
+
+    assert np.interp(points, NORMAL_AT, NORMAL_BELOW) == pytest.approx(ndtr(points), abs=1e-6)

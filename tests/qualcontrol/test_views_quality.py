@@ -9,7 +9,6 @@ from qualcontrol.models import Gold, SpotCheck
 from qualcontrol.services.exclusions import propose_exclusion
 from qualcontrol.views.quality import policy_in_words
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
-from tests.qualcontrol.work import key_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
@@ -26,7 +25,7 @@ def test_without_a_judged_random_check_there_is_no_estimate(client, campaign):
     page = client.get("/review/pilot/quality/").content.decode()
 
     assert "No estimate yet" in page
-    assert "Nobody has judged anything yet." in page
+    assert "No judgements yet." in page
 
 
 def test_the_estimate_comes_with_its_interval_and_its_checks(client):
@@ -40,8 +39,8 @@ def test_the_estimate_comes_with_its_interval_and_its_checks(client):
     estimate = answer.context["quality"].estimate
     page = answer.content.decode()
     assert (estimate.share, estimate.low, estimate.checks) == (0, 0, 20)
-    assert f"<strong>{round(100 * estimate.high)} %</strong>" in page
-    assert "from 20 random checks alone" in page
+    assert f"<strong>{round(100 * estimate.high)}%</strong>" in page
+    assert "from 20 random checks." in page
     assert '<th scope="row">ada</th><td class="number">20</td>' in page
 
 
@@ -89,16 +88,16 @@ def test_the_page_takes_the_same_queries_for_many_workers(
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({}, "first captions (1) and a random 2 % of all"),
-        (
-            {"limit": 0.2, "certainty": 0.9},
-            "90 % certain that more than 20 % of a worker's captions",
-        ),
-        ({"policy": "propose"}, "proposed for exclusion as soon as"),
+        ({}, "first caption and a random 2% of all captions"),
+        ({"first": 3}, "each worker's first 3 captions"),
+        ({"first": 0}, "Required checks: a random 2% of all captions"),
+        ({"limit": 0.2}, "probability that more than 20% of a worker's captions are bad"),
+        ({"certainty": 0.9}, "excluded once risk reaches 90%"),
+        ({"policy": "propose"}, "proposed for exclusion once"),
         ({"policy": "propose"}, "A person decides."),
-        ({"reviewers": 2}, "where they differ, a third one decides"),
-        ({"pause_certainty": 0.7}, "From 70 % certainty on"),
-        ({"discard": "since_first_bad"}, "since the first that was judged bad"),
+        ({"reviewers": 2}, "If they differ, a third reviewer decides"),
+        ({"pause_certainty": 0.7}, "while risk is 70% or more"),
+        ({"discard": "since_first_bad"}, "from the first bad one on"),
     ],
 )
 def test_the_policy_is_told_in_words(values, sentence):
@@ -137,8 +136,8 @@ def test_a_bad_caption_is_made_up(client, campaign):
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"response": "999", "verdict": "GOOD"}, "has no caption with the number 999"),
-        ({"response": "1", "verdict": "BAD"}, "Say what is wrong with it."),
+        ({"response": "999", "verdict": "GOOD"}, "has no caption number 999"),
+        ({"response": "1", "verdict": "BAD"}, "Enter what is wrong with it."),
         ({"response": "one", "verdict": "GOOD"}, "Enter a whole number."),
         ({"task": "nope", "text": "A", "reason": "b"}, "The campaign has no image nope."),
         ({"task": "", "text": "", "reason": ""}, "This field is required."),
@@ -157,7 +156,7 @@ def test_the_page_of_gold_says_how_it_was_judged(client, campaign, reviewer):
         task=task, text="Made up.", reason="wrong", actor=UserFactory(), at=NOON
     )
     services.judge_item(
-        item=services.item_by_key(campaign, key_of(gold)),
+        item=services.item_by_key(campaign, gold.key),
         verdict="GOOD",
         reason="",
         reviewer=reviewer,
@@ -180,4 +179,4 @@ def test_the_page_of_gold_shows_nobody_what_they_are_still_to_judge(client, camp
 
     assert "By the reviewer." in page
     assert "By somebody else." not in page
-    assert "1 more is not shown" in page
+    assert "1 more item is hidden" in page

@@ -16,7 +16,7 @@ def test_the_releases_page_says_what_is_missing_and_refuses(client, campaign):
     page = answer.content.decode()
     assert answer.status_code == 422
     assert "image 0123abcd has 0 of 11 captions" in page
-    assert "The campaign is not finished." in page
+    assert "The campaign is not complete." in page
     assert not Release.objects.exists()
 
 
@@ -54,7 +54,7 @@ def test_a_releases_name_is_given_once(client):
 
     answer = client.post("/review/done/releases/", {"name": "v1", "seed": "4"})
 
-    assert "There is a release v1 already" in answer.content.decode()
+    assert "A release named v1 exists." in answer.content.decode()
     assert Release.objects.get().seed == 3
 
 
@@ -77,4 +77,4 @@ def test_with_a_broker_a_release_is_made_behind_the_page(client, settings, monke
     answer = client.post("/review/done/releases/", {"name": "v1", "seed": "3"}, follow=True)
 
     assert asked == [((7,), {"name": "v1", "seed": 3, "partial": False})]
-    assert "The release is being made" in answer.content.decode()
+    assert "Creating the release." in answer.content.decode()

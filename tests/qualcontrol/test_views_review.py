@@ -19,6 +19,7 @@ from tests.factories import (
     LinkResponseFactory,
     LinkTaskFactory,
     ResponseFactory,
+    TaskFactory,
     UserFactory,
     WorkerAccountFactory,
     WorkerFactory,
@@ -28,6 +29,7 @@ from tests.qualcontrol.work import key_of
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
 QUEUE = "/review/pilot/"
+NO_ITEM = "5b1d6f0e-91c4-4f7e-8f2a-3c6a1e0d9b75"
 
 
 def submitted(campaign, **response):
@@ -97,7 +99,7 @@ def test_the_page_says_why_this_one_and_which_signs_it_has(client, campaign):
 
     page = shown(client.get(QUEUE))
 
-    assert "One of the first of this worker." in page
+    assert "One of this worker&#x27;s first responses." in page
     assert "keyword_list" in page
 
 
@@ -148,7 +150,7 @@ def test_the_queue_of_one_campaign_holds_nothing_of_another(client, campaign):
 
     page = client.get(QUEUE)
 
-    assert "Nothing waits for review" in page.content.decode()
+    assert "No captions to review" in page.content.decode()
 
 
 def test_two_reviewers_are_shown_different_captions(client, campaign):
@@ -240,7 +242,7 @@ def test_a_reason_of_another_kind_is_none(client):
     answer = client.post(judge_address(response), {"verdict": "BAD", "reason": "vague"})
 
     assert answer.status_code == 422
-    assert "Say what is wrong with the answer: choose a reason." in answer.content.decode()
+    assert "Choose what is wrong with the response." in answer.content.decode()
     assert not Judgement.objects.exists()
 
 
@@ -256,11 +258,11 @@ def test_an_answer_that_shows_its_image_is_all_that_shows_it(client):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("", "New answers are drawn"),
-        ("quality/", "One reviewer judges each answer."),
-        ("gold/", "<h2>Mark a worker's answer</h2>"),
-        ("workers/", "whose share of bad answers"),
-        ("workers/{}/", "<h2>Answers</h2>"),
+        ("", "when workers submit responses"),
+        ("quality/", "One reviewer judges each response."),
+        ("gold/", "<h2>Use a worker's response</h2>"),
+        ("workers/", "more than 10% of the worker's responses are bad"),
+        ("workers/{}/", "<h2>Responses</h2>"),
         ("decisions/", "A man feeds a dog in front of a red car."),
     ],
 )
@@ -290,13 +292,13 @@ def test_judging_what_somebody_else_judged_says_so(client, campaign):
     fields = {"verdict": "BAD", "reason": "vague"}
     answer = client.post(judge_address(response), fields, follow=True)
 
-    assert "Somebody else has judged this answer meanwhile." in answer.content.decode()
+    assert "Another reviewer has judged this response." in answer.content.decode()
     assert Decision.objects.count() == 1
 
 
-@pytest.mark.parametrize("key", ["1", "2", "A" * 16, "9" * 25])
-def test_a_key_that_nothing_goes_by_is_not_found(client, campaign, key):
-    answer = client.post(reverse("qualcontrol:judge", args=["pilot", key]), {"verdict": "GOOD"})
+@pytest.mark.parametrize("key", ["1", "A" * 16, NO_ITEM, NO_ITEM.upper()])
+def test_a_key_that_no_item_has_is_not_found(client, campaign, key):
+    answer = client.post(f"/review/pilot/checks/{key}/", {"verdict": "GOOD"})
 
     assert answer.status_code == 404
 
@@ -309,6 +311,16 @@ def test_a_response_of_another_campaign_is_not_found(client, campaign):
 
     assert answer.status_code == 404
     assert SpotCheck.objects.open().exists()
+
+
+def test_a_made_up_caption_of_another_campaign_is_not_found(client, campaign):
+    made_up = services.seed_gold(
+        task=TaskFactory(), text="A purple cow.", reason="wrong", actor=UserFactory(), at=NOON
+    )
+
+    address = reverse("qualcontrol:judge", args=["pilot", key_of(made_up)])
+
+    assert client.post(address, {"verdict": "BAD"}).status_code == 404
 
 
 def test_judging_needs_a_post(client, campaign):
@@ -371,7 +383,7 @@ def test_two_reviewers_judge_without_knowing_of_each_other(client):
     page = client.get(QUEUE)
 
     assert held(page) == [key_of(response)]
-    assert "A second opinion" in shown(page)
+    assert "Second judgement; the first is hidden." in shown(page)
     worker_page = client.get(f"/review/pilot/workers/{response.worker}/")
     for text in (shown(page), worker_page.content.decode()):
         assert "too vague: would fit many images" not in text.replace("</label>", "\n").replace(

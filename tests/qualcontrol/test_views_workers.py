@@ -36,7 +36,6 @@ def test_the_workers_page_counts_what_each_did(client, campaign, django_assert_m
     good = ResponseFactory(task__campaign=campaign, worker=busy)
     services.judge(response=good, verdict="GOOD", reason="", reviewer=None, at=NOON)
     ResponseFactory(task__campaign=campaign, worker=busy, status="DISCARDED")
-    ResponseFactory(task__campaign=campaign, worker=busy, status="STORED")
     ResponseFactory(worker=busy)
     ResponseFactory(task__campaign=campaign, worker=other)
     services.exclude_worker(campaign=campaign, worker=other, **BY_POLICY)
@@ -85,8 +84,8 @@ def test_a_workers_page_shows_risk_and_what_moved_it(client, campaign):
 
     page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
 
-    assert f"<strong>{probability(standing.risk)}</strong> probability" in page
-    assert f"between {percent(standing.low)} and {percent(standing.high)} with 90 %" in page
+    assert f"<strong>{probability(standing.risk)}</strong>." in page
+    assert f"(90% interval {percent(standing.low)} to {percent(standing.high)})" in page
     assert standing.because
     assert all(escape(reason["sentence"]) in page for reason in standing.because)
 
@@ -151,7 +150,7 @@ def test_an_act_needs_a_reason(client, campaign, worker):
 
     page = post_act(client, worker, "reinstate")
 
-    assert "Give a reason" in page
+    assert "Enter a reason" in page
     assert campaign.exclusions.in_force().exists()
 
 
@@ -182,7 +181,7 @@ def test_what_an_excluded_worker_sent_is_entered(client, campaign, worker):
 
     assert "Enter what the worker wrote." in refused
     assert "I tried &lt;b&gt;hard&lt;/b&gt;." in page
-    assert "waits for its answer already" in twice
+    assert "already has an open appeal" in twice
     assert Appeal.objects.get().text == "I tried <b>hard</b>."
 
 
@@ -211,8 +210,8 @@ def test_an_answer_is_written_and_given_once(client, appeal):
     client.post(address, {"answer": "No.", "granted": "no"})
     twice = client.post(address, {"answer": "Yes.", "granted": "yes"}, follow=True)
 
-    assert "Write an answer" in empty
-    assert "This appeal was answered before." in twice.content.decode()
+    assert "Enter an answer" in empty
+    assert "This appeal is already answered." in twice.content.decode()
     assert Appeal.objects.get().answer == "No."
 
 

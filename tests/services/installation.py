@@ -2,13 +2,14 @@
 of its own, on a Redis and a PostgreSQL database that belong to this run alone."""
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +33,7 @@ class Installation:
     folder: Path
     environment: dict[str, str]
     marketplace: MarketplaceProcess
+    processes: dict[str, "subprocess.Popen[Any]"] = field(default_factory=dict)
 
     @property
     def media(self) -> Path:
@@ -81,8 +83,11 @@ class Installation:
 
 
 @contextmanager
-def running_installation(folder: Path, marketplace: MarketplaceProcess) -> Iterator[Installation]:
-    """Start everything and stop it at the end; raises ServiceAbsent."""
+def running_installation(
+    folder: Path, marketplace: MarketplaceProcess, *, watches: bool = False
+) -> Iterator[Installation]:
+    """Start everything, with `sync --watch` too if wanted, and stop it at the end; raises
+    ServiceAbsent. PostgreSQL knows each process's connections by the process's name."""
     keys = marketplace.requester("services")
     with ExitStack() as stack:
         database = stack.enter_context(_scratch_database())
@@ -91,6 +96,7 @@ def running_installation(folder: Path, marketplace: MarketplaceProcess) -> Itera
         environment = {
             **{k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"},
             "DATABASE_URL": database,
+            "SECRET_KEY": secrets.token_urlsafe(50),
             "CELERY_BROKER_URL": broker,
             "SITE_URL": f"http://127.0.0.1:{port}",
             "MTURK_ENDPOINT": "local",
@@ -103,13 +109,21 @@ def running_installation(folder: Path, marketplace: MarketplaceProcess) -> Itera
         installation = Installation(folder, environment, marketplace)
         installation.manage("migrate", "--verbosity", "0")
         beat = ["beat", "--schedule", str(folder / "beat"), "--pidfile", ""]
-        for name, arguments in {
-            "site": ["waitress", f"--listen=127.0.0.1:{port}", "annotate.wsgi:application"],
-            "worker": ["celery", "-A", "annotate", "worker", "--concurrency", "2"],
-            "beat": ["celery", "-A", "annotate", *beat],
-        }.items():
-            command = [sys.executable, "-m", *arguments]
-            stack.enter_context(_process(command, folder / f"{name}.log", environment))
+        commands = {
+            "site": ["-m", "waitress", f"--listen=127.0.0.1:{port}", "annotate.wsgi:application"],
+            "worker": ["-m", "celery", "-A", "annotate", "worker", "--concurrency", "2"],
+            "beat": ["-m", "celery", "-A", "annotate", *beat],
+        }
+        if watches:
+            commands["watch"] = ["manage.py", "sync", "--watch", "1"]
+        for name, arguments in commands.items():
+            installation.processes[name] = stack.enter_context(
+                _process(
+                    [sys.executable, *arguments],
+                    folder / f"{name}.log",
+                    {**environment, "PGAPPNAME": name},
+                )
+            )
         installation.wait_until(
             lambda: answers(f"{environment['SITE_URL']}/sign-in/"), "the site starts"
         )
@@ -119,7 +133,7 @@ def running_installation(folder: Path, marketplace: MarketplaceProcess) -> Itera
 @contextmanager
 def _process(
     command: list[str], log: Path, environment: dict[str, str]
-) -> Iterator[subprocess.Popen]:
+) -> Iterator["subprocess.Popen[Any]"]:
     with log.open("w") as out:
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT

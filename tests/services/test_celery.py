@@ -3,32 +3,16 @@ reconciler here but beat."""
 
 import os
 import re
-from pathlib import Path
 
 import pytest
-import requests
-from bs4 import BeautifulSoup
 
-from hits.simulation.scenes.dataset import Dataset, draw_dataset
 from tests.hits.marketplace_process import WorkerSession, running_marketplace
-from tests.servers import PATIENCE
+from tests.services.captioning import caption_one, prepare_campaign
 from tests.services.installation import Installation, ServiceAbsent, running_installation
 
 pytestmark = pytest.mark.services
 
 IMAGES, CAPTIONS = 2, 3
-CAMPAIGN_FILE = f"""
-name = "services"
-selection = "services"
-references = {CAPTIONS - 1}
-baselines = 1
-budget = "10.00"
-
-[review]
-share = 0
-first = 0
-approve_after_hours = 0
-"""
 
 
 @pytest.fixture(scope="module")
@@ -44,51 +28,10 @@ def installation(tmp_path_factory):
             pytest.skip(str(error))
 
 
-def prepare_campaign(installation: Installation) -> None:
-    """Drawn scenes, imported and selected, as a draft campaign; all by the product's commands."""
-    folder: Path = installation.folder
-    for _ in draw_dataset(Dataset(folder / "scenes"), count=IMAGES + 10, seed=1, split="services"):
-        pass
-    scenes = folder / "scenes"
-    installation.manage(
-        "import_openimages",
-        *["--classes", str(scenes / "class-descriptions-boxable.csv")],
-        *["--hierarchy", str(scenes / "hierarchy.json"), "--images", str(scenes / "images.csv")],
-        *["--boxes", str(scenes / "boxes.csv"), "--files", str(scenes / "images")],
-        *["--split", "services"],
-    )
-    installation.manage(
-        "select_images", "--split", "services", "--count", str(IMAGES), "--name", "services"
-    )
-    file = folder / "campaign.toml"
-    file.write_text(CAMPAIGN_FILE, encoding="utf-8")
-    installation.manage("create_campaign", str(file))
-
-
-def caption_one(worker: WorkerSession, hit_type_id: str, text: str) -> None:
-    """One assignment over HTTP: accept, open the frame, write, hand on."""
-    frame = worker.accept(hit_type_id)
-    page = requests.get(frame.src, timeout=PATIENCE)
-    answers = {
-        name: text if name.startswith("caption-") else value
-        for name, value in fields(page, "form[data-task]").items()
-    }
-    kept = requests.post(frame.src.split("?")[0], data=answers, timeout=PATIENCE)
-    passed_on = fields(kept, "form[data-forward]")
-    answer = worker.submit(passed_on.pop("assignmentId"), **passed_on)
-    assert answer.ok, answer.text
-
-
-def fields(page: requests.Response, selector: str) -> dict[str, str]:
-    form = BeautifulSoup(page.text, "html.parser").select_one(selector)
-    assert form is not None, page.text
-    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
-
-
 def test_a_campaign_runs_by_the_clock_from_publishing_to_its_release(installation):
-    prepare_campaign(installation)
+    prepare_campaign(installation, images=IMAGES, captions=CAPTIONS)
     workers = [w.sign_in() for w in installation.marketplace.workers("s1", "s2", "s3")]
-    installation.delay("annotate.tasks.make_thumbnails")
+    installation.delay("annotate.tasks.make_copies")
 
     installation.manage("publish", "services")
     open_seats = "SELECT coalesce(sum(available), 0) FROM hits_hit WHERE status = 'OPEN'"
@@ -109,11 +52,12 @@ def test_a_campaign_runs_by_the_clock_from_publishing_to_its_release(installatio
     submitted = "SELECT count(*) FROM annotate_response WHERE status = 'SUBMITTED'"
     assert installation.number(submitted) == wanted
     assert installation.number("SELECT count(*) FROM annotate_release WHERE NOT is_partial") == 1
-    assert installation.number("SELECT count(*) FROM hits_sync WHERE error <> ''") == 0
-    thumbnails = installation.media / "thumbnails" / "services"
-    installation.wait_until(
-        lambda: len(list(thumbnails.glob("*.jpg"))) == IMAGES + 10, "thumbnails are made"
-    )
+    assert installation.rows("SELECT error FROM hits_sync WHERE error <> ''") == []
+    for size in ("copies", "thumbnails"):
+        folder = installation.media / size / "services"
+        installation.wait_until(
+            lambda folder=folder: len(list(folder.glob("*.jpg"))) == IMAGES + 10, f"{size} are made"
+        )
     assert_no_worker_is_named_in_the_logs(installation, workers)
 
 

@@ -1,6 +1,8 @@
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotate.config import read_config
@@ -10,12 +12,12 @@ from annotate.services.campaigns import create_campaign
 
 
 class Command(DomainCommand):
-    help = "Create a draft campaign from a TOML file (docs/researcher.md describes its keys)."
+    help = "Create a draft campaign from a TOML file (docs/campaign-file.md lists its keys)."
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.toml", help="the campaign file")
 
-    def handle(self, *, file: Path, **options):
+    def handle(self, *, file: Path, **_: Any) -> None:
         campaign = create_campaign(
             config=read_config(file), endpoint=settings.MTURK_ENDPOINT, at=timezone.now()
         )

@@ -1,4 +1,7 @@
 from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from annotate.exports.correspondences import write_correspondences
 from annotate.management.base import DomainCommand, release_named
@@ -10,10 +13,12 @@ class Command(DomainCommand):
         "gold.json, brackets.txt, and sentences/ with a file for each image."
     )
 
-    def add_arguments(self, parser):
+    def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="name of the release")
-        parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder")
+        parser.add_argument(
+            "--out", type=Path, required=True, metavar="DIR", help="folder to write to"
+        )
 
-    def handle(self, *, release: str, out: Path, **options):
+    def handle(self, *, release: str, out: Path, **_: Any) -> None:
         for path in write_correspondences(release_named(release), out):
             self.stdout.write(str(path))

@@ -32,7 +32,7 @@ class Command(DomainCommand):
         )
 
     def handle(
-        self, *, file: Path, split: str, files: Path | None, captions: str | None, **options: Any
+        self, *, file: Path, split: str, files: Path | None, captions: str | None, **_: Any
     ) -> None:
         if captions:
             self._import_captions(file, split, captions)

@@ -23,7 +23,10 @@ class Command(DomainCommand):
         parser.add_argument("--files", type=Path, help="folder with the image files, named by id")
         parser.add_argument("--split", help="the name by which the images go from now on")
         parser.add_argument(
-            "--base-url", default="", help="fetch the images of --images from here, as URL/ID.jpg"
+            "--base-url",
+            default="",
+            help="pages show the images of --images from URL/ID.jpg; an https:// or http:// "
+            "address, or a path of this site that begins with /",
         )
         parser.add_argument(
             "--require-images",

@@ -12,20 +12,20 @@ CHUNK = 1_000
 
 class Command(DomainCommand):
     help = (
-        "Print the keywords that workers are shown, an image a line: its id, a tab, and the "
-        "keywords with commas between them."
+        "Print the keywords that workers see, one line per image: the image's id, a tab, and the "
+        "keywords separated by commas."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--split", help="only the images of this split")
-        parser.add_argument("--image", metavar="ID", help="only the image of this id")
+        parser.add_argument("--split", help="only images of this split")
+        parser.add_argument("--image", metavar="ID", help="only the image with this id")
         parser.add_argument(
             "--hidden",
             action="store_true",
-            help="print instead the classes that are never shown, one name a line",
+            help="print the classes that are never shown instead, one name per line",
         )
 
-    def handle(self, *, split: str | None, image: str | None, hidden: bool, **options: Any) -> None:
+    def handle(self, *, split: str | None, image: str | None, hidden: bool, **_: Any) -> None:
         if hidden:
             for object_class in priming.hidden_classes():
                 self.stdout.write(object_class.name)
@@ -36,7 +36,7 @@ class Command(DomainCommand):
         if image is not None:
             images = images.filter(key=image)
         if not images.exists():
-            raise CommandError("There is no such image; import_openimages brings images in.")
+            raise CommandError("No such image. Import images with import_openimages.")
         every = images.iterator(CHUNK)
         while chunk := list(islice(every, CHUNK)):
             keywords = priming.keywords_of(chunk)

@@ -1,13 +1,18 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.services.campaigns import recount_places
+from annotate.wording import counted
 
 
 class Command(DomainCommand):
-    help = "Compute each task's places left anew from its claims and responses."
+    help = "Recompute the places left of each task from its claims and responses."
 
-    def add_arguments(self, parser):
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
 
-    def handle(self, *, campaign: str, **options):
+    def handle(self, *, campaign: str, **_: Any) -> None:
         wrong = recount_places(campaign_named(campaign))
-        self.stdout.write(f"{wrong} tasks were wrong and are right now.")
+        self.stdout.write(f"{counted(wrong, 'task')} corrected.")

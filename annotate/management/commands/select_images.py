@@ -11,28 +11,31 @@ from annotate.services import selections
 
 class Command(DomainCommand):
     help = (
-        "Draw a selection of a split's images by the procedure of nocaps: upright images of two "
-        "classes or more, all that have more than six, the others so that the classes come out "
-        "as even as can be. The same numbers draw the same images again."
+        "Select images from a split by the nocaps procedure. Only upright images with at least two "
+        "classes qualify. All images with more than six classes are selected. The others are "
+        "chosen so that classes are as evenly represented as possible. The same options always "
+        "select the same images."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--split", required=True, help="the split to draw from")
-        parser.add_argument("--count", type=int, required=True, help="how many images")
-        parser.add_argument("--name", required=True, help="the new selection's name")
+        parser.add_argument("--split", required=True, help="split to select from")
+        parser.add_argument("--count", type=int, required=True, help="number of images")
+        parser.add_argument("--name", required=True, help="name of the new selection")
         parser.add_argument(
             "--sample",
             type=int,
             default=DEFAULT_SAMPLE,
-            help=f"images drawn at random for each choice (default: {DEFAULT_SAMPLE})",
+            help=f"number of random images compared for each choice (default: {DEFAULT_SAMPLE})",
         )
-        parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+        parser.add_argument(
+            "--seed", type=int, default=0, help="seed of the random choices (default: 0)"
+        )
         parser.add_argument(
             "--ignore",
             action="append",
             default=[],
             metavar="CLASS",
-            help="a class to leave out besides parts and the broadest classes; may be repeated",
+            help="class to ignore in addition to parts and the broadest classes; repeatable",
         )
 
     def handle(self, *, count: int, **options: Any) -> None:
@@ -40,7 +43,7 @@ class Command(DomainCommand):
             name: options[name] for name in ("name", "split", "sample", "seed", "ignore")
         }
         if selections.find_selection(count=count, **numbers):
-            self.stdout.write(f"{numbers['name']} was drawn before by the same numbers.")
+            self.stdout.write(f"{numbers['name']} already exists with the same options.")
             return
         with tqdm(total=count, unit=" images", disable=None) as bar:
             drawn = selections.draw_selection(
@@ -60,7 +63,7 @@ class Command(DomainCommand):
         self.stdout.write(f"{'entropy (nats)':18}{pool.entropy:10.4f}{chosen.entropy:10.4f}")
         if drawn.rich_left_out:
             self.stdout.write(
-                f"More images have over six classes than were asked for: {drawn.rich_left_out} of "
-                "them were left out at random."
+                "There are more images with over six classes than requested: "
+                f"{drawn.rich_left_out} of them were left out at random."
             )
-        self.stdout.write(f"{drawn.selection.name}: {drawn.selection.count} images drawn.")
+        self.stdout.write(f"{drawn.selection.name}: {drawn.selection.count:,} images selected.")

@@ -27,10 +27,10 @@ class Command(DomainCommand):
     # It goes on as another process, with a database of its own.
     uses_database = False
     help = (
-        "Run two whole campaigns on this machine, in a folder of their own: draw scenes, import "
-        "and select them, publish to the local marketplace, let simulated workers write captions, "
-        "review, exclude the careless, replace what they wrote, release and export; then the same "
-        "with workers who link the captions' words to the scenes' boxes."
+        "Run two complete campaigns with simulated workers on this machine, in a separate folder. "
+        "The first collects captions of generated scenes: import, select, publish to the local "
+        "marketplace, work, review, exclude careless workers, replace their captions, release and "
+        "export. In the second, workers link the captions' words to the scenes' boxes."
     )
 
     def add_arguments(self, parser: Any) -> None:
@@ -39,34 +39,34 @@ class Command(DomainCommand):
             type=Path,
             default=OUT,
             metavar="DIR",
-            help="folder for the databases and the result, made anew (default: build/demo)",
+            help="folder for the databases and the exported files; an existing demonstration there "
+            "is deleted (default: build/demo)",
         )
         parser.add_argument(
-            "--images", type=int, default=36, help="images to collect captions of (default: 36)"
+            "--images", type=int, default=36, help="number of images, 2 to 2000 (default: 36)"
         )
         parser.add_argument(
-            "--seed", type=int, default=1, help="of the scenes and the crowd (default: 1)"
+            "--seed", type=int, default=1, help="seed for the scenes and the workers (default: 1)"
         )
         for name, site, port in (
-            ("--port", "requester's site", SITE_PORT),
+            ("--port", "requester site", SITE_PORT),
             ("--marketplace-port", "marketplace", MARKETPLACE_PORT),
         ):
             parser.add_argument(
                 name,
                 type=int,
                 default=port,
-                help=f"port of the {site}; if it is taken, any other (default: {port})",
+                help=f"port of the {site} (default: {port}); if it is in use, another is chosen",
             )
         parser.add_argument(
             "--prepared",
             action="store_true",
-            help="run in the installation that the environment names; this command calls itself "
-            "so, once the folder is ready",
+            help="internal: the command runs itself with this option once the folder is ready",
         )
 
     def handle(self, *, out: Path, images: int, seed: int, prepared: bool, **options: Any) -> None:
         if not 2 <= images <= 2000:
-            raise CommandError("--images must be from 2 to 2000.")
+            raise CommandError("--images must be from 2 to 2,000.")
         out = out.resolve()
         try:
             if prepared:
@@ -99,14 +99,14 @@ class Command(DomainCommand):
         result = demonstration.run()
         self._show(places, result)
         if not all(check.holds for check in result.checks):
-            raise CommandError("The result is not what it should be: see the checks above.")
+            raise CommandError("A check failed. See the list above.")
 
     def _tell(self, line: str) -> None:
         self.stdout.write(line)
         self.stdout.flush()
 
     def _show(self, places: Installation, result: Result) -> None:
-        self._tell(f"{result.seconds:6.1f} s  in all\n")
+        self._tell(f"{result.seconds:6.1f} s  in total\n")
         for check in result.checks:
             mark = "yes" if check.holds else "NO "
             self._tell(f"  {mark}  {check.claim}: {check.found}")
@@ -114,8 +114,8 @@ class Command(DomainCommand):
         names = ", ".join(path.name for path in result.files)
         serve = "make serve" if places.folder == OUT else f"manage.py serve --demo {folder}"
         self._tell(
-            f"\n{names} are in {folder}. Open the dashboard with `{serve}` and sign in as "
-            f"{result.user} with the password {result.password}"
+            f"\nThe files {names} are in {folder}. To open the dashboard, run `{serve}` and "
+            f"sign in as {result.user} with the password {result.password}"
         )
 
 

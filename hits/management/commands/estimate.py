@@ -1,27 +1,31 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from hits.costs import SECONDS_PER_RESPONSE, estimate
 
 
 class Command(DomainCommand):
-    help = "Show what a campaign costs, before a cent is spent."
+    help = "Show the estimated cost of a campaign."
 
-    def add_arguments(self, parser):
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
             "--seconds",
             type=float,
             default=SECONDS_PER_RESPONSE,
-            help=f"time that one response takes a worker (default: {SECONDS_PER_RESPONSE})",
+            help=f"seconds that a worker needs for one response (default: {SECONDS_PER_RESPONSE})",
         )
 
-    def handle(self, *, campaign: str, seconds: float, **options):
+    def handle(self, *, campaign: str, seconds: float, **_: Any) -> None:
         found = campaign_named(campaign)
         cost = estimate(found, seconds)
         rows = [
             (f"{KINDS[found.kind].subject_name}s", f"{cost.tasks:,}"),
             ("responses", f"{cost.responses:,}"),
-            ("assignments (seats)", f"{cost.assignments:,}"),
+            ("assignments", f"{cost.assignments:,}"),
             ("HITs", f"{cost.hits:,}"),
             ("reward", f"${cost.reward} each"),
             ("rewards", f"${cost.rewards:,.2f}"),
@@ -29,13 +33,14 @@ class Command(DomainCommand):
             ("total", f"${cost.total:,.2f}"),
             ("budget", f"${found.budget:,.2f}"),
             ("hours of work", f"{cost.hours_of_work:,.1f}"),
-            ("pay per hour", f"${cost.dollars_per_hour} at {seconds:g} s a response"),
+            ("pay per hour", f"${cost.dollars_per_hour} at {seconds:g} s per response"),
         ]
         for name, value in rows:
             self.stdout.write(f"{name:<20} {value}")
         if cost.total > found.budget:
             self.stdout.write(
                 self.style.WARNING(
-                    "The budget does not cover it, and discarded captions cost their replacement."
+                    "The budget does not cover the whole campaign. Replacing discarded responses "
+                    "costs extra."
                 )
             )

@@ -1,16 +1,23 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotate.management.base import DomainCommand, campaign_named
-from hits.reconciler import reconcile
+from hits.management.syncing import sync_moved
 from hits.services.lifecycle import finish
 
 
 class Command(DomainCommand):
-    help = "End a campaign: nothing is opened any more; what is submitted is still settled."
+    help = (
+        "Finish a campaign permanently: it gets no new HITs. Submitted work is still imported "
+        "and paid."
+    )
 
-    def add_arguments(self, parser):
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
 
-    def handle(self, *, campaign: str, **options):
+    def handle(self, *, campaign: str, **_: Any) -> None:
         found = campaign_named(campaign)
         finish(campaign=found)
-        reconcile(found)
+        sync_moved(found)
         self.stdout.write(f"{found} is finished.")

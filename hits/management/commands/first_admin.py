@@ -8,14 +8,15 @@ from hits.simulation.processes import random_password
 
 class Command(BaseCommand):
     help = (
-        "Make an administrator with a random password, which is printed once, if the site has no "
-        "user at all; otherwise do nothing. Further users: `manage.py createsuperuser`."
+        "Create an administrator with a random password if the site has no users; otherwise do "
+        "nothing. The password is printed once. To create further users, run "
+        "`manage.py createsuperuser`."
     )
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("--name", default="admin", help="the user's name (default: admin)")
+        parser.add_argument("--name", default="admin", help="user name (default: admin)")
 
-    def handle(self, *, name: str, **options: Any) -> None:
+    def handle(self, *, name: str, **_: Any) -> None:
         users = get_user_model().objects
         if users.exists():
             return

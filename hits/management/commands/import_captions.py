@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -7,6 +6,7 @@ from django.utils import timezone
 from annotate.datasets.collected import Columns
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.reports import bytes_shown
+from annotate.reading.files import MalformedFile, rereadable
 from hits.services.collected import Intake, import_collected
 
 FAULTS_NAMED = 100
@@ -14,15 +14,19 @@ FAULTS_NAMED = 100
 
 class Command(DomainCommand):
     help = (
-        "Take in captions that were collected elsewhere, in the order of the file: the batch "
-        "results of Mechanical Turk's requester site (CSV), or JSON lines with image, worker, "
-        "caption and, if known, seconds, submitted_at and pasted. They are flagged and "
-        "spot-checked as if they had been submitted now. Running it again takes in nothing twice."
+        "Import captions that were collected elsewhere, in the order of the file: the batch "
+        "results of Mechanical Turk's requester site, or entries with image, worker, caption and, "
+        "if known, status, seconds, submitted_at and pasted, as a table, JSON lines or a JSON "
+        "array. They are flagged and spot-checked as if they had been submitted now. A file that "
+        "cannot be read to its end is refused as a whole; an entry that cannot be used is left "
+        "out and named with its line. Running the command again imports nothing twice."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", help="name of the campaign")
-        parser.add_argument("file", type=Path, help="the file; its name may end in .gz")
+        parser.add_argument(
+            "file", help="the file; - for standard input; unpacked if its name ends in .gz"
+        )
         columns = {
             "image": "id, file name or address of the image; the Input column that can be meant",
             "caption": "the caption; the Answer column that can be meant",
@@ -32,12 +36,12 @@ class Command(DomainCommand):
             "time": "when it was submitted; SubmitTime",
         }
         for name, what in columns.items():
-            parser.add_argument(f"--{name}-column", metavar="NAME", help=f"CSV: {what}")
+            parser.add_argument(f"--{name}-column", metavar="NAME", help=f"table: {what}")
         parser.add_argument(
-            "--rejected", action="store_true", help="take in captions of rejected assignments, too"
+            "--rejected", action="store_true", help="import captions of rejected assignments, too"
         )
 
-    def handle(self, *, campaign: str, file: Path, rejected: bool, **options: Any) -> None:
+    def handle(self, *, campaign: str, file: str, rejected: bool, **options: Any) -> None:
         columns = Columns(
             submitted_at=options["time_column"],
             **{
@@ -45,25 +49,40 @@ class Command(DomainCommand):
                 for name in ("image", "caption", "worker", "status", "seconds")
             },
         )
-        with bytes_shown(file) as progress:
-            intake = import_collected(
-                campaign=campaign_named(campaign),
-                path=file,
-                columns=columns,
-                with_rejected=rejected,
-                at=timezone.now(),
-                progress=progress,
-            )
-        self._report(intake)
+        found, intake = campaign_named(campaign), Intake()
+        with rereadable(file) as (path, name), bytes_shown(path) as progress:
+            try:
+                import_collected(
+                    campaign=found,
+                    path=path,
+                    name=name,
+                    columns=columns,
+                    with_rejected=rejected,
+                    at=timezone.now(),
+                    progress=progress,
+                    intake=intake,
+                )
+            except MalformedFile as error:
+                if intake.read:
+                    raise
+                raise CommandError(f"{error}. Nothing was imported.") from error
+            finally:
+                self._report(intake)
+        if intake.faults.count and not intake.new and not intake.known:
+            raise CommandError("Nothing of the file could be imported.")
 
     def _report(self, intake: Intake) -> None:
+        """Say what was imported, also where something stopped the import."""
+        if not intake.read and not intake.is_complete:
+            return
         self.stdout.write(
             f"{intake.read} captions read: {intake.new} new, {intake.known} known, "
-            f"{intake.rejected} of rejected assignments skipped, {len(intake.faults)} left out."
+            f"{intake.rejected} of rejected assignments skipped, {intake.faults.count} left out."
         )
-        for line, reason in intake.faults[:FAULTS_NAMED]:
-            self.stdout.write(f"  line {line}: {reason}")
-        if more := intake.faults[FAULTS_NAMED:]:
-            self.stdout.write(f"  and {len(more)} more")
-        if intake.faults and not intake.new and not intake.known:
-            raise CommandError("Nothing of the file could be taken in.")
+        for line in intake.faults.told(FAULTS_NAMED):
+            self.stdout.write(f"  {line}")
+        if not intake.is_complete:
+            self.stdout.write(
+                f"The import stopped after line {intake.line}. Everything up to there is stored; "
+                "run the command again for the rest."
+            )

@@ -1,16 +1,23 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotate.management.base import DomainCommand, campaign_named
-from hits.reconciler import reconcile
+from hits.management.syncing import sync_moved
 from hits.services.lifecycle import pause
 
 
 class Command(DomainCommand):
-    help = "Take no new workers into a campaign; those at work may finish. `publish` continues it."
+    help = (
+        "Pause a campaign: it gets no new workers. Workers who have accepted a HIT can finish it. "
+        "`publish` resumes the campaign."
+    )
 
-    def add_arguments(self, parser):
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
 
-    def handle(self, *, campaign: str, **options):
+    def handle(self, *, campaign: str, **_: Any) -> None:
         found = campaign_named(campaign)
         pause(campaign=found)
-        reconcile(found)
+        sync_moved(found)
         self.stdout.write(f"{found} is paused.")

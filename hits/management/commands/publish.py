@@ -1,24 +1,30 @@
+from typing import Any
+
+from django.core.management.base import CommandParser
+
 from annotate.management.base import DomainCommand, campaign_named
-from hits.reconciler import reconcile
+from annotate.wording import counted
+from hits.management.syncing import sync_moved
 from hits.services.lifecycle import publish
 
 
 class Command(DomainCommand):
-    help = "Open a campaign's HITs at its marketplace; also continues a paused campaign."
+    help = "Create a campaign's HITs at its marketplace, or resume a paused campaign."
 
-    def add_arguments(self, parser):
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
             "--confirm",
             action="store_true",
-            help="yes, spend real money (needed at the production marketplace)",
+            help="confirm that you want to spend real money (required at the production "
+            "marketplace)",
         )
 
-    def handle(self, *, campaign: str, confirm: bool, **options):
+    def handle(self, *, campaign: str, confirm: bool, **_: Any) -> None:
         found = campaign_named(campaign)
         publish(campaign=found, confirmed=confirm)
-        sync = reconcile(found)
+        sync = sync_moved(found)
         self.stdout.write(
-            f"{found} is open at the {found.endpoint} marketplace: "
-            f"{sync.hits_created} HITs created."
+            f"{found} is running at the {found.endpoint} marketplace: "
+            f"{counted(sync.hits_created, 'HIT')} created."
         )

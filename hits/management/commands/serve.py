@@ -8,9 +8,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import BaseCommand, CommandError
+from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
+from annotate.secret_key import check_listening
 from hits.simulation.folders import is_demonstration, locked
 from hits.simulation.processes import (
     HOST,
@@ -35,14 +38,14 @@ VISITOR = "visitor"
 
 class Command(BaseCommand):
     help = (
-        "Open the site in the browser: the requester's site, the local marketplace and the "
-        "reconciler, until Ctrl-C. If there is a demonstration (`manage.py demo`) it is opened, "
-        "otherwise the installation that the environment names."
+        "Run the requester site, the local marketplace and the reconciler until Ctrl-C. If "
+        "`manage.py demo` has run, this serves the demonstration; otherwise it serves the "
+        "databases that the environment names."
     )
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument(
-            "--port", type=int, help=f"port of the requester's site (default: {SITE_PORT})"
+            "--port", type=int, help=f"port of the requester site (default: {SITE_PORT})"
         )
         parser.add_argument(
             "--marketplace-port",
@@ -51,19 +54,25 @@ class Command(BaseCommand):
         )
         which = parser.add_mutually_exclusive_group()
         which.add_argument(
-            "--demo", type=Path, metavar="DIR", help="open the demonstration in this folder"
+            "--demo", type=Path, metavar="DIR", help="serve the demonstration in this folder"
         )
         which.add_argument(
-            "--own", action="store_true", help="open the installation, also if there is a demo"
+            "--own",
+            action="store_true",
+            help="serve your own databases even if there is a demonstration",
         )
         parser.add_argument(
             "--site-only",
             action="store_true",
-            help="serve the requester's site alone; marketplace and reconciler run elsewhere",
+            help="serve the requester site only; the marketplace and the reconciler run elsewhere",
         )
         parser.add_argument("--host", default=HOST, help=f"address to listen on (default: {HOST})")
 
     def handle(self, *, site_only: bool, host: str, **options: Any) -> None:
+        try:
+            check_listening(host, key_is_set=settings.SECRET_KEY_IS_SET)
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error
         if site_only:
             self._serve_site(host, options["port"] or SITE_PORT)
             return
@@ -81,11 +90,13 @@ class Command(BaseCommand):
         if folder is None and is_demonstration(DEMO) and not options["own"]:
             folder = DEMO
         if folder is not None and not is_demonstration(folder):
-            raise CommandError(f"{folder} holds no demonstration; `manage.py demo` makes one.")
+            raise CommandError(
+                f"{folder} has no demonstration. Create one with `manage.py demo --out {folder}`."
+            )
         chosen = Chosen.of(folder, options["port"], options["marketplace_port"])
         for name, port in (("--port", chosen.places.site_port), *chosen.marketplace_ports()):
             if not is_free(port):
-                raise CommandError(f"Port {port} is taken: name another one with {name}.")
+                raise CommandError(f"Port {port} is in use. Choose another one with {name}.")
         return chosen
 
     def _run(self, chosen: "Chosen", stack: ExitStack) -> None:
@@ -110,27 +121,27 @@ class Command(BaseCommand):
         while True:
             for each in children:
                 if each.process.poll() is not None:
-                    raise ProcessFailed(f"The {each.name} has ended; {each.log} says why.")
+                    raise ProcessFailed(f"The {each.name} stopped unexpectedly. See {each.log}.")
             time.sleep(0.5)
 
     def _tell(self, chosen: "Chosen", *, admin: str, visitor: str) -> None:
         places = chosen.places
         self.stdout.write(f"Dashboard:   {places.site_url}/")
         if admin:
-            self.stdout.write(f"             {admin} (shown this once)")
+            self.stdout.write(f"             {admin} (shown only once)")
         if chosen.has_marketplace:
             self.stdout.write(f"Marketplace: {places.marketplace_url}/")
         if visitor:
-            self.stdout.write(f"             work there as {VISITOR}: {visitor}")
+            self.stdout.write(f"             sign in as worker “{VISITOR}”: {visitor}")
         self.stdout.write(f"Data:        {places.folder} (logs in {places.logs})")
         self.stdout.write("Stop with Ctrl-C.")
         self.stdout.flush()
 
     def _serve_site(self, host: str, port: int) -> None:
         """The requester's site in this process, for many browsers at once."""
-        from annotate.wsgi import application
-
-        proxy = {"trusted_proxy": "*", "trusted_proxy_headers": {"x-forwarded-proto"}}
+        application = get_wsgi_application()
+        headers = {"x-forwarded-for", "x-forwarded-proto"}
+        proxy = {"trusted_proxy": "*", "trusted_proxy_headers": headers}
         trusted = proxy if settings.BEHIND_PROXY else {}
         try:
             server = create_server(application, host=host, port=port, threads=8, **trusted)

@@ -8,6 +8,7 @@ from tqdm import tqdm
 
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
+from annotate.reading.files import open_text
 from hits.endpoints import KNOWN
 from hits.simulation.processes import ProcessFailed, make_workers
 from hits.simulation.workers.browser import WorkerBrowser
@@ -20,50 +21,69 @@ def share(text: str) -> float:
     one that gets every word wrong is a careless one."""
     value = float(text)
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a share from 0 to below 1")
+        raise argparse.ArgumentTypeError(
+            f"{text} is not a number from 0 up to, but not including, 1"
+        )
     return value
 
 
 class Command(DomainCommand):
     help = (
-        "Let simulated workers do a campaign's HITs: they sign in at the marketplace, accept, fill "
-        "in the task's form and submit, over HTTP as a browser does, until nothing is offered any "
-        "more. They write captions, or link words to boxes. Never at Amazon's marketplaces."
+        "Let simulated workers do a campaign's HITs until none are left. They sign in at the "
+        "marketplace, accept HITs, fill in the task page's form and submit it over HTTP, as a "
+        "browser does. They write captions or link words to boxes. The command refuses to run at "
+        "Amazon's marketplaces."
     )
 
     def add_arguments(self, parser: Any) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
-        parser.add_argument("--workers", type=int, default=24, help="how many (default: 24)")
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
-            "--careless", type=int, default=3, help="how many of them are careless (default: 3)"
+            "--workers", type=int, default=24, help="number of workers (default: 24)"
+        )
+        parser.add_argument(
+            "--careless",
+            type=int,
+            default=3,
+            help="number of careless workers among them (default: 3)",
         )
         parser.add_argument(
             "--errors",
             type=share,
             default=0.2,
-            help="share of words that the others link to something wrong (default: 0.2)",
+            help="share of words that the other workers link incorrectly (default: 0.2)",
         )
         parser.add_argument(
-            "--seed", type=int, default=1, help="of who they are and what they write (default: 1)"
+            "--seed",
+            type=int,
+            default=1,
+            help="seed for the workers and what they write (default: 1)",
         )
         parser.add_argument(
-            "--assignments", type=int, help="stop after so many (default: when none is left)"
+            "--assignments",
+            type=int,
+            help="stop after this many assignments (default: when none are left)",
         )
         parser.add_argument(
-            "--threads", type=int, default=4, help="workers at work at once (default: 4)"
+            "--threads", type=int, default=4, help="workers that work at the same time (default: 4)"
         )
         parser.add_argument(
-            "--returns", type=share, default=0.02, help="share of HITs returned (default: 0.02)"
+            "--returns",
+            type=share,
+            default=0.02,
+            help="share of HITs that workers return (default: 0.02)",
         )
         parser.add_argument(
-            "--abandons", type=share, default=0.0, help="share of HITs abandoned (default: 0)"
+            "--abandons",
+            type=share,
+            default=0.0,
+            help="share of HITs that workers abandon (default: 0)",
         )
         parser.add_argument(
             "--sign-in-urls",
             type=Path,
             metavar="FILE",
-            help="a sign-in link of the marketplace on each line, one for each worker; needed "
-            "unless the marketplace is the local one, where workers are made",
+            help="file with one sign-in link of the marketplace per line, one per worker; required "
+            "unless the marketplace is local, where the command creates workers",
         )
 
     def handle(self, *, campaign: str, **options: Any) -> None:
@@ -86,17 +106,15 @@ class Command(DomainCommand):
 
     def _links(self, campaign: Campaign, options: dict[str, Any]) -> list[str]:
         if path := options["sign_in_urls"]:
-            try:
-                lines = path.read_text(encoding="utf-8").split()
-            except OSError as error:
-                raise CommandError(f"{path}: {error.strerror}.") from error
+            with open_text(path) as text:
+                lines = text.read().split()
             if not lines:
-                raise CommandError(f"{path} holds no link.")
+                raise CommandError(f"{path} contains no links.")
             return lines[: options["workers"]]
         if campaign.endpoint != "local":
             raise CommandError(
-                f"{campaign} is at {campaign.endpoint}, where no workers can be made from here: "
-                "give their links with --sign-in-urls."
+                f"Workers can be created at the local marketplace only, and {campaign} is at "
+                f"{campaign.endpoint}. Give sign-in links with --sign-in-urls."
             )
         return make_crowd(campaign, options["workers"])
 
@@ -110,8 +128,8 @@ class Command(DomainCommand):
         busiest = max(outcome.submitted.values(), default=0)
         self.stdout.write(
             f"{outcome.total} HITs submitted (most by one worker: {busiest}), "
-            f"{outcome.corrected} answers corrected, {outcome.returned} HITs returned, "
-            f"{outcome.abandoned} abandoned, {outcome.found_nothing} accepted in vain."
+            f"{outcome.corrected} responses corrected, {outcome.returned} HITs returned, "
+            f"{outcome.abandoned} abandoned, {outcome.found_nothing} accepted without a task."
         )
 
 
@@ -123,7 +141,7 @@ def plan_of(campaign: Campaign, options: dict[str, Any]) -> Plan:
         )
     hit_type = campaign.hit_types.last()
     if hit_type is None:
-        raise CommandError(f"{campaign} has no HITs yet: `manage.py publish {campaign}` opens it.")
+        raise CommandError(f"{campaign} has no HITs yet. Run `manage.py publish {campaign}`.")
     return Plan(
         group=hit_type.hit_type_id,
         seed=options["seed"],

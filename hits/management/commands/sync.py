@@ -1,85 +1,158 @@
 import time
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Any, NoReturn
 
+from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotate.background import one_line
+from annotate.connections import drop_lost_connections
 from annotate.errors import DomainError
 from annotate.management.base import DomainCommand, campaign_named
+from annotate.management.retry import Retry, log_problem
 from annotate.models import Campaign
+from annotate.services.images import CopyMaker
+from annotate.wording import counted
+from hits.client import Marketplace
+from hits.endpoints import endpoint_of
 from hits.events import is_listing_due, take_events
 from hits.reconciler import reconcile
-from hits.tasks import MOVING
+from hits.services import retention
+from hits.services.unclaimed import close_unclaimed
+from hits.steps.run import Done
+from hits.tasks import MOVING, PAYS_FOR
 
 WISHES_EVERY = 1.0
+TIDY_EVERY = 24 * 3600.0
 
 
 class Command(DomainCommand):
     help = (
-        "Bring campaigns and their marketplace up to date with each other, once or for ever. "
-        "Where the marketplace sends events to a queue (MTURK_NOTIFICATION_QUEUE_URL), repetitions "
-        "read what the events name, and list every HIT only now and then."
+        "Sync campaigns with their marketplace, once or repeatedly. If the marketplace sends "
+        "events to a queue (MTURK_NOTIFICATION_QUEUE_URL), repeated syncs read the HITs named in "
+        "the events, and list all HITs only every MTURK_POLL_SECONDS. With --watch the command "
+        "runs until it gets a signal: it logs errors and tries again. Once a day it deletes old "
+        "rows, as `tidy` does."
     )
 
-    def add_arguments(self, parser):
+    # Payments of one campaign end after this time, so that other campaigns get their turn.
+    pays_for: timedelta | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.copies = CopyMaker()
+
+    def add_arguments(self, parser: Any) -> None:
         parser.add_argument(
-            "campaigns", nargs="*", metavar="CAMPAIGN", help="slugs (default: all but drafts)"
+            "campaigns",
+            nargs="*",
+            metavar="CAMPAIGN",
+            help="names of campaigns (default: all except drafts)",
         )
         parser.add_argument(
             "--watch",
             type=float,
             metavar="SECONDS",
-            help="do it again every so many seconds, and at once where a page asks for it",
+            help="sync every SECONDS, and at once when a page requests it",
         )
 
-    def handle(self, *, campaigns: list[str], watch: float | None, **options):
+    def handle(self, *, campaigns: list[str], watch: float | None, **_: Any) -> None:
         for name in campaigns:
             campaign_named(name)
-        failed = self._sync_all(campaigns, is_first=True)
-        while watch:
-            self._grant_wishes(campaigns, until=time.monotonic() + watch)
-            self._sync_all(campaigns, is_first=False)
-        if failed:
+        if watch:
+            self.pays_for = PAYS_FOR
+            self._watch(campaigns, seconds=watch)
+        if failed := self._sync_all(campaigns, is_first=True):
             raise DomainError("\n".join(failed))
 
-    def _sync_all(self, names: list[str], *, is_first: bool) -> list[str]:
-        """Take in the events, then reconcile each campaign; what stops one does not stop the
-        others."""
+    def _watch(self, names: Sequence[str], *, seconds: float) -> NoReturn:
+        retry = Retry()
+        is_first, tidy_at = True, time.monotonic()
+        while True:
+            if retry.attempt(partial(self._sync_all, names, is_first=is_first)):
+                is_first = False
+                if time.monotonic() >= tidy_at:
+                    tidy_at = time.monotonic() + TIDY_EVERY
+                    retry.attempt(_tidy)
+                self._answer_requests(names, until=time.monotonic() + seconds, retry=retry)
+
+    def _sync_all(self, names: Sequence[str], *, is_first: bool) -> list[str]:
+        """Read the events, then sync each campaign. Returns a line for each campaign that failed;
+        one does not stop the others."""
         now = timezone.now()
         taken = take_events(at=now)
         if taken.messages:
             self.stdout.write(
-                f"{taken.messages} messages in the queue: {taken.ingested} submissions read"
+                f"{counted(taken.messages, 'queue message')} read, "
+                f"{counted(taken.ingested, 'submission')} imported"
             )
         lists_all = is_first or not taken.complete
         failed = []
-        for campaign in _chosen(names):
-            is_whole = lists_all or is_listing_due(campaign, at=now)
-            failed += self._sync(campaign, is_whole=is_whole)
+        campaigns = list(_chosen(names))
+        for campaign in campaigns:
+            failed += self._sync(campaign, lists_all=lists_all)
+        if is_first and not campaigns:
+            self._close_unclaimed()
         return failed
 
-    def _grant_wishes(self, names: list[str], *, until: float) -> None:
-        """Wait, and reconcile meanwhile whatever a page asks for."""
-        while (left := until - time.monotonic()) > 0:
-            time.sleep(min(WISHES_EVERY, left))
-            for campaign in _chosen(names).filter(sync_wish__isnull=False, sync_wish__sync=None):
-                self._sync(campaign, is_whole=True)
-
-    def _sync(self, campaign: Campaign, *, is_whole: bool) -> list[str]:
-        """Reconcile one campaign; what stopped it, if anything."""
+    def _close_unclaimed(self) -> None:
+        """Without a campaign to sync nobody else looks for HITs that are this database's and of no
+        campaign that it has, as after a restore from an early backup."""
         try:
-            done = reconcile(campaign, is_whole=is_whole)
+            closed = close_unclaimed(Marketplace(endpoint_of(settings.MTURK_ENDPOINT)))
+        except DomainError as error:
+            self.stderr.write(f"The marketplace's HITs were not looked through: {error}")
+        else:
+            if closed:
+                self.stdout.write(Done.CLOSED.in_words(closed))
+
+    def _answer_requests(self, names: Sequence[str], *, until: float, retry: Retry) -> None:
+        """Wait, and meanwhile make copies of images, and sync the campaigns whose pages ask for
+        it."""
+        while (left := until - time.monotonic()) > 0:
+            retry.attempt(partial(self.copies.work, seconds=WISHES_EVERY / 2))
+            time.sleep(min(WISHES_EVERY, left))
+            retry.attempt(partial(self._sync_requested, names))
+
+    def _sync_requested(self, names: Sequence[str]) -> None:
+        for campaign in _chosen(names).filter(sync_wish__isnull=False, sync_wish__sync=None):
+            self._sync(campaign, lists_all=True)
+
+    def _sync(self, campaign: Campaign, *, lists_all: bool) -> list[str]:
+        """Sync one campaign; lines that say what failed, whatever the cause."""
+        try:
+            is_whole = lists_all or is_listing_due(campaign, at=timezone.now())
+            done = reconcile(campaign, is_whole=is_whole, pays_for=self.pays_for)
         except DomainError as error:
             self.stderr.write(f"{campaign}: {error}")
             return [f"{campaign}: {error}"]
+        except Exception as error:
+            log_problem(f"{campaign} was not synced", error)
+            drop_lost_connections()
+            return [f"{campaign}: {type(error).__name__}: {one_line(error)}"]
         self.stdout.write(
-            f"{campaign}: {done.ingested} submissions read, {done.approved} approved, "
-            f"{done.rejected} rejected, {done.hits_created} HITs created, "
-            f"{done.hits_retired} retired, in {done.api_calls} calls"
+            f"{campaign}: {counted(done.ingested, 'submission')} imported, "
+            f"{done.approved} approved, {done.rejected} rejected, "
+            f"{counted(done.hits_created, 'HIT')} created, "
+            f"{done.hits_retired} closed, {counted(done.api_calls, 'API call')}"
         )
-        return []
+        for line in done.notes.splitlines():
+            self.stdout.write(f"{campaign}: {line}")
+        failed = [f"{campaign}: {line}" for line in done.error.splitlines()]
+        for line in failed:
+            self.stderr.write(line)
+        return failed
 
 
-def _chosen(names: list[str]) -> QuerySet[Campaign]:
+def _tidy() -> None:
+    for _ in retention.tidy(at=timezone.now()):
+        pass
+
+
+def _chosen(names: Sequence[str]) -> QuerySet[Campaign]:
     if names:
         return Campaign.objects.filter(slug__in=names)
     return Campaign.objects.filter(status__in=MOVING)

@@ -8,6 +8,7 @@ from annotate.models import Campaign
 from hits.client import Marketplace, marketplace_of
 from hits.costs import spend
 from hits.models import Assignment, Hit
+from hits.replies import ListedAssignment
 from hits.simulation.checks.check import Check
 
 
@@ -15,7 +16,7 @@ def check_marketplace(campaigns: Sequence[Campaign], balance_before: Decimal) ->
     """That the two have the same HITs, assignments and payments. The requester has these campaigns
     alone, and had `balance_before` dollars before them."""
     marketplace = marketplace_of(campaigns[0])
-    theirs = {hit["HITId"]: hit["MaxAssignments"] for hit in marketplace.hits()}
+    theirs = {hit.hit_id: hit.max_assignments for hit in marketplace.hits()}
     hits = Hit.objects.filter(hit_type__campaign__in=campaigns)
     ours = dict(hits.created().alive().values_list("hit_id", "seats"))
     return [
@@ -32,11 +33,12 @@ def check_marketplace(campaigns: Sequence[Campaign], balance_before: Decimal) ->
 
 def _same_assignments(marketplace: Marketplace, hit_ids: list[str]) -> Check:
     theirs = {
-        (row["AssignmentId"], row["AssignmentStatus"].upper())
+        (listed.assignment_id, listed.status.upper())
         for hit_id in hit_ids
-        for row in marketplace.assignments(hit_id)
+        for listed in marketplace.assignments(hit_id)
+        if isinstance(listed, ListedAssignment)
     }
-    rows = Assignment.objects.ingested().filter(hit__hit_id__in=hit_ids)
+    rows = Assignment.objects.filter(hit__hit_id__in=hit_ids)
     ours = set(rows.values_list("assignment_id", "status"))
     counts = Counter(status.lower() for _, status in theirs)
     return Check(

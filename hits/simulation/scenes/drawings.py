@@ -116,7 +116,7 @@ def dog(pen: Pen, rng: random.Random) -> None:
     pen.ellipse(0.82, 0.17, 0.87, 0.24, DARK)
 
 
-def sheep(pen: Pen, rng: random.Random) -> None:
+def sheep(pen: Pen, _rng: random.Random) -> None:
     four_legs(pen, (86, 80, 80))
     for left, top in ((0.06, 0.3), (0.22, 0.18), (0.4, 0.16), (0.54, 0.26), (0.3, 0.38)):
         pen.ellipse(left, top, left + 0.32, top + 0.42, (240, 236, 226))
@@ -156,14 +156,14 @@ def tree(pen: Pen, rng: random.Random) -> None:
     pen.ellipse(0.16, 0.0, 0.84, 0.52, leaves)
 
 
-def fir(pen: Pen, rng: random.Random) -> None:
+def fir(pen: Pen, _rng: random.Random) -> None:
     pen.box(0.43, 0.8, 0.57, 1.0, WOOD)
     for top, edge in ((0.44, 0.0), (0.22, 0.12), (0.0, 0.24)):
         pen.polygon([(0.5, top), (1 - edge, top + 0.42), (edge, top + 0.42)], (54, 112, 88))
         pen.polygon([(0.5, top), (0.62, top + 0.12), (0.38, top + 0.12)], WHITE)
 
 
-def palm(pen: Pen, rng: random.Random) -> None:
+def palm(pen: Pen, _rng: random.Random) -> None:
     pen.line([(0.4, 0.98), (0.46, 0.6), (0.55, 0.25)], WOOD, 0.06)
     for x, y in ((0.04, 0.3), (0.12, 0.06), (0.5, 0.0), (0.95, 0.06), (0.98, 0.34), (0.3, 0.46)):
         middle = ((0.55 + x) / 2, min(0.22, y) - 0.0)
@@ -264,14 +264,14 @@ def umbrella(pen: Pen, rng: random.Random) -> None:
     pen.polygon([(0.33, 0.42), (0.5, 0.0), (0.67, 0.42)], second)
 
 
-def bench(pen: Pen, rng: random.Random) -> None:
+def bench(pen: Pen, _rng: random.Random) -> None:
     for x in (0.1, 0.9):
         pen.line([(x, 0.1), (x, 0.95)], DARK, 0.07)
     for top in (0.0, 0.22, 0.52):
         pen.box(0.0, top, 1.0, top + 0.15, WOOD, radius=0.04)
 
 
-def street_light(pen: Pen, rng: random.Random) -> None:
+def street_light(pen: Pen, _rng: random.Random) -> None:
     pen.line([(0.3, 0.98), (0.3, 0.1), (0.45, 0.04), (0.8, 0.06)], DARK, 0.025)
     pen.box(0.55, 0.05, 1.0, 0.09, (255, 236, 160), radius=0.02)
     pen.box(0.14, 0.94, 0.46, 1.0, DARK)

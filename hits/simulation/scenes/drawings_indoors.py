@@ -28,13 +28,13 @@ def apple(pen: Pen, rng: random.Random) -> None:
     pen.ellipse(0.18, 0.3, 0.34, 0.5, WHITE)
 
 
-def orange(pen: Pen, rng: random.Random) -> None:
+def orange(pen: Pen, _rng: random.Random) -> None:
     pen.ellipse(0.0, 0.0, 1.0, 1.0, (240, 150, 50))
     pen.ellipse(0.2, 0.16, 0.42, 0.38, (250, 190, 110))
     pen.ellipse(0.46, 0.05, 0.56, 0.14, LEAF)
 
 
-def banana(pen: Pen, rng: random.Random) -> None:
+def banana(pen: Pen, _rng: random.Random) -> None:
     pen.line([(0.1, 0.12), (0.16, 0.52), (0.42, 0.78), (0.85, 0.74)], (244, 206, 78), 0.34)
     pen.line([(0.06, 0.08), (0.1, 0.2)], WOOD, 0.1)
     pen.line([(0.92, 0.72), (0.96, 0.7)], WOOD, 0.1)
@@ -60,7 +60,7 @@ def mug(pen: Pen, rng: random.Random) -> None:
     pen.ellipse(0.0, 0.0, 0.78, 0.18, (96, 64, 46))
 
 
-def plate(pen: Pen, rng: random.Random) -> None:
+def plate(pen: Pen, _rng: random.Random) -> None:
     pen.ellipse(0.0, 0.0, 1.0, 1.0, WHITE)
     pen.ellipse(0.14, 0.16, 0.86, 0.8, (226, 232, 236))
 
@@ -104,13 +104,13 @@ def couch(pen: Pen, rng: random.Random) -> None:
     pen.box(0.87, 0.34, 1.0, 0.9, cloth, radius=0.08)
 
 
-def lamp(pen: Pen, rng: random.Random) -> None:
+def lamp(pen: Pen, _rng: random.Random) -> None:
     pen.line([(0.5, 0.25), (0.5, 0.96)], DARK, 0.02)
     pen.box(0.2, 0.95, 0.8, 1.0, DARK, radius=0.02)
     pen.polygon([(0.26, 0.0), (0.74, 0.0), (1.0, 0.3), (0.0, 0.3)], (250, 220, 140))
 
 
-def television(pen: Pen, rng: random.Random) -> None:
+def television(pen: Pen, _rng: random.Random) -> None:
     pen.box(0.4, 0.84, 0.6, 0.97, DARK)
     pen.box(0.24, 0.94, 0.76, 1.0, DARK)
     pen.box(0.0, 0.0, 1.0, 0.88, DARK, radius=0.04)
@@ -118,7 +118,7 @@ def television(pen: Pen, rng: random.Random) -> None:
     pen.polygon([(0.04, 0.82), (0.3, 0.4), (0.5, 0.66), (0.66, 0.5), (0.96, 0.82)], LEAF)
 
 
-def picture(pen: Pen, rng: random.Random) -> None:
+def picture(pen: Pen, _rng: random.Random) -> None:
     pen.box(0.0, 0.0, 1.0, 1.0, (178, 134, 76))
     pen.box(0.08, 0.1, 0.92, 0.9, (240, 232, 214))
     pen.polygon([(0.12, 0.82), (0.4, 0.36), (0.58, 0.6), (0.7, 0.46), (0.88, 0.82)], CLOTH[3])
@@ -132,14 +132,14 @@ def clock(pen: Pen, rng: random.Random) -> None:
     pen.line([(0.5, 0.5), (0.72, 0.6)], DARK, 0.05)
 
 
-def window(pen: Pen, rng: random.Random) -> None:
+def window(pen: Pen, _rng: random.Random) -> None:
     pen.box(0.0, 0.0, 1.0, 1.0, WHITE)
     for left in (0.06, 0.53):
         pen.box(left, 0.06, left + 0.41, 0.94, (176, 214, 236))
         pen.ellipse(left + 0.08, 0.2, left + 0.34, 0.34, WHITE)
 
 
-def houseplant(pen: Pen, rng: random.Random) -> None:
+def houseplant(pen: Pen, _rng: random.Random) -> None:
     for x, y in ((0.04, 0.24), (0.26, 0.02), (0.52, 0.0), (0.78, 0.05), (0.98, 0.28)):
         pen.polygon([(0.46, 0.7), ((0.3 + x) / 2, 0.3), (x, y), (0.56, 0.7)], LEAF)
     pen.polygon([(0.22, 0.66), (0.78, 0.66), (0.68, 1.0), (0.32, 1.0)], (190, 112, 76))

@@ -77,7 +77,7 @@ def writer_of(kind: str, rng: random.Random, elsewhere: Sequence[Sight]) -> Writ
     raise ValueError(kind)
 
 
-def _linkers(campaign: Campaign, crew: Crew, rng: random.Random, careless: set[int]) -> list[Hand]:
+def _linkers(campaign: Campaign, crew: Crew, _rng: random.Random, careless: set[int]) -> list[Hand]:
     known = class_names(campaign)
     return [
         Hand(AT_RANDOM, Linker(known, errors=1))

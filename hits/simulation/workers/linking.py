@@ -40,7 +40,7 @@ class Linker:
     known: frozenset[str]
     errors: float
 
-    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
+    def fill(self, task: TaskForm, rng: random.Random, **_: bool) -> dict[str, str]:
         """The fields of all captions on the page."""
         fields: dict[str, str] = {}
         for item in task.items:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from annotate.image_files import display_url
+from annotate.image_copies import display_url
 from annotate.models import Box, Campaign
 from annotate.services.priming import hidden_class_numbers
 from hits.simulation.workers.writers import Sight

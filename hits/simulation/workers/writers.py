@@ -34,7 +34,9 @@ class Limits:
 class Writer(Protocol):
     """A way to write captions; `refused` says that the text before this one was not taken."""
 
-    def write(self, sight: Sight, limits: Limits, rng: random.Random, *, refused: bool) -> str: ...
+    def write(
+        self, sight: Sight, limits: Limits, rng: random.Random, /, *, refused: bool
+    ) -> str: ...
 
 
 LOOKS = {
@@ -91,7 +93,7 @@ class Honest:
 class KeywordLister:
     """Strings the names of what is there together, and adds words until that is taken."""
 
-    def write(self, sight: Sight, limits: Limits, rng: random.Random, *, refused: bool) -> str:
+    def write(self, sight: Sight, limits: Limits, rng: random.Random, **_: bool) -> str:
         names = [called(name) for name in sight.things] or ["thing", "place", "color"]
         rng.shuffle(names)
         joined = rng.choice([" then ", " plus ", " also "]).join(names)
@@ -123,7 +125,7 @@ class Repeater:
         adjective = rng.choice(["nice", "good", "beautiful", "interesting", "great"])
         self.text = f"This is a very {adjective} picture that I like to look at"
 
-    def write(self, sight: Sight, limits: Limits, rng: random.Random, *, refused: bool) -> str:
+    def write(self, _sight: Sight, limits: Limits, _rng: random.Random, **_: bool) -> str:
         words = self.text.split()
         while len(words) < limits.least_words:
             words += ["again", "and", "again"]
@@ -136,7 +138,7 @@ class Mixer:
     def __init__(self, elsewhere: Sequence[Sight]) -> None:
         self.elsewhere = elsewhere
 
-    def write(self, sight: Sight, limits: Limits, rng: random.Random, *, refused: bool) -> str:
+    def write(self, sight: Sight, limits: Limits, rng: random.Random, **_: bool) -> str:
         others = [other for other in self.elsewhere if not set(other.things) & set(sight.things)]
         other = rng.choice(others or list(self.elsewhere) or [Sight()])
         return Honest().write(other, limits, rng, refused=True)

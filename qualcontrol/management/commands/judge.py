@@ -1,26 +1,27 @@
-"""`judge CAMPAIGN FILE.jsonl`: take verdicts from a file."""
+"""`judge CAMPAIGN FILE`: take verdicts from a file."""
 
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
-from qualcontrol.services import judge_lines
+from annotate.reading.faults import Faults
+from annotate.reading.files import MalformedFile, rereadable
+from qualcontrol.services import judge_file
+from qualcontrol.services.batches import Batch
 
 FAULTS_NAMED = 50
 
 
 class Command(DomainCommand):
     help = (
-        "Take verdicts from JSON lines: response (its number), verdict (good or bad) and, for a "
-        "bad one, reason. Then the campaign's policy decides about the workers. Lines that cannot "
-        "be taken are named, and the others count; a response that was judged before is no error."
+        "Take verdicts from a file of JSON lines, a JSON array, or a table: response (its "
+        "number), verdict (good or bad) and, for a bad one, reason. Then the campaign's policy "
+        "decides about the workers. A file that cannot be read to its end is refused as a whole. "
+        "An entry that is not a verdict is named with its line, and the others count; a response "
+        "that was judged before is no error."
     )
     requires_system_checks: list[str] = []
 
@@ -33,49 +34,57 @@ class Command(DomainCommand):
             help="who judged; a user who cannot sign in is made where there is none of that name",
         )
 
-    def handle(self, *, campaign: str, file: str, reviewer: str | None, **options: Any) -> None:
-        found = campaign_named(campaign)
-        batch = judge_lines(
-            campaign=found, lines=_lines(file), reviewer=_user(reviewer), at=timezone.now()
-        )
+    def handle(self, *, campaign: str, file: str, reviewer: str | None, **_: Any) -> None:
+        found, batch = campaign_named(campaign), Batch()
+        check_name(reviewer)
+        with rereadable(file) as (path, name):
+            try:
+                judge_file(
+                    campaign=found,
+                    path=path,
+                    name=name,
+                    reviewer=reviewer,
+                    at=timezone.now(),
+                    batch=batch,
+                )
+            except MalformedFile as error:
+                if batch.line:
+                    raise
+                raise CommandError(f"{error}. No verdict was taken.") from error
+            finally:
+                self._report(batch)
+        if batch.faults.count:
+            raise CommandError(f"{batch.faults.count} lines could not be taken.")
+
+    def _report(self, batch: Batch) -> None:
+        """Say which verdicts were taken, also where something stopped the command."""
+        if not batch.line and not batch.is_complete:
+            return
         self.stdout.write(
-            f"{batch.good + batch.bad} verdicts taken ({batch.good} good, {batch.bad} bad), "
-            f"{len(batch.judged_before)} passed over, {batch.acts} acts of the campaign's policy."
+            f"{batch.judged} verdicts taken ({batch.good} good, {batch.bad} bad), "
+            f"{batch.judged_before.count} passed over, {batch.acts} acts of the campaign's policy."
         )
-        _tell(self.stdout, batch.judged_before)
-        if batch.faults:
-            _tell(self.stderr, batch.faults)
-            raise CommandError(f"{len(batch.faults)} lines could not be taken.")
+        self._name(batch.judged_before, self.stdout)
+        self._name(batch.faults, self.stderr)
+        if not batch.is_complete:
+            self.stdout.write(
+                f"The command stopped after line {batch.line}. The verdicts up to there count; "
+                "run it again for the rest."
+            )
+
+    def _name(self, lines: Faults, out: Any) -> None:
+        for line in lines.told(FAULTS_NAMED):
+            out.write(line)
 
 
-def _tell(out: Any, lines: dict[int, str]) -> None:
-    for number, what in list(lines.items())[:FAULTS_NAMED]:
-        out.write(f"line {number}: {what}")
-    if len(lines) > FAULTS_NAMED:
-        out.write(f"and {len(lines) - FAULTS_NAMED} more lines")
-
-
-def _lines(name: str) -> Iterator[str]:
-    """The file's lines; raises CommandError where it cannot be read."""
-    if name == "-":
-        yield from sys.stdin
-        return
-    try:
-        with Path(name).open(encoding="utf-8-sig") as file:
-            yield from file
-    except OSError as error:
-        raise CommandError(f"{name}: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{name} is not UTF-8: {error}.") from error
-
-
-def _user(name: str | None) -> User | None:
+def check_name(name: str | None) -> None:
+    """Raises CommandError for what cannot be the name of a user."""
+    most = get_user_model()._meta.get_field("username").max_length
     if name is None:
-        return None
-    user, is_new = get_user_model().objects.get_or_create(
-        username=name, defaults={"is_active": False}
-    )
-    if is_new:
-        user.set_unusable_password()
-        user.save(update_fields=["password"])
-    return user
+        return
+    if not name.strip():
+        raise CommandError("--reviewer is empty: give the name of the person who judged.")
+    if most is not None and len(name) > most:
+        raise CommandError(f"--reviewer has {len(name)} characters: a name has {most} at most.")
+    if not name.isprintable():
+        raise CommandError(f"--reviewer {ascii(name)} has characters that cannot be printed.")

@@ -8,19 +8,20 @@ from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
+from annotate.wording import counted
 from qualcontrol.figures import Quality, WorkerFigures, figures_of, quality, ranked_workers
 from qualcontrol.services import learn, recount_standings
 
 
 class Command(DomainCommand):
     help = (
-        "Show how many of a campaign's kept responses are bad, as far as the random checks tell, "
-        "each worker's risk and what moved it, and how far the reviewers agree."
+        "Show a campaign's quality: the estimated share of bad responses, the agreement of the "
+        "reviewers, and each worker's risk with its main reason."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
             "--json",
             action="store_true",
@@ -29,14 +30,14 @@ class Command(DomainCommand):
         parser.add_argument(
             "--recount",
             action="store_true",
-            help="count everything anew first, and flag responses from before there were flags",
+            help="recompute all counts first, and flag responses that have no flags yet",
         )
 
     def handle(self, *, campaign: str, **options: Any) -> None:
         found = campaign_named(campaign)
         if options["recount"]:
             wrong = recount_standings(campaign=found)
-            self.stderr.write(f"{wrong} standings were wrong.")
+            self.stderr.write(f"Corrected the counts of {counted(wrong, 'worker')}.")
         learn(campaign=found)
         figures = quality(found)
         workers = figures_of(found, ranked_workers(found))
@@ -85,21 +86,21 @@ def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) 
 def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
     found, agreed = figures.estimate, figures.agreement
     estimated = (
-        f"of which {found.share:.1%} are bad by estimate (95 % interval {found.low:.1%} to "
-        f"{found.high:.1%}, {found.checks:,} random checks)"
+        f"estimated bad share {found.share:.1%} (95% interval {found.low:.1%} to "
+        f"{found.high:.1%}, {counted(found.checks, 'random check')})"
         if found.checks
-        else "and no random check is judged yet from which to estimate how many are bad"
+        else "no estimate yet (no random check has been judged)"
     )
     lines = [
-        f"{figures.kept:,} responses kept, {estimated}.",
+        f"{counted(figures.kept, 'response')} kept; {estimated}.",
         f"{figures.good + figures.bad:,} judged: {figures.good:,} good, {figures.bad:,} bad; "
-        f"{figures.waiting:,} checks wait.",
-        f"{agreed.pairs:,} judged by several reviewers: kappa {_number(agreed.kappa)}, "
+        f"{counted(figures.waiting, 'required check')} left.",
+        f"{agreed.pairs:,} judged by two or more reviewers: kappa {_number(agreed.kappa)}, "
         f"alpha {_number(agreed.alpha)}.",
     ]
     for one in figures.reviewers:
-        gold = f", {one.gold_right} of {one.gold_of} gold items right" if one.gold_of else ""
-        lines.append(f"  {one.name or 'no name'}: {one.judged:,} judged, {one.bad:,} bad{gold}")
+        gold = f", {one.gold_right} of {one.gold_of} gold items correct" if one.gold_of else ""
+        lines.append(f"  {one.name or 'from a file'}: {one.judged:,} judged, {one.bad:,} bad{gold}")
     lines += [
         "",
         f"{'worker':<11}{'kept':>7}{'gone':>7}{'good':>6}{'bad':>6}{'risk':>7}{'share':>7}",

@@ -14,28 +14,27 @@ from qualcontrol.services import Item, learn, next_checks
 
 class Command(DomainCommand):
     help = (
-        "Show the responses that should be judged next, those first whose check is worth most, "
-        "with some random ones between. Nothing is kept for anybody: asked again, the answer is "
-        "the same until something was judged or came in."
+        "List the responses to judge next: the most useful checks, with random checks in between. "
+        "Read-only: reserves nothing. The list changes only when responses are judged or arrive."
     )
     # They would load every page of the site, which takes longer than the answer.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument(
-            "--next", type=int, default=10, metavar="N", help="how many (default: 10)"
+            "--next", type=int, default=10, metavar="N", help="number of responses (default: 10)"
         )
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print one JSON array: response, image, worker, caption (and answer, where words "
-            "are linked), risk, flags, is_random",
+            help="print one JSON array: response, image, worker, caption (and answer, for word–box "
+            "links), risk, flags, is_random",
         )
 
     def handle(self, *, campaign: str, **options: Any) -> None:
         if options["next"] < 1:
-            raise CommandError("--next is at least 1.")
+            raise CommandError("--next must be at least 1.")
         found = campaign_named(campaign)
         learn(campaign=found)
         items = next_checks(campaign=found, reviewer=None, count=options["next"], at=timezone.now())
@@ -43,7 +42,7 @@ class Command(DomainCommand):
         if options["json"]:
             self.stdout.write(json.dumps(rows, ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(map(_told, rows)) or "Nothing is left to judge.")
+            self.stdout.write("\n".join(map(_told, rows)) or "No responses to judge.")
 
 
 def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:

@@ -90,7 +90,7 @@ function mountZoom(viewer, frame) {
     scroller.scrollLeft = scrollKept(scroller.scrollLeft, place.x, zoom / before);
     scroller.scrollTop = scrollKept(scroller.scrollTop, place.y, zoom / before);
     scroller.tabIndex = zoom > 1 ? 0 : -1;
-    viewer.querySelector("[data-zoom-level]").value = `${Math.round(zoom * 100)} %`;
+    viewer.querySelector("[data-zoom-level]").value = `${Math.round(zoom * 100)}%`;
   };
   const placeOf = ({ clientX, clientY }) => {
     const { left, top } = scroller.getBoundingClientRect();

@@ -27,7 +27,7 @@ export function prompt(state, page) {
     return `Which boxes show ${quote(state.words, page)}?`;
   }
   if (state.box) return `Which words name ${nameOf(page, state.box)}?`;
-  return "Choose a word, or a box.";
+  return "Choose a word or a box.";
 }
 
 /** How far the worker is: "4 of 6 words"; empty if no word is marked. */
@@ -44,7 +44,7 @@ export function report(before, after, page) {
   const words = places.filter((word) => before.answers[word] !== after.answers[word]);
   if (words.length === 0) return "";
   const said = words.map((word) => {
-    return `${quote([word], page)}: ${describe(after.answers[word], page) || "nothing chosen"}`;
+    return `${quote([word], page)}: ${describe(after.answers[word], page) || "no choice"}`;
   });
   return [...said, progress(after, page)].filter(Boolean).map((text) => `${text}.`).join(" ");
 }
@@ -54,5 +54,5 @@ export function missing(state, page) {
   const left = toDo(state, page.suggested);
   if (left.length === 0) return "";
   const words = left.map((word) => quote([word], page)).join(", ");
-  return `Please choose boxes, or why there is none, for ${words}.`;
+  return `Please choose a box for ${words}, or say why no box fits.`;
 }

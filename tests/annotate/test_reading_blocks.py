@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.datasets import csv_blocks
-from annotate.datasets.csv_blocks import BlockFile, open_blocks
-from annotate.datasets.csv_files import MalformedFile
+from annotate.reading import blocks
+from annotate.reading.blocks import BlockFile, open_blocks
+from annotate.reading.files import MalformedFile
+from annotate.reading.tables import explained
 
 NAMES = ["id", "name", "note"]
 
@@ -18,16 +19,18 @@ NAMES = ["id", "name", "note"]
 def by_csv(text):
     """(line, row) of each row under the header as far as it is in order, and what is wrong then."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows = []
+    rows, end = [], 1
     try:
         next(reader)
+        end = reader.line_num
         for row in reader:
             if len(row) != len(NAMES):
                 fields = f"{len(NAMES)} fields are expected, there are {len(row)}"
-                return rows, f"f.csv:{reader.line_num}: {fields}"
-            rows.append((reader.line_num, row))
+                return rows, f"f.csv:{end + 1}: {fields}"
+            rows.append((end + 1, row))
+            end = reader.line_num
     except csv.Error as error:
-        return rows, f"f.csv:{reader.line_num}: {error}"
+        return rows, f"f.csv:{end + 1}: {explained(error)}"
     return rows, ""
 
 
@@ -46,8 +49,8 @@ def by_blocks(path, wanted=NAMES):
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(csv_blocks, "PIECE", 16)
-    monkeypatch.setattr(csv_blocks, "ROWS", 3)
+    monkeypatch.setattr(blocks, "PIECE", 16)
+    monkeypatch.setattr(blocks, "ROWS", 3)
 
 
 PLAIN = "".join(f"{number},name {number},é{number}\n" for number in range(20))
@@ -61,7 +64,7 @@ PLAIN = "".join(f"{number},name {number},é{number}\n" for number in range(20))
         PLAIN.replace("\n", "\r\n"),
         PLAIN.replace("\n", "\r"),
         PLAIN + '7,"two\nlines","a ""word"""\n' + PLAIN,
-        PLAIN + "7,a\x0bb,\u2028\x00\x85\n" + PLAIN,
+        PLAIN + "7,a\x0bb,\u2028\x85\n" + PLAIN,
         PLAIN + "7,too few\n" + PLAIN,
         PLAIN + "7,too,many,cells\n" + PLAIN,
         PLAIN + "1,2\n3,4,5,6\n" + PLAIN,
@@ -112,7 +115,8 @@ def test_columns_come_in_the_order_they_are_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
-def test_a_mark_and_a_header_in_quotes_are_read_all_the_same(tmp_path, suffix):
+def test_a_mark_and_a_header_in_quotes_are_read_all_the_same(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(blocks, "PIECE", 20)
     content = '\ufeff"id",name,"no\nte"\n1,one,x\n'.encode()
     path = tmp_path / f"f.{suffix}"
     path.write_bytes(gzip.compress(content) if suffix == "csv.gz" else content)
@@ -128,16 +132,20 @@ def test_a_line_that_is_no_utf_8_is_named(tmp_path, line):
     content[line - 1] = b"K\xe4fer,," + content[line - 1]
     path.write_bytes(b"".join(content))
 
-    assert by_blocks(path)[1] == f"f.csv:{line}: the text is not UTF-8"
+    offset = sum(map(len, content[: line - 1])) + 1
+    said = (
+        f"f.csv:{line}: byte 0xE4 at offset {offset} is not UTF-8 text (in Windows-1252 it is 'ä')"
+    )
+    assert by_blocks(path)[1] == f"{said}; save the file as UTF-8"
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "f.csv:0: the header line is missing; it names at least id, name, note"),
+        (b"", "f.csv:1: the header line is missing; it names at least id, name, note"),
         (b"id,note\n", "f.csv:1: the header has no column name"),
         (b"id,name,note,id\n", "f.csv:1: the header names a column twice"),
-        (b'"id,name,note\n', "f.csv:1: unexpected end of data"),
+        (b'"id,name,note\n', f"f.csv:1: {explained(csv.Error('unexpected end of data'))}"),
     ],
 )
 def test_a_header_that_will_not_do_is_refused(tmp_path, content, reason):

@@ -1,0 +1,20 @@
+"""How a program signs in to the API."""
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+from rest_framework.authentication import TokenAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+
+from annotate.models import ApiToken
+from annotate.services.api_tokens import TokenRefused, use_token
+
+
+class ApiTokenAuthentication(TokenAuthentication):
+    """`Authorization: Token …` with a valid ApiToken, which becomes `request.auth`."""
+
+    def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
+        try:
+            token = use_token(text=key, at=timezone.now())
+        except TokenRefused as error:
+            raise AuthenticationFailed(str(error)) from error
+        return token.user, token

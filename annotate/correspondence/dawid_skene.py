@@ -1,0 +1,127 @@
+"""The answer to each question, and each worker's error rates, from the workers' votes alone.
+
+A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using the EM
+Algorithm", Applied Statistics 28(1), 1979, 20-28.
+
+The model: a question's true label is drawn from the class shares. What a worker says of it is drawn
+from a distribution that depends on the worker and on the true label alone. Expectation maximization
+(EM) alternates between the probabilities of the labels (the paper's equation 2.5) and the shares
+and error rates that fit them best (2.3 and 2.4). It starts from the share of votes for each label.
+
+In shapes: V votes by W workers on Q questions with K labels.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ITERATIONS = 100
+TOLERANCE = 1e-6
+# Shares and counts below this are raised to it: what never happened is not impossible.
+LEAST = 1e-10
+
+
+class Estimate(NamedTuple):
+    """What the votes tell. Rows are in the order of the questions' and workers' numbers."""
+
+    probabilities: Floats  # (Q, K): how likely each label is the true one
+    shares: Floats  # (K,): how common each label is
+    error_rates: Floats  # (W, K, K): [worker, true, said], a distribution over what is said
+    iterations: int
+    converged: bool
+
+
+class Votes(NamedTuple):
+    """One entry for each vote, in arrays of shape (V,). A worker need not vote on every question.
+
+    Questions are numbered 0 to Q-1, workers 0 to W-1, labels 0 to K-1.
+    """
+
+    questions: Ints
+    workers: Ints
+    labels: Ints
+    label_count: int
+
+
+def dawid_skene(
+    votes: Votes,
+    *,
+    known: ArrayLike | None = None,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
+) -> Estimate:
+    """Estimate the true labels and the error rates; raises ValueError for a question with no vote.
+
+    `known` of shape (K, K) adds questions of which the truth is known: each worker is taken to have
+    said `known[true, said]` times `said` of a question whose truth is `true`. It keeps the error
+    rates of workers with few votes near to it.
+
+    Stops when no probability changes by more than `tolerance`, at the latest after `iterations`.
+    The order of the votes does not change the result.
+    """
+    votes = _ordered(votes)
+    added = np.zeros((votes.label_count,) * 2) if known is None else np.asarray(known, np.float64)
+    probabilities = vote_shares(votes)
+    shares, error_rates = _maximize(votes, probabilities, added)
+    for iteration in range(1, iterations + 1):
+        before = probabilities
+        probabilities = _expect(votes, shares, error_rates)
+        shares, error_rates = _maximize(votes, probabilities, added)
+        if np.abs(probabilities - before).max(initial=0) <= tolerance:
+            return Estimate(probabilities, shares, error_rates, iteration, converged=True)
+    return Estimate(probabilities, shares, error_rates, iterations, converged=False)
+
+
+def vote_shares(votes: Votes) -> Floats:
+    """Each label's share of a question's votes, of shape (Q, K); raises ValueError for a question
+    with no vote."""
+    questions, labels = _count(votes.questions), votes.label_count
+    cells = np.bincount(votes.questions * labels + votes.labels, minlength=questions * labels)
+    counts = cells.reshape(questions, labels)
+    totals = counts.sum(axis=1, keepdims=True)
+    if not totals.all():
+        raise ValueError(f"question {int(totals.argmin())} has no vote")
+    shares: Floats = counts / totals
+    return shares
+
+
+def _ordered(votes: Votes) -> Votes:
+    """The votes in one order, because a sum of floating-point numbers depends on their order."""
+    order = np.lexsort((votes.labels, votes.workers, votes.questions))
+    columns = (votes.questions[order], votes.workers[order], votes.labels[order])
+    return Votes(*columns, votes.label_count)
+
+
+def _expect(votes: Votes, shares: Floats, error_rates: Floats) -> Floats:
+    """The E step, in logarithms, because a product of many small numbers becomes zero."""
+    said = np.log(error_rates[votes.workers, :, votes.labels])  # (V, K): [vote, true]
+    sums = [np.bincount(votes.questions, of_label) for of_label in said.T]
+    logs = np.log(shares) + np.stack(sums, axis=1)
+    likelihoods = np.exp(logs - logs.max(axis=1, keepdims=True))
+    probabilities: Floats = likelihoods / likelihoods.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def _maximize(votes: Votes, probabilities: Floats, known: Floats) -> tuple[Floats, Floats]:
+    """The M step: the class shares, and each worker's error rates."""
+    totals = probabilities.sum(axis=0) + known.sum(axis=1)
+    shares = np.maximum(totals / max(totals.sum(), LEAST), LEAST)
+    workers, labels = _count(votes.workers), votes.label_count
+    cells = votes.workers * labels + votes.labels
+    sums = [
+        np.bincount(cells, of_label, minlength=workers * labels).reshape(workers, labels)
+        for of_label in probabilities[votes.questions].T
+    ]
+    counts = np.stack(sums, axis=1) + known
+    # A label that a worker never gives keeps the rate zero, so somebody who always gives the same
+    # label tells nothing, whatever is believed of the questions.
+    counts = np.where(counts.any(axis=1, keepdims=True), np.maximum(counts, LEAST), 0)
+    return shares, counts / np.maximum(counts.sum(axis=2, keepdims=True), LEAST)
+
+
+def _count(numbers: Ints) -> int:
+    return int(numbers.max(initial=-1)) + 1

@@ -1,0 +1,51 @@
+"""How a command that runs for ever survives what goes wrong."""
+
+import logging
+import time
+from collections.abc import Callable
+
+from django.db import Error
+
+from annotate.background import one_line
+from annotate.connections import drop_lost_connections
+from annotate.errors import DomainError
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE = 60.0
+
+
+class Retry:
+    """Runs actions that may fail. After a failure it pauses: one second, then twice as long after
+    each further failure in a row, up to a minute."""
+
+    def __init__(self) -> None:
+        self.failures = 0
+
+    def attempt(self, action: Callable[[], object]) -> bool:
+        """Whether the action ended without an error. An error is logged; database connections
+        that it broke are replaced."""
+        drop_lost_connections()
+        try:
+            action()
+        except Exception as error:
+            drop_lost_connections()
+            self.failures += 1
+            pause = min(2.0 ** (self.failures - 1), LONGEST_PAUSE)
+            log_problem(f"Trying again in {pause:g} s", error)
+            time.sleep(pause)
+            return False
+        self.failures = 0
+        return True
+
+
+def log_problem(context: str, error: Exception) -> None:
+    """Log an error: one line for what a network or database does, a traceback for a defect."""
+    expected = isinstance(error, DomainError | Error | OSError)
+    log.warning(
+        "%s: %s: %s",
+        context,
+        type(error).__name__,
+        one_line(error),
+        exc_info=None if expected else error,
+    )

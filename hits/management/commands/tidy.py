@@ -1,0 +1,24 @@
+from typing import Any
+
+from django.utils import timezone
+
+from annotate.errors import DomainError
+from annotate.management.base import DomainCommand
+from hits.services.retention import tidy
+
+
+class Command(DomainCommand):
+    help = (
+        "Delete rows whose retention period is over and print how many. Celery beat and "
+        "`sync --watch` do the same once a day."
+    )
+
+    def handle(self, **_: Any) -> None:
+        failed = []
+        for outcome in tidy(at=timezone.now()):
+            if outcome.error:
+                failed.append(f"{outcome.what}: {outcome.error}")
+            else:
+                self.stdout.write(f"{outcome.what}: {outcome.deleted}")
+        if failed:
+            raise DomainError("\n".join(failed))

@@ -1,0 +1,38 @@
+"""A campaign's HIT type at the marketplace, and the qualification that keeps workers from it."""
+
+from datetime import datetime
+
+from annotate.models import Campaign
+from hits.client import Marketplace
+from hits.models import HitType
+from qualcontrol.requirements import qualification_requirements
+
+
+def ensure_hit_type(campaign: Campaign, marketplace: Marketplace, *, at: datetime) -> HitType:
+    """The campaign's HIT type, made at its first use; making it twice gives the same one."""
+    known = campaign.hit_types.first()
+    if known is not None:
+        return known
+    config = campaign.config
+    exclusion = marketplace.qualification_type(
+        name=f"{campaign.slug}: nothing left to do ({campaign.created_at:%Y%m%d%H%M%S})",
+        description="Given to workers for whom the campaign has no work, so that they are not "
+        "offered a HIT in vain. It says nothing about the quality of anybody's work.",
+    )
+    hit_type_id = marketplace.hit_type(
+        Title=config.hit.title,
+        Description=config.hit.description,
+        Keywords=config.hit.keywords,
+        Reward=str(config.hit.reward),
+        AssignmentDurationInSeconds=config.hit.minutes * 60,
+        AutoApprovalDelayInSeconds=config.hit.auto_approval_days * 86_400,
+        QualificationRequirements=qualification_requirements(
+            config.workers, exclusion_type_id=exclusion, endpoint=campaign.endpoint
+        ),
+    )
+    hit_type, _ = HitType.objects.get_or_create(
+        campaign=campaign,
+        hit_type_id=hit_type_id,
+        defaults={"exclusion_type_id": exclusion, "created_at": at},
+    )
+    return hit_type

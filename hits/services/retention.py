@@ -1,0 +1,73 @@
+"""Everything that is deleted once it is old enough. RULES is the whole list.
+
+To give rows a retention period, write a function that takes `at`, deletes what is too old with
+`annotate.services.retention.delete_in_batches` and returns how many rows that were; add it to
+RULES and to the table in docs/operator.md. `manage.py tidy`, Celery beat and `sync --watch` run
+the rules once a day.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from django.db import Error
+
+from annotate.background import one_line
+from annotate.connections import drop_lost_connections
+from annotate.errors import DomainError
+from annotate.services.api_tokens import delete_old_tokens
+from annotate.services.retention import delete_expired_sessions, delete_old_attempts
+from hits.services.pages import delete_expired_pages
+
+log = logging.getLogger(__name__)
+
+
+class Delete(Protocol):
+    def __call__(self, *, at: datetime) -> int: ...
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a rule deletes, as logs and commands name it, and the function that does it."""
+
+    what: str
+    delete: Delete
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How many rows a rule deleted, or what stopped it."""
+
+    what: str
+    deleted: int = 0
+    error: str = ""
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("expired sessions", delete_expired_sessions),
+    Rule("API tokens", delete_old_tokens),
+    Rule("old counts of wrong passwords", delete_old_attempts),
+    Rule("expired task pages", delete_expired_pages),
+)
+
+
+def tidy(*, at: datetime, rules: Sequence[Rule] = RULES) -> Iterator[Outcome]:
+    """Apply each rule and yield its outcome. A rule that fails does not stop the others."""
+    for rule in rules:
+        yield _applied(rule, at)
+
+
+def _applied(rule: Rule, at: datetime) -> Outcome:
+    try:
+        deleted = rule.delete(at=at)
+    except (DomainError, Error) as error:
+        # The next rule gets a new connection if this one was lost.
+        drop_lost_connections()
+        problem = one_line(error)
+        log.warning("Could not delete %s: %s", rule.what, problem)
+        return Outcome(rule.what, error=problem)
+    if deleted:
+        log.info("Deleted %d %s.", deleted, rule.what)
+    return Outcome(rule.what, deleted)

@@ -1,0 +1,74 @@
+"""This site's clock and the marketplace's differ by 14 minutes, the most that signatures allow.
+Which HITs have expired is what the marketplace says."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+import requests
+from django.utils import timezone
+
+from hits.client import marketplace_of
+from hits.costs import spend
+from hits.models import Hit
+from hits.reconciler import reconcile
+from tests.hits.conftest import make_campaign
+from tests.hits.marketplace_process import running_marketplace
+from tests.servers import PATIENCE
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SKEW = timedelta(minutes=14)
+LIFETIME = timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def movable(tmp_path_factory):
+    """A marketplace whose clock can be moved."""
+    folder = tmp_path_factory.mktemp("movable")
+    with running_marketplace(folder, MARKETPLACE_TEST_HOOKS="true") as process:
+        yield process
+
+
+@pytest.fixture
+def advance(movable, settings, monkeypatch):
+    """Moves the marketplace's clock; this test's requester is at that marketplace."""
+    keys = movable.fresh_requester()
+    settings.MARKETPLACE_URL = movable.url
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", keys["access_key"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", keys["secret_key"])
+
+    def moved(**body: object) -> None:
+        answer = requests.post(f"{movable.url}/test/clock", json=body, timeout=PATIENCE)
+        assert answer.ok, answer.text
+
+    yield lambda by: moved(advance_seconds=by.total_seconds())
+    moved(reset=True)
+
+
+def seats_there(campaign) -> int:
+    """Seats that a worker can take now."""
+    return sum(hit.available for hit in marketplace_of(campaign).hits() if not hit.is_closed)
+
+
+@pytest.mark.parametrize("ahead", [SKEW, -SKEW], ids=["ours is ahead", "ours is behind"])
+@pytest.mark.parametrize("expired", [False, True])
+def test_open_seats_never_cost_more_than_the_budget(advance, ahead, expired):
+    """Halfway between the two clocks' ideas of when the HITs expire."""
+    campaign = make_campaign(tasks=2, hit={"lifetime_days": 1})
+    campaign.budget = Decimal("0.60")
+    campaign.save()
+    reconcile(campaign)
+    assert seats_there(campaign) == 5
+    until_now = LIFETIME + timedelta(minutes=7 if expired else -7)
+    advance(until_now)
+
+    for minute in range(3):
+        reconcile(campaign, at=timezone.now() + until_now + ahead + timedelta(minutes=minute))
+
+        assert seats_there(campaign) == 5
+        assert spend(campaign).committed == Decimal("0.60")
+
+    assert Hit.objects.alive().filter(available__gt=0).count() == len(
+        [hit for hit in marketplace_of(campaign).hits() if not hit.is_closed]
+    )

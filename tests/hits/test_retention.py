@@ -1,0 +1,110 @@
+"""Rows that are deleted once they are old: the rules, and who runs them."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.management import CommandError, call_command
+from django.db import OperationalError
+from django.utils import timezone
+
+from annotate.celery import app
+from annotate.services.campaigns import recount_places
+from annotate.services.retention import delete_expired_sessions, delete_in_batches
+from hits import tasks
+from hits.models import TaskPage
+from hits.services import retention
+from hits.services.pages import KEPT_AFTER_EXPIRY, delete_expired_pages
+from hits.services.retention import Outcome, Rule, tidy
+from tests.factories import NOON, ClaimFactory, TaskFactory, TaskPageFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def session(key, expires):
+    return Session.objects.create(session_key=key, session_data="", expire_date=expires)
+
+
+def fail(*, at):
+    raise OperationalError("the server closed the connection\nDETAIL: a row's values")
+
+
+def test_sessions_are_deleted_once_they_have_expired():
+    session("old", NOON - timedelta(seconds=1))
+    kept = session("kept", NOON)
+
+    assert delete_expired_sessions(at=NOON) == 1
+    assert Session.objects.get() == kept
+
+
+def test_rows_are_deleted_in_batches(django_assert_num_queries):
+    for number in range(5):
+        session(f"s{number}", NOON)
+
+    # Three batches, each one read and one delete, and the read that finds nothing.
+    with django_assert_num_queries(7):
+        deleted = delete_in_batches(Session.objects.all(), size=2)
+
+    assert (deleted, Session.objects.count()) == (5, 0)
+
+
+def test_a_rule_that_fails_does_not_stop_the_others():
+    session("old", NOON - timedelta(days=1))
+    rules = (Rule("broken rows", fail), Rule("sessions", delete_expired_sessions))
+
+    outcomes = list(tidy(at=NOON, rules=rules))
+
+    assert outcomes == [
+        Outcome("broken rows", error="the server closed the connection"),
+        Outcome("sessions", deleted=1),
+    ]
+
+
+def test_the_command_prints_what_it_deleted():
+    session("old", timezone.now() - timedelta(days=1))
+    out = StringIO()
+
+    call_command("tidy", stdout=out)
+
+    assert "expired sessions: 1\n" in out.getvalue()
+    assert not Session.objects.exists()
+
+
+def test_the_command_fails_where_a_rule_failed(monkeypatch):
+    monkeypatch.setattr(
+        "hits.management.commands.tidy.tidy",
+        lambda *, at: tidy(at=at, rules=(Rule("broken rows", fail),)),
+    )
+
+    with pytest.raises(CommandError, match="broken rows: the server closed the connection"):
+        call_command("tidy", stdout=StringIO())
+
+
+def test_beat_runs_the_rules_each_night():
+    session("old", timezone.now() - timedelta(days=1))
+    app.finalize()
+    task = app.conf.beat_schedule["tidy"]["task"]
+
+    app.tasks[task].apply()
+
+    assert task == tasks.tidy.name
+    assert not Session.objects.exists()
+
+
+def test_a_page_that_no_sync_has_ended_goes_after_a_week():
+    expired_at = NOON - KEPT_AFTER_EXPIRY
+    old = TaskPageFactory(opened_at=NOON - timedelta(days=30), expires_at=expired_at)
+    claim = ClaimFactory(page=old, task=TaskFactory(campaign=old.hit.campaign))
+    kept = TaskPageFactory(expires_at=expired_at + timedelta(seconds=1), opened_at=old.opened_at)
+
+    assert delete_expired_pages(at=NOON) == 1
+
+    assert TaskPage.objects.get() == kept
+    assert recount_places(claim.task.campaign) == 0
+
+
+def test_every_rule_is_named_once():
+    names = [rule.what for rule in retention.RULES]
+
+    assert len(set(names)) == len(names)

@@ -1,0 +1,140 @@
+"""What somebody can do to a campaign who knows the address of its task page: nothing that binds
+anybody. Task pages are public, and every parameter of their address can be made up."""
+
+from urllib.parse import urlencode
+
+import pytest
+from bs4 import BeautifulSoup
+
+from annotate.kinds import KINDS
+from annotate.models import Response, Worker
+from annotate.services.campaigns import recount_places
+from hits.models import Assignment, Barring, WorkerAccount
+from hits.replies import ListedAssignment
+from hits.services.submissions import take_submission
+from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory
+from tests.hits.conftest import make_campaign
+
+pytestmark = pytest.mark.django_db
+
+SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
+
+
+@pytest.fixture
+def hit():
+    """A HIT of nine seats, of a campaign of eight images that wants three captions of each."""
+    campaign = make_campaign(tasks=8)
+    return HitFactory(hit_type=HitTypeFactory(campaign=campaign))
+
+
+def open_page(client, hit, assignment, worker):
+    query = {"assignmentId": assignment, "hitId": hit.hit_id, "workerId": worker}
+    return client.get(f"/task/{hit.campaign.slug}/?{urlencode(query)}")
+
+
+def form_fields(page):
+    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
+    assert form is not None, page.content.decode()
+    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
+
+
+def send(client, hit, page, text=SENTENCE):
+    fields = form_fields(page)
+    filled = {n: text if n.startswith("caption-") else value for n, value in fields.items()}
+    return client.post(f"/task/{hit.campaign.slug}/", filled)
+
+
+def listed(assignment, worker, **fields):
+    """The assignment as the marketplace lists it once it was submitted."""
+    answers = "".join(
+        f"<Answer><QuestionIdentifier>{name}</QuestionIdentifier>"
+        f"<FreeText>{text}</FreeText></Answer>"
+        for name, text in fields.items()
+    )
+    return ListedAssignment(
+        AssignmentId=assignment,
+        HITId="HIT",
+        WorkerId=worker,
+        AssignmentStatus="Submitted",
+        SubmitTime=NOON,
+        Answer=f"<QuestionFormAnswers>{answers}</QuestionFormAnswers>",
+    )
+
+
+def shows_a_task(page):
+    return b"<textarea" in page.content
+
+
+def test_forged_pages_turn_no_worker_away(client, hit):
+    for n in range(60):
+        open_page(client, hit, f"FORGED{n}", f"ASTRANGER{n}")
+
+    pages = [open_page(client, hit, f"REAL{n}", f"AWORKER{n}") for n in range(5)]
+
+    assert all(shows_a_task(page) for page in pages)
+    assert not Barring.objects.exists()
+
+
+def test_answers_forged_in_a_workers_name_do_not_shut_the_worker_out(client, hit):
+    account = WorkerAccountFactory()
+    for n in range(20):
+        page = open_page(client, hit, f"FORGED{n}", account.marketplace_id)
+        if shows_a_task(page):
+            send(client, hit, page, "A forged sentence about a grey cat on a red roof.")
+
+    page = open_page(client, hit, "REAL1", account.marketplace_id)
+
+    assert shows_a_task(page)
+    assert "forged" not in page.content.decode()
+    assert not Barring.objects.exists()
+
+
+def test_a_forged_request_takes_no_task_from_a_page_that_is_open(client, hit):
+    mine = form_fields(open_page(client, hit, "REAL1", "AWORKER1"))
+    for n in range(100):
+        open_page(client, hit, f"FORGED{n}", f"ASTRANGER{n}")
+        open_page(client, hit, "REAL1", f"ASTRANGER{n}")
+
+    sent = client.post(
+        f"/task/{hit.campaign.slug}/",
+        {name: SENTENCE if name.startswith("caption-") else v for name, v in mine.items()},
+    )
+
+    assert b"data-forward" in sent.content
+
+
+def test_an_answer_sent_while_the_submission_is_read_changes_nothing(client, hit, monkeypatch):
+    """The post has passed its check when the marketplace's report of the same assignment comes in;
+    what it would write then is not what counts."""
+    account = WorkerAccountFactory()
+    page = open_page(client, hit, "REAL1", account.marketplace_id)
+    (number,) = hit.pages.get().claims.values_list("task__number", flat=True)
+    check = KINDS["caption"].check
+
+    def check_then_read(self, task, config, fields):
+        answer = check(task, config, fields)
+        take_submission(
+            campaign=hit.campaign,
+            hit=hit,
+            listed=listed("REAL1", account.marketplace_id, **{f"caption-{number}": SENTENCE}),
+            at=NOON,
+        )
+        return answer
+
+    monkeypatch.setattr(type(KINDS["caption"]), "check", check_then_read)
+    sent = send(client, hit, page, "A later sentence about a grey cat on a red roof.")
+
+    assert sent.status_code == 409
+    assert Response.objects.get().caption.text == SENTENCE
+    assert not hit.pages.exists()
+    assert recount_places(hit.campaign) == 0
+
+
+def test_a_page_request_makes_no_worker_and_no_answer(client, hit):
+    for n in range(5):
+        send(client, hit, open_page(client, hit, f"FORGED{n}", f"ASTRANGER{n}"))
+
+    assert not Worker.objects.exists()
+    assert not WorkerAccount.objects.exists()
+    assert not Assignment.objects.exists()
+    assert not Response.objects.exists()

@@ -1,0 +1,201 @@
+"""The trial: a new worker's first responses are judged before the worker may write more."""
+
+import pytest
+from django.urls import reverse
+
+from annotate.config import CampaignFileError, parse_config
+from qualcontrol import services
+from qualcontrol.figures import figures_of
+from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
+from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
+from tests.qualcontrol.work import judge, write
+
+pytestmark = pytest.mark.django_db
+
+
+def make_campaign(**review):
+    return CampaignFactory(config={"review": {"share": 0, "first": 1, "trial": 3, **review}})
+
+
+@pytest.fixture
+def campaign():
+    return make_campaign()
+
+
+@pytest.fixture
+def worker():
+    return WorkerFactory()
+
+
+def may_write(campaign, worker):
+    return not kept_out(campaign).filter(pk=worker.pk).exists()
+
+
+def state_of(campaign, worker):
+    return figures_of(campaign, [worker.pk])[0].state
+
+
+def firsts(campaign):
+    """The responses drawn as first ones, in the order in which they came in."""
+    checks = SpotCheck.objects.of(campaign).filter(is_first=True).order_by("response")
+    return [check.response for check in checks]
+
+
+@pytest.mark.parametrize(("first", "trial"), [(0, 3), (4, 3)])
+def test_the_first_responses_are_within_the_trial(first, trial):
+    review = {"first": first, "trial": trial}
+
+    with pytest.raises(CampaignFileError, match="at least 1 and at most trial"):
+        parse_config({"name": "a", "selection": "b", "budget": 1, "review": review})
+
+
+def test_a_worker_writes_as_many_as_the_trial_has_and_then_waits(campaign, worker):
+    write(campaign, worker, 2)
+    assert may_write(campaign, worker)
+
+    write(campaign, worker)
+
+    assert not may_write(campaign, worker)
+    assert state_of(campaign, worker) == "waiting"
+    assert list(waiting_for_verdicts(campaign)) == [worker]
+
+
+def test_an_excluded_worker_does_not_wait_for_verdicts(campaign, worker):
+    write(campaign, worker, 3)
+
+    services.exclude_worker(
+        campaign=campaign, worker=worker, reason="lists", actor=UserFactory(), at=NOON
+    )
+
+    assert not waiting_for_verdicts(campaign).exists()
+    assert not may_write(campaign, worker)
+
+
+def test_a_worker_whose_first_response_is_good_goes_on_at_once_and_for_good(campaign, worker):
+    first, *_ = write(campaign, worker, 3)
+
+    judge(first, "GOOD")
+
+    assert may_write(campaign, worker)
+    write(campaign, worker, 3)
+    assert may_write(campaign, worker)
+    assert firsts(campaign) == [first]
+
+
+def test_a_worker_who_is_judged_in_time_never_waits(campaign, worker):
+    judge(write(campaign, worker)[0], "GOOD")
+
+    write(campaign, worker, 5)
+
+    assert may_write(campaign, worker)
+
+
+def test_without_a_trial_nobody_waits(worker):
+    campaign = make_campaign(trial=0)
+
+    judge(write(campaign, worker, 5)[0], "BAD")
+
+    assert may_write(campaign, worker)
+    assert len(firsts(campaign)) == 1
+
+
+def test_a_bad_first_response_has_the_whole_trial_judged(campaign, worker):
+    responses = write(campaign, worker, 2)
+    judge(responses[0], "BAD")
+
+    responses += write(campaign, worker, 3)
+
+    assert firsts(campaign) == responses[:3]
+    assert not may_write(campaign, worker)
+
+
+def test_a_random_check_within_the_trial_is_judged_as_one_of_the_first(worker):
+    campaign = make_campaign(share=1)
+    responses = write(campaign, worker, 4)
+
+    judge(responses[0], "BAD")
+
+    assert firsts(campaign) == responses[:3]
+    assert all(check.is_random for check in campaign.spot_checks.all())
+
+
+def test_one_bad_response_is_forgiven(campaign, worker):
+    responses = write(campaign, worker, 3)
+
+    for response, verdict in zip(responses, ["BAD", "GOOD", "GOOD"], strict=True):
+        judge(response, verdict)
+
+    assert may_write(campaign, worker)
+    assert state_of(campaign, worker) == "active"
+
+
+@pytest.mark.parametrize("pause_certainty", [0.8, 1])
+def test_a_worker_with_more_bad_ones_is_paused_for_a_person_to_decide(worker, pause_certainty):
+    campaign = make_campaign(pause_certainty=pause_certainty)
+    responses = write(campaign, worker, 3)
+
+    for response, verdict in zip(responses, ["BAD", "BAD", "GOOD"], strict=True):
+        judge(response, verdict)
+
+    assert state_of(campaign, worker) == "paused"
+    line = Decision.objects.get(act=Act.PAUSE)
+    assert (line.actor, line.reason) == (
+        None,
+        "2 of the worker's first 2 judged responses are bad",
+    )
+    responses[2].refresh_from_db()
+    assert responses[2].status == "SUBMITTED"
+
+
+def test_a_worker_whom_a_person_lets_go_on_is_paused_again_after_another_bad_one_only(
+    campaign, worker
+):
+    responses = write(campaign, worker, 3)
+    for response in responses[:2]:
+        judge(response, "BAD")
+    services.let_go_on(campaign=campaign, worker=worker, reason="new", actor=UserFactory(), at=NOON)
+
+    assert services.decide(campaign=campaign, at=NOON) == 0
+    assert state_of(campaign, worker) == "waiting"
+
+    judge(responses[2], "BAD")
+    assert state_of(campaign, worker) in {"paused", "excluded"}
+
+
+def test_a_reinstated_worker_does_not_wait_for_what_was_not_restored(campaign, worker):
+    responses = write(campaign, worker, 3)
+    about = {"campaign": campaign, "worker": worker, "actor": UserFactory(), "at": NOON}
+    services.exclude_worker(**about, reason="lists")
+    for response in responses:
+        ResponseFactory.create_batch(response.task.wanted, task=response.task)
+
+    services.reinstate_worker(**about, reason="a mistake")
+
+    assert state_of(campaign, worker) == "active"
+
+
+def test_reviewers_are_shown_first_what_workers_wait_for(campaign):
+    early, waiting, known = WorkerFactory.create_batch(3)
+    judge(write(campaign, known, 20)[0], "GOOD")
+    [of_early] = write(campaign, early)
+    of_waiting, *_ = write(campaign, waiting, 3)
+    services.learn(campaign=campaign)
+
+    items = services.next_checks(campaign=campaign, reviewer=UserFactory(), count=3, at=NOON)
+
+    assert [item.response for item in items[:2]] == [of_waiting, of_early]
+    assert items[2].response.worker == known
+
+
+def test_the_quality_page_says_who_waits_and_what_the_trial_is(client, reviewer, worker):
+    campaign = CampaignFactory(
+        slug="pilot", config={"review": {"share": 0, "first": 2, "trial": 3}}
+    )
+    write(campaign, worker, 3)
+
+    page = client.get(reverse("qualcontrol:quality", args=["pilot"])).content.decode()
+
+    assert "1 worker waits until their first captions are judged" in page
+    assert "A new worker gets 3 tasks until their first 2 are judged." in page
+    workers = client.get(reverse("qualcontrol:workers", args=["pilot"])).content.decode()
+    assert "Waits for verdicts" in workers
