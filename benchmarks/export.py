@@ -10,7 +10,7 @@ from pathlib import Path
 from django.utils import timezone
 
 from annotate import releases
-from annotate.exports.captions import write_captions
+from annotate.kinds.caption.export import write_captions
 from annotate.models import Release
 from benchmarks import turkle_comparison as turkle
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down

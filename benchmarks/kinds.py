@@ -17,9 +17,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from annotate.config import parse_config
-from annotate.exports.captions import write_captions
-from annotate.exports.correspondences import write_correspondences
 from annotate.kinds import KINDS
+from annotate.kinds.caption.export import write_captions
+from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Box, Campaign, CaptionSet, GivenCaption, Release, Task
 from annotate.releases import freeze
 from annotate.services.campaigns import create_campaign

@@ -13,8 +13,8 @@ from statistics import fmean
 from typing import NamedTuple, get_args
 
 from annotate.config import parse_config
-from annotate.correspondence.aggregation import Answers, Method, aggregate
-from annotate.correspondence.answers import Words, parse
+from annotate.kinds.correspondence.aggregation import Answers, Method, aggregate
+from annotate.kinds.correspondence.answers import Words, parse
 from annotate.language.tokens import tokens
 from benchmarks.harness import Line, Report, main
 from hits.simulation.checks.links import LEAST_RIGHT

@@ -1,1 +1,1 @@
-"""Releases as files: captions, correspondences, and what both kinds have in common."""
+"""What the files of every kind of release have in common."""

@@ -1,8 +1,8 @@
 """Each kind of task is one module here; this is the one place that lists them."""
 
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, TaskKind
-from annotate.kinds.caption import CaptionKind
-from annotate.kinds.correspondence import CorrespondenceKind
+from annotate.kinds.caption.kind import CaptionKind
+from annotate.kinds.correspondence.kind import CorrespondenceKind
 
 _all: list[TaskKind] = [CaptionKind(), CorrespondenceKind()]
 KINDS = {kind.name: kind for kind in _all}

@@ -104,7 +104,7 @@ class Correspondence(models.Model):
     """What the words of a task's caption refer to, as one worker sees it.
 
     One JSON column, because it is written and read as a whole: the number of each word that was
-    answered, to the keys of its boxes or to one of annotate.correspondence's kinds.
+    answered, to the keys of its boxes or to one of annotate.kinds.correspondence's kinds.
     """
 
     response = models.OneToOneField(

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 from django import template
 
-from annotate.correspondence import brackets
-from annotate.correspondence.answers import KIND_LABELS, WordKind, kinds, links
-from annotate.correspondence.boxes import NumberedBox
 from annotate.image_copies import display_url
+from annotate.kinds.correspondence import brackets
+from annotate.kinds.correspondence.answers import KIND_LABELS, WordKind, kinds, links
+from annotate.kinds.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.models import ReleasedImage, Response
-from annotate.services.boxes import numbered_boxes
 
 register = template.Library()
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Collection, Sequence
 
-from annotate.correspondence.answers import as_value, box_value
+from annotate.kinds.correspondence.answers import as_value, box_value
+from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.models import Campaign, Response
-from annotate.services.boxes import numbered_boxes
 from hits.simulation.workers.hands import class_names
 from hits.simulation.workers.linking import NOTHING, true_meanings
 from hits.simulation.workers.sights import sights_of

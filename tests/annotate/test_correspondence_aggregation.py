@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotate.correspondence.aggregation import Answers, aggregate
+from annotate.kinds.correspondence.aggregation import Answers, aggregate
 from tests.annotate.test_correspondence_agreement import WORDS
 
 METHODS = ["majority", "dawid-skene"]

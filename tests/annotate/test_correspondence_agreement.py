@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from annotate.correspondence.agreement import (
+from annotate.kinds.correspondence.agreement import (
     alpha,
     distance,
     mean_overlaps,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.correspondence.answers import WordKind, as_value, kinds, links, parse
+from annotate.kinds.correspondence.answers import WordKind, as_value, kinds, links, parse
 
 REFERENTS = st.one_of(
     st.sampled_from([kind.value for kind in WordKind]),

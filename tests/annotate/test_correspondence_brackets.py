@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.correspondence.brackets import bracketed, entities, passages
+from annotate.kinds.correspondence.brackets import bracketed, entities, passages
 
 SENTENCE = "A woman in a white dress and gold boots leaning on a car."
 

@@ -10,8 +10,8 @@ from django.urls import reverse
 
 from annotate.content_selection.files import read_boxes, read_gold
 from annotate.errors import DomainError
-from annotate.exports.captions import write_captions
-from annotate.exports.correspondences import write_correspondences
+from annotate.kinds.caption.export import write_captions
+from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Box, ReleasedCorrespondence
 from annotate.releases import ReleaseRefused, freeze
 from annotate.services.responses import discard

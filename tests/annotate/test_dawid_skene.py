@@ -10,7 +10,7 @@ from crowdkit.aggregation import DawidSkene
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from annotate.correspondence.dawid_skene import Votes, dawid_skene, vote_shares
+from annotate.kinds.correspondence.dawid_skene import Votes, dawid_skene, vote_shares
 
 
 def votes(rows, label_count):

@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 from pycocotools.coco import COCO
 
-from annotate.exports.captions import captions_file, write_captions
 from annotate.exports.json_text import CHUNK
+from annotate.kinds.caption.export import captions_file, write_captions
 from annotate.models import Caption, Image, Response
 from annotate.releases import freeze
 from annotate.services.responses import discard
@@ -170,7 +170,7 @@ def test_a_campaign_without_baselines_exports_an_empty_list(tmp_path):
 def test_a_release_longer_than_a_chunk_is_one_array(release, tmp_path, monkeypatch):
     whole = contents(release, tmp_path / "whole")
 
-    monkeypatch.setattr("annotate.exports.captions.CHUNK", 2)
+    monkeypatch.setattr("annotate.kinds.caption.export.CHUNK", 2)
 
     assert CHUNK > 2
     assert contents(release, tmp_path / "pieces") == whole

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate.correspondence.nouns import suggested
+from annotate.kinds.correspondence.nouns import suggested
 from annotate.language.tokens import tokens
 
 

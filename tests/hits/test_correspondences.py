@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from annotate.exports.correspondences import write_correspondences
+from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Box, Claim, Correspondence, ResponseStatus
 from annotate.releases import freeze
 from annotate.services.campaigns import progress, recount_places

@@ -8,8 +8,8 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.correspondence.answers import parse
 from annotate.kinds import KINDS
+from annotate.kinds.correspondence.answers import parse
 from annotate.language.tokens import tokens
 from annotate.models import Correspondence
 from hits.simulation.checks.links import released_links, true_links

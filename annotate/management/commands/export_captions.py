@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotate.exports.captions import write_captions
+from annotate.kinds.caption.export import write_captions
 from annotate.management.base import DomainCommand, release_named
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotate.exports.correspondences import write_correspondences
+from annotate.kinds.correspondence.export import write_correspondences
 from annotate.management.base import DomainCommand, release_named
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotate.content_selection.files import read_gold
 from annotate.content_selection.metric import human_upper_bound
-from annotate.exports.correspondences import write_correspondences
+from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Release
 from hits.simulation.checks.check import Check
 from hits.simulation.scenes.classes import HIDDEN, LABELS

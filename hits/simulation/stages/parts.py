@@ -8,8 +8,8 @@ from pathlib import Path
 from django.utils import timezone
 
 from annotate.config import read_config
-from annotate.exports.captions import write_captions
-from annotate.exports.correspondences import write_correspondences
+from annotate.kinds.caption.export import write_captions
+from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Campaign, Release
 from annotate.services.campaigns import create_campaign
 

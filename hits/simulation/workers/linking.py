@@ -4,7 +4,7 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from annotate.correspondence.answers import WordKind
+from annotate.kinds.correspondence.answers import WordKind
 from annotate.language.tokens import tokens
 from hits.simulation.workers.pages import LinkItem, TaskForm
 from hits.simulation.workers.words import references

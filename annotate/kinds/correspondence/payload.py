@@ -3,12 +3,12 @@ from. Boxes go by the ids that the files of a release have."""
 
 from typing import Any
 
-from annotate.correspondence.answers import kinds, links
-from annotate.correspondence.brackets import bracketed
-from annotate.correspondence.writing import box_id
+from annotate.kinds.correspondence.answers import kinds, links
+from annotate.kinds.correspondence.brackets import bracketed
+from annotate.kinds.correspondence.shown_boxes import numbered_boxes
+from annotate.kinds.correspondence.writing import box_id
 from annotate.language.tokens import tokens
 from annotate.models import Response
-from annotate.services.boxes import numbered_boxes
 
 
 def told(response: Response) -> dict[str, Any]:

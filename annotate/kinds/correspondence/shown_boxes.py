@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from annotate.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.boxes import NumberedBox
 from annotate.models import Box
 from annotate.services.priming import hidden_class_numbers
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from annotate.config import CampaignConfig
-from annotate.exports.captions import CAPTION_FILES
 from annotate.exports.records import class_names, create_in_chunks, image_record
 from annotate.image_copies import display_url
 from annotate.kinds.base import (
@@ -16,6 +15,7 @@ from annotate.kinds.base import (
     Candidate,
     Drawn,
 )
+from annotate.kinds.caption.export import CAPTION_FILES
 from annotate.language.consensus import mean_similarities
 from annotate.language.text import normalise, problems
 from annotate.models import (

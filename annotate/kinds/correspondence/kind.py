@@ -7,8 +7,11 @@ from math import inf
 from typing import Any
 
 from annotate.config import CampaignConfig, Correspondences
-from annotate.correspondence.agreement import mean_overlaps
-from annotate.correspondence.answers import (
+from annotate.errors import DomainError
+from annotate.image_copies import display_url
+from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
+from annotate.kinds.correspondence.agreement import mean_overlaps
+from annotate.kinds.correspondence.answers import (
     KIND_LABELS,
     Referent,
     Words,
@@ -16,14 +19,12 @@ from annotate.correspondence.answers import (
     box_value,
     parse,
 )
-from annotate.correspondence.boxes import NumberedBox
-from annotate.correspondence.nouns import suggested
-from annotate.errors import DomainError
-from annotate.exports.correspondences import CORRESPONDENCE_FILES
-from annotate.image_copies import display_url
-from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
-from annotate.kinds.correspondence_answer import told
-from annotate.kinds.correspondence_release import freeze
+from annotate.kinds.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.export import CORRESPONDENCE_FILES
+from annotate.kinds.correspondence.nouns import suggested
+from annotate.kinds.correspondence.payload import told
+from annotate.kinds.correspondence.release import freeze
+from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.language.text import Problem
 from annotate.language.tokens import Token, pieces, tokens
 from annotate.models import (
@@ -36,7 +37,6 @@ from annotate.models import (
     Response,
     Task,
 )
-from annotate.services.boxes import numbered_boxes
 from annotate.services.caption_sets import set_named, set_of_release
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from annotate.correspondence.answers import WordKind, Words
+from annotate.kinds.correspondence.answers import WordKind, Words
 
 Value = frozenset[object]
 NOTHING: Value = frozenset({WordKind.NOT_VISUAL.value})

@@ -3,18 +3,18 @@ what all of it comes to, as the files of the release will have it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from annotate.correspondence import writing
-from annotate.correspondence.aggregation import Answers, Word, aggregate
-from annotate.correspondence.agreement import alpha, units
-from annotate.correspondence.answers import Referent, Words
-from annotate.correspondence.boxes import NumberedBox
-from annotate.correspondence.writing import Picture, Sentence
-from annotate.exports.correspondences import SENTENCES
 from annotate.exports.files import describe
 from annotate.exports.records import class_names, create_in_chunks, image_record
 from annotate.kinds.base import Candidate, Drawn
+from annotate.kinds.correspondence import writing
+from annotate.kinds.correspondence.aggregation import Answers, Word, aggregate
+from annotate.kinds.correspondence.agreement import alpha, units
+from annotate.kinds.correspondence.answers import Referent, Words
+from annotate.kinds.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.export import SENTENCES
+from annotate.kinds.correspondence.shown_boxes import numbered_boxes
+from annotate.kinds.correspondence.writing import Picture, Sentence
 from annotate.models import Release, ReleasedCorrespondence, ReleasedFile, ReleasedImage, Task
-from annotate.services.boxes import numbered_boxes
 
 ABOUT = ("width", "height", "file_name", "coco_url")
 # Characters of a file in one row.

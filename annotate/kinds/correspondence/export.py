@@ -1,7 +1,7 @@
 """A release of correspondences as files.
 
-They were put together when the release was made (`annotate/correspondence/writing.py`) and are kept
-with it. So an export copies and computes nothing, and says the same whatever becomes of the code.
+`writing.py` put them together when the release was made, and they are kept with it. So an export
+copies and computes nothing, and says the same whatever becomes of the code.
 """
 
 from collections.abc import Iterator

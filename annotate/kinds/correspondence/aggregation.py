@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annotate.correspondence.answers import WordKind, Words, links
-from annotate.correspondence.dawid_skene import Votes, dawid_skene, vote_shares
+from annotate.kinds.correspondence.answers import WordKind, Words, links
+from annotate.kinds.correspondence.dawid_skene import Votes, dawid_skene, vote_shares
 
 Method = Literal["dawid-skene", "majority"]
 # Each worker is taken to have answered a few questions before, as many for each label: four right,
