@@ -7,14 +7,9 @@ from celery import Task
 from django.db import InterfaceError, OperationalError
 from kombu.exceptions import OperationalError as BrokerError
 
+from annotate.errors import one_line
+
 log = logging.getLogger(__name__)
-
-
-def one_line(error: BaseException) -> str:
-    """The first line of an error's message, for a log or a page. What follows may be a row's
-    values, as with PostgreSQL's DETAIL."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
 
 
 class PatientTask(Task[..., Any]):

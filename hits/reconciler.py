@@ -22,9 +22,8 @@ from datetime import datetime, timedelta
 from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
 
-from annotate.background import one_line
 from annotate.connections import drop_lost_connections
-from annotate.errors import DomainError
+from annotate.errors import DomainError, one_line
 from annotate.models import Campaign, CampaignStatus
 from hits.client import Marketplace, MarketplaceError, marketplace_of
 from hits.models import Sync, SyncWish

@@ -7,9 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotate.background import one_line
 from annotate.config import CampaignFileError
-from annotate.errors import DomainError
+from annotate.errors import DomainError, one_line
 from annotate.models import Campaign, Release
 
 Named = TypeVar("Named", Campaign, Release)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 from django.db import Error
 
-from annotate.background import one_line
 from annotate.connections import drop_lost_connections
-from annotate.errors import DomainError
+from annotate.errors import DomainError, one_line
 
 log = logging.getLogger(__name__)
 

@@ -1,11 +1,8 @@
 """Keeping workers from HITs that have no task for them, by what they have submitted."""
 
-from functools import partial
-
 from django.db import transaction
 from django.db.models import Count
 
-from annotate.background import hand_on
 from annotate.models import Campaign, Response, Worker
 from hits.models import Barring, HitType, WorkerAccount
 from qualcontrol.models import kept_out
@@ -31,22 +28,19 @@ def workers_done(campaign: Campaign) -> list[int]:
 
 
 @transaction.atomic
-def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> None:
-    """Bar a worker who is kept out or has submitted all there is, so that they do not accept
-    another HIT of the campaign in vain.
+def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> Barring | None:
+    """Bar a worker who is kept out or has answered every open task, so that they do not accept
+    a HIT that has nothing for them.
 
-    The marketplace is told as soon as this change is saved; if it cannot be told now, the next
-    sync does it.
+    Returns the barring if the marketplace is still to be told. The next sync tells it; the caller
+    may do so at once.
     """
-    from hits.tasks import tell_barring
-
     hit_type = campaign.hit_types.first()
     may_work = not kept_out(campaign).filter(pk=account.worker_id).exists()
     if hit_type is None or (may_work and has_work(campaign, account.worker)):
-        return
+        return None
     barring = want_barred(hit_type=hit_type, account=account)
-    if not barring.is_in_force:
-        transaction.on_commit(partial(hand_on, tell_barring, barring.pk))
+    return None if barring.is_in_force else barring
 
 
 def want_barred(*, hit_type: HitType, account: WorkerAccount) -> Barring:

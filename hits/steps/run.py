@@ -13,8 +13,7 @@ from typing import TypeVar
 from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
 
-from annotate.background import one_line
-from annotate.errors import DomainError
+from annotate.errors import DomainError, one_line
 from annotate.models import Campaign
 from hits.client import Marketplace, MarketplaceError
 from hits.models import Sync

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotate.background import hand_on
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Response
@@ -33,6 +34,7 @@ from hits.statistics import (
     time_left,
 )
 from hits.sync_states import sync_state
+from hits.tasks import sync_campaign
 from qualcontrol.figures import figures_of, known_workers, latest_workers
 from qualcontrol.forms import ReasonForm, RejectionForm
 from qualcontrol.models import SpotCheck
@@ -170,11 +172,15 @@ def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
-    """Ask for a reconciliation, which goes on behind the page's back."""
+    """Request a sync, which runs in the background: in a Celery worker if there is a broker,
+    otherwise in `sync --watch`."""
     try:
         ask_for_sync(campaign=found, at=timezone.now())
     except DomainError as error:
         messages.warning(request, str(error))
+    else:
+        if not settings.CELERY_TASK_ALWAYS_EAGER:
+            hand_on(sync_campaign, found.pk)
     return redirect(found)
 
 

@@ -17,6 +17,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotate.background import hand_on
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.language.text import Problem
@@ -28,6 +29,7 @@ from hits.endpoints import Endpoint, endpoint_of, origin_of
 from hits.services import pages
 from hits.services.accounts import known_account
 from hits.services.barring import bar_if_done
+from hits.tasks import tell_barring
 from hits.tokens import TaskForm, Turn
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -99,7 +101,9 @@ def _open(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
     except (NothingToDo, pages.WaitsForVerdicts) as reason:
         account = known_account(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
         if account is not None:
-            bar_if_done(campaign=campaign, account=account)
+            barring = bar_if_done(campaign=campaign, account=account)
+            if barring is not None:
+                hand_on(tell_barring, barring.pk)
         waits = isinstance(reason, pages.WaitsForVerdicts)
         template = "hits/first_answers_checked.html" if waits else "hits/nothing_left.html"
         return render(request, template, _common(campaign))

@@ -83,16 +83,17 @@ def test_a_draft_has_nothing_to_reconcile():
     assert not Sync.objects.exists()
 
 
-@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("has_broker", [True, False])
-def test_a_wish_is_handed_to_celery_where_there_is_a_broker(settings, monkeypatch, has_broker):
+def test_the_button_queues_a_sync_if_there_is_a_broker(client, settings, monkeypatch, has_broker):
     settings.CELERY_TASK_ALWAYS_EAGER = not has_broker
     handed_on = []
     monkeypatch.setattr(sync_campaign, "delay", handed_on.append)
     campaign = CampaignFactory()
+    client.force_login(UserFactory())
 
-    asked(campaign)
+    client.post(f"/campaigns/{campaign.slug}/sync/")
 
+    assert SyncWish.objects.filter(campaign=campaign).exists()
     assert handed_on == ([campaign.pk] if has_broker else [])
 
 

@@ -15,6 +15,7 @@ from annotate.services.campaigns import recount_places
 from hits import tokens
 from hits.models import Barring, TaskPage
 from hits.services.pages import PAGES_PER_SEAT, close_pages
+from hits.tasks import tell_barring
 from hits.tokens import TaskForm, Turn
 from qualcontrol.services import pause_worker
 from tests.factories import (
@@ -339,7 +340,9 @@ def test_nothing_left_says_to_return_the_hit(client, hit):
     assert not TaskPage.objects.exists()
 
 
-def test_a_worker_who_has_submitted_all_there_is_is_kept_away(client, hit):
+def test_a_worker_who_has_submitted_all_there_is_is_kept_away(client, hit, monkeypatch):
+    told = []
+    monkeypatch.setattr(tell_barring, "delay", told.append)
     worker = account().worker
     for task in hit.campaign.tasks.all():
         ResponseFactory(task=task, worker=worker)
@@ -348,7 +351,9 @@ def test_a_worker_who_has_submitted_all_there_is_is_kept_away(client, hit):
 
     assert b"data-nothing-left" in page.content
     assert "return this HIT" in page.content.decode()
-    assert Barring.objects.get().is_wanted
+    barring = Barring.objects.get()
+    assert barring.is_wanted
+    assert told == [barring.pk]
 
 
 def test_an_excluded_worker_is_shown_nothing(client, hit):

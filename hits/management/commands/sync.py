@@ -8,9 +8,8 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotate.background import one_line
 from annotate.connections import drop_lost_connections
-from annotate.errors import DomainError
+from annotate.errors import DomainError, one_line
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.retry import Retry, log_problem
 from annotate.models import Campaign
