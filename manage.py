@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from django.core.management import ManagementUtility, find_commands
+
 OTHER_SITE = "marketplace"
 
 
@@ -22,8 +24,6 @@ def settings_for(arguments: list[str]) -> str:
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings_for(sys.argv[1:]))
-
-    from django.core.management import ManagementUtility, find_commands
 
     class Utility(ManagementUtility):
         """Lists the commands of both sites."""

@@ -1,4 +1,7 @@
 from django.apps import AppConfig
+from django.core.checks import Tags, register
+
+from annotate.checks import check_proxy
 
 
 class AnnotateConfig(AppConfig):
@@ -6,4 +9,4 @@ class AnnotateConfig(AppConfig):
     verbose_name = "Images, campaigns and captions"
 
     def ready(self) -> None:
-        from annotate import checks  # noqa: F401
+        register(check_proxy, Tags.security, deploy=True)

@@ -4,6 +4,7 @@ import os
 
 from celery import Celery
 from celery.schedules import crontab
+from django.conf import settings
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 
@@ -15,8 +16,6 @@ app.autodiscover_tasks()
 @app.on_after_finalize.connect
 def set_beat_schedule(sender: Celery, **_: object) -> None:
     """The clock: each task sweeps up what its rows say is due, so a missed tick loses nothing."""
-    from django.conf import settings
-
     sender.conf.beat_schedule = {
         "sync": {"task": "hits.tasks.sync_campaigns", "schedule": settings.SYNC_SECONDS},
         "copies": {"task": "annotate.tasks.make_copies", "schedule": 300.0},

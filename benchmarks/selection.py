@@ -14,6 +14,8 @@ import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
+from django.db import connection
+
 from annotate.models import Image, ObjectClass
 from annotate.selection import DEFAULT_SAMPLE, LEAST_GAIN, Candidate, choose
 from annotate.services import imports, selections
@@ -163,14 +165,10 @@ def measure_in_database(pool: list[Candidate]) -> tuple[float, float]:
 
 
 def connection_name() -> str:
-    from django.db import connection
-
     return str(connection.settings_dict["NAME"])
 
 
 def choose_from_database(database: str, writer: Connection) -> None:
-    from django.db import connection
-
     connection.settings_dict["NAME"] = database
 
     def work() -> None:

@@ -1,4 +1,7 @@
 from django.apps import AppConfig
+from django.core.checks import Tags, register
+
+from marketplace.checks import check_proxy
 
 
 class MarketplaceConfig(AppConfig):
@@ -6,5 +9,4 @@ class MarketplaceConfig(AppConfig):
     verbose_name = "Marketplace"
 
     def ready(self) -> None:
-        # Registers the checks.
-        from . import checks  # noqa: F401
+        register(check_proxy, Tags.security, deploy=True)

@@ -3,10 +3,9 @@
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import Info, Tags, register
+from django.core.checks import Info
 
 
-@register(Tags.security, deploy=True)
 def check_proxy(**_: Any) -> list[Info]:
     """Tell the operator what the marketplace does not know without its proxy."""
     if not settings.IS_HTTPS or settings.BEHIND_PROXY:

@@ -11,14 +11,14 @@ import pytest
 from django.conf import settings
 from django.db.backends.sqlite3.base import DatabaseWrapper
 
+from qualcontrol.append_only import INSTALL, REMOVE
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _flush_may_empty_the_decision_log() -> Iterator[None]:
     if "qualcontrol" not in settings.INSTALLED_APPS:
         yield
         return
-    from qualcontrol.append_only import INSTALL, REMOVE
-
     operations = DatabaseWrapper.ops_class
     flush = operations.execute_sql_flush
 

@@ -28,7 +28,6 @@ def draw_figures(baselines: Mapping[str, Curve], human: Score | None, out: Path)
 def _draw(
     baselines: Mapping[str, Curve], human: Score | None, measures: list[str], path: Path
 ) -> None:
-    # Loading matplotlib takes a second that no other command should wait for.
     from matplotlib.figure import Figure
 
     width, height = PANEL_INCHES

@@ -232,18 +232,9 @@ class BoxReader:
 
     def what_is_wrong(self, row: Mapping[str, str]) -> str:
         """Why a row cannot be taken; empty if it can, or is only to be passed over."""
-        for name in ["Confidence", *EDGE_COLUMNS]:
-            value = _number(row[name])
-            if value is None:
-                return f"{name} {short(row[name])} is not a number"
-            if not 0.0 <= value <= 1.0:
-                return f"{name} {row[name][:40]} is not between 0 and 1"
-        for low, high in (("XMin", "XMax"), ("YMin", "YMax")):
-            if float(row[low]) > float(row[high]):
-                return f"{low} {row[low]} is greater than {high} {row[high]}"
-        for name in FLAG_COLUMNS:
-            if row[name] not in FLAGS:
-                return f"{name} {short(row[name])} is none of 0, 1 and -1"
+        return _wrong_edge(row) or _wrong_flag(row) or self._unknown(row)
+
+    def _unknown(self, row: Mapping[str, str]) -> str:
         if row["LabelName"] not in self.classes:
             return (
                 f"class {short(row['LabelName'])} is not known; import the class descriptions first"
@@ -253,6 +244,26 @@ class BoxReader:
         return (
             f"image {short(row['ImageID'])} is not known in this split; import its metadata first"
         )
+
+
+def _wrong_edge(row: Mapping[str, str]) -> str:
+    for name in ["Confidence", *EDGE_COLUMNS]:
+        value = _number(row[name])
+        if value is None:
+            return f"{name} {short(row[name])} is not a number"
+        if not 0.0 <= value <= 1.0:
+            return f"{name} {row[name][:40]} is not between 0 and 1"
+    for low, high in (("XMin", "XMax"), ("YMin", "YMax")):
+        if float(row[low]) > float(row[high]):
+            return f"{low} {row[low]} is greater than {high} {row[high]}"
+    return ""
+
+
+def _wrong_flag(row: Mapping[str, str]) -> str:
+    for name in FLAG_COLUMNS:
+        if row[name] not in FLAGS:
+            return f"{name} {short(row[name])} is none of 0, 1 and -1"
+    return ""
 
 
 def _confidences(column: Sequence[str]) -> np.ndarray:

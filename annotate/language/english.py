@@ -28,7 +28,6 @@ def words(text: str) -> tuple[str, ...]:
 
 @cache
 def _frequencies() -> dict[str, float]:
-    # Read when the first text is looked at: the list takes a fifth of a second.
     from wordfreq import get_frequency_dict
 
     return get_frequency_dict("en")

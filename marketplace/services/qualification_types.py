@@ -90,6 +90,10 @@ def _check_type(qualification_type: QualificationType) -> None:
             raise DomainError(f"{name} has {len(text)} characters; at most {longest} are allowed.")
     if not qualification_type.name.strip():
         raise DomainError("Name must not be empty.")
+    _check_test(qualification_type)
+
+
+def _check_test(qualification_type: QualificationType) -> None:
     if qualification_type.is_auto_granted and qualification_type.test:
         raise DomainError("A QualificationType with a test cannot be granted automatically.")
     if qualification_type.test and not qualification_type.test_duration:

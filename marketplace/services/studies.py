@@ -39,6 +39,20 @@ class StudyPlan:
 
 def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime) -> Study:
     """Make a study that participants can join at once; raises StudyRefused."""
+    _check_plan(name, plan)
+    slug = slugify(name)[:60]
+    if not slug:
+        raise StudyRefused("The name needs letters or digits, since the address is made of it.")
+    try:
+        with transaction.atomic():
+            return Study.objects.create(
+                slug=slug, name=name, hit_type=hit_type, created_at=at, **vars(plan)
+            )
+    except IntegrityError as error:
+        raise StudyRefused(f"There is a study at {slug!r} already. Choose another name.") from error
+
+
+def _check_plan(name: str, plan: StudyPlan) -> None:
     if not _is_web_address(plan.return_url):
         raise StudyRefused("The return address must be a whole one, with https.")
     if not 1 <= plan.assignments <= MOST_ASSIGNMENTS:
@@ -59,16 +73,6 @@ def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime)
             "letters, digits, dots, dashes and underscores, and none of "
             f"{', '.join(sorted(RESERVED_PARAMETERS))}."
         )
-    slug = slugify(name)[:60]
-    if not slug:
-        raise StudyRefused("The name needs letters or digits, since the address is made of it.")
-    try:
-        with transaction.atomic():
-            return Study.objects.create(
-                slug=slug, name=name, hit_type=hit_type, created_at=at, **vars(plan)
-            )
-    except IntegrityError as error:
-        raise StudyRefused(f"There is a study at {slug!r} already. Choose another name.") from error
 
 
 def _is_web_address(text: str) -> bool:

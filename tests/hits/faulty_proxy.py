@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -48,51 +49,67 @@ class Faults:
         return kinds.pop(0)
 
 
+class Handler(BaseHTTPRequestHandler):
+    """Passes the operations on to the target, with these faults."""
+
+    def __init__(self, *args: Any, target: str, faults: Faults) -> None:
+        self.target, self.faults = target, faults
+        # Answers the request, and returns when the connection is closed.
+        super().__init__(*args)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        operation = self.headers.get("X-Amz-Target", "").rsplit(".", 1)[-1]
+        fault = self.faults.next(operation)
+        if fault in (BEFORE, THROTTLE):
+            self.refuse(fault)
+            return
+        # The signature covers the host, so the host goes through as it came.
+        answer = requests.post(
+            self.target + "/", data=body, headers=dict(self.headers), timeout=PATIENCE
+        )
+        self.faults.reached[operation] += 1
+        self.pass_on(fault, operation, answer)
+
+    def pass_on(self, fault: str, operation: str, answer: requests.Response) -> None:
+        if fault == AFTER:
+            self.refuse(BEFORE)
+        elif fault == DROP:
+            self.connection.close()
+        elif fault == REPEAT:
+            self.answer(answer.status_code, repeated(self.faults, operation, answer.content))
+        elif answer.ok:
+            self.answer(answer.status_code, self.faults.reply(operation, answer.content))
+        else:
+            self.answer(answer.status_code, answer.content)
+
+    def refuse(self, fault: str) -> None:
+        name = "ThrottlingException" if fault == THROTTLE else "ServiceFault"
+        body = json.dumps({"__type": name, "message": "Rate exceeded"}).encode()
+        self.answer(400 if fault == THROTTLE else 500, body)
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/x-amz-json-1.1")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def repeated(faults: Faults, operation: str, body: bytes) -> bytes:
+    """The operation's first page, with its token, over and over."""
+    return faults.first_pages.setdefault(operation, body)
+
+
 @contextmanager
 def faulty_proxy(target: str) -> Iterator[tuple[str, Faults]]:
     """The proxy's address, and what it is to do wrong."""
     faults = Faults()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            operation = self.headers.get("X-Amz-Target", "").rsplit(".", 1)[-1]
-            fault = faults.next(operation)
-            if fault in (BEFORE, THROTTLE):
-                self.refuse(fault)
-                return
-            # The signature covers the host, so the host goes through as it came.
-            answer = requests.post(
-                target + "/", data=body, headers=dict(self.headers), timeout=PATIENCE
-            )
-            faults.reached[operation] += 1
-            if fault == AFTER:
-                self.refuse(BEFORE)
-            elif fault == DROP:
-                self.connection.close()
-            elif fault == REPEAT:
-                self.answer(answer.status_code, repeated(faults, operation, answer.content))
-            elif answer.ok:
-                self.answer(answer.status_code, faults.reply(operation, answer.content))
-            else:
-                self.answer(answer.status_code, answer.content)
-
-        def refuse(self, fault: str) -> None:
-            name = "ThrottlingException" if fault == THROTTLE else "ServiceFault"
-            body = json.dumps({"__type": name, "message": "Rate exceeded"}).encode()
-            self.answer(400 if fault == THROTTLE else 500, body)
-
-        def answer(self, status: int, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", "application/x-amz-json-1.1")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    handler = partial(Handler, target=target, faults=faults)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -101,8 +118,3 @@ def faulty_proxy(target: str) -> Iterator[tuple[str, Faults]]:
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-def repeated(faults: Faults, operation: str, body: bytes) -> bytes:
-    """The operation's first page, with its token, over and over."""
-    return faults.first_pages.setdefault(operation, body)

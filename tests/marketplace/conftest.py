@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
+from playwright.sync_api import expect, sync_playwright
 from waitress import wasyncore
 from waitress.server import create_server
 
@@ -56,8 +57,6 @@ def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
 @pytest.fixture
 def browser(monkeypatch) -> Iterator[Any]:
     """A Chromium of the test's own."""
-    from playwright.sync_api import expect, sync_playwright
-
     expect.set_options(timeout=1000 * PATIENCE)
 
     # The browser's own event loop runs in this thread; the database is used between its calls.

@@ -29,6 +29,14 @@ def test_every_operation_of_the_model_has_a_handler():
     assert set(HANDLERS) == set(service().operation_names)
 
 
+PLAIN_VALUES = {
+    "boolean": [False, True],
+    "integer": [-1, 0, 1, 2, 10, 100, 2**31 - 1, -(2**31)],
+    "long": [-1, 0, 1, 30, 3600, 2**63 - 1, -(2**63)],
+    "timestamp": [0, 1.5, -1, 4e9, 1e11, 1e18, NOON.timestamp() + 60],
+}
+
+
 def values_of(shape, known: dict[str, list[str]]) -> st.SearchStrategy:
     """Values of a shape, valid for the most part, with ids that exist among them."""
     if shape.type_name == "structure":
@@ -39,14 +47,8 @@ def values_of(shape, known: dict[str, list[str]]) -> st.SearchStrategy:
         return st.fixed_dictionaries(required, optional=members)
     if shape.type_name == "list":
         return st.lists(values_of(shape.member, known), max_size=3)
-    if shape.type_name == "boolean":
-        return st.booleans()
-    if shape.type_name == "integer":
-        return st.sampled_from([-1, 0, 1, 2, 10, 100, 2**31 - 1, -(2**31)])
-    if shape.type_name == "long":
-        return st.sampled_from([-1, 0, 1, 30, 3600, 2**63 - 1, -(2**63)])
-    if shape.type_name == "timestamp":
-        return st.sampled_from([0, 1.5, -1, 4e9, 1e11, 1e18, NOON.timestamp() + 60])
+    if shape.type_name in PLAIN_VALUES:
+        return st.sampled_from(PLAIN_VALUES[shape.type_name])
     if shape.enum:
         return st.sampled_from(shape.enum)
     if "pattern" in shape.metadata and "[A-Z0-9]" not in shape.metadata["pattern"]:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg2
 import pytest
 from django.db import connection
 
@@ -66,8 +67,6 @@ def new_database(tmp_path) -> Iterator[str]:
         return
     name = f"new_{uuid.uuid4().hex}"
     # By a connection of its own, since databases are not made in transactions.
-    import psycopg2
-
     server = psycopg2.connect(**{**connection.get_connection_params(), "dbname": "postgres"})
     server.autocommit = True
     with server.cursor() as cursor:

@@ -1,7 +1,7 @@
 """Serve the marketplace site."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -10,11 +10,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.wsgi import get_wsgi_application
 from django.utils import timezone
 
+from marketplace import tls
 from marketplace.listening import ListeningRefused, check_address
 from marketplace.server import serve
-
-if TYPE_CHECKING:
-    from marketplace.tls import TlsServer
 
 
 class Command(BaseCommand):
@@ -80,10 +78,9 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
 
-    def _tls_server(self, host: str, *, tls_port: int, certificates: Path, **_: Any) -> "TlsServer":
-        # Here, since whoever serves without TLS has no need to load all this.
-        from marketplace import tls
-
+    def _tls_server(
+        self, host: str, *, tls_port: int, certificates: Path, **_: Any
+    ) -> tls.TlsServer:
         folder = certificates.resolve()
         try:
             authority = tls.make_certificates(folder, at=timezone.now())

@@ -18,7 +18,8 @@ def _set_up() -> None:
     # The variable may be taken away for a grandchild that is to reach Amazon.
     endpoint = os.environ.get("MARKETPLACE_REDIRECT_URL")
     if endpoint:
-        import marketplace_redirect  # type: ignore[import-not-found]
+        # Loaded only where it is wanted: every start of a Python runs this.
+        import marketplace_redirect  # type: ignore[import-not-found]  # noqa: PLC0415
 
         marketplace_redirect.install(endpoint)
 
