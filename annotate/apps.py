@@ -1,7 +1,7 @@
 from django.apps import AppConfig
 from django.core.checks import Tags, register
 
-from annotate.checks import check_proxy
+from annotate.site.checks import check_proxy
 
 
 class AnnotateConfig(AppConfig):

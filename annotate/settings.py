@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from annotate import secret_key
+from annotate.site import secret_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that a running installation writes, unless the environment says otherwise.
@@ -96,6 +96,7 @@ INSTALLED_APPS = [
     "axes",
     "qualcontrol",
     "hits",
+    "simulation",
 ]
 
 MIDDLEWARE = [
@@ -108,7 +109,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "annotate.middleware.ContentSecurityPolicyMiddleware",
+    "annotate.pages.middleware.ContentSecurityPolicyMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -124,7 +125,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "annotate.context_processors.installation",
+                "annotate.pages.context_processors.installation",
             ],
         },
     }
@@ -180,10 +181,10 @@ AXES_FAILURE_LIMIT = 1
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
-AXES_HANDLER = "annotate.sign_in_limits.SignInLimits"
-AXES_USERNAME_CALLABLE = "annotate.sign_in_limits.counted_name"
-AXES_CLIENT_IP_CALLABLE = "annotate.sign_in_limits.client_address"
-AXES_LOCKOUT_CALLABLE = "annotate.sign_in_limits.locked"
+AXES_HANDLER = "annotate.accounts.sign_in_limits.SignInLimits"
+AXES_USERNAME_CALLABLE = "annotate.accounts.sign_in_limits.counted_name"
+AXES_CLIENT_IP_CALLABLE = "annotate.accounts.sign_in_limits.client_address"
+AXES_LOCKOUT_CALLABLE = "annotate.accounts.sign_in_limits.locked"
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [
@@ -219,7 +220,7 @@ if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "annotate.views.stale_form"
+CSRF_FAILURE_VIEW = "annotate.pages.views.stale_form"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 # A form of a correspondence or caption task is small; a larger body is not read at all.
@@ -227,7 +228,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "annotate.authentication.ApiTokenAuthentication",
+        "annotate.accounts.authentication.ApiTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
@@ -235,7 +236,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "annotate.api.handle_domain_error",
+    "EXCEPTION_HANDLER": "annotate.pages.api.handle_domain_error",
 }
 # How long an API token lasts at most.
 API_TOKEN_DAYS = int(os.environ.get("API_TOKEN_DAYS", "90"))
@@ -270,7 +271,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "private": {
-            "()": "annotate.logs.PrivateFormatter",
+            "()": "annotate.site.logs.PrivateFormatter",
             "format": "{asctime} {levelname} {name}: {message}",
             "style": "{",
         }

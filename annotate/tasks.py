@@ -2,8 +2,8 @@
 
 from celery import shared_task
 
-from annotate.background import PatientTask
 from annotate.services import images
+from annotate.site.background import PatientTask
 
 
 @shared_task(base=PatientTask)

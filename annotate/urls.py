@@ -4,14 +4,14 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
-from annotate.views import image_copy, media
+from annotate.pages.views import image_copy, media
 
 urlpatterns = [
     path("", include("hits.urls")),
     path("review/", include("qualcontrol.urls")),
-    path("releases/", include("annotate.release_urls")),
-    path("account/", include("annotate.account_urls")),
-    path("api/", include("hits.api_urls")),
+    path("releases/", include("annotate.pages.release_urls")),
+    path("account/", include("annotate.accounts.urls")),
+    path("api/", include("hits.api.urls")),
     path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("media/<slug:size>/<int:pk>-<slug:code>.jpg", image_copy, name="image-copy"),
@@ -19,5 +19,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-handler403 = "annotate.views.forbidden"
-handler404 = "annotate.views.not_found"
+handler403 = "annotate.pages.views.forbidden"
+handler404 = "annotate.pages.views.not_found"

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
-from annotate.secret_key import ADVICE
+from annotate.site.secret_key import ADVICE
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 

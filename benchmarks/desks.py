@@ -17,12 +17,12 @@ from operator import itemgetter
 from scipy.special import betaincc
 
 from benchmarks.crowds import Crowd
-from qualcontrol import risk
-from qualcontrol.cases import block_of
-from qualcontrol.estimate import Estimate, estimate_share
-from qualcontrol.floor import is_floor_turn
-from qualcontrol.ordering import Queue
-from qualcontrol.risk import CERTAINTY, LIMIT, Group, fit
+from qualcontrol.risk import model as risk
+from qualcontrol.risk.estimate import Estimate, estimate_share
+from qualcontrol.risk.hypotheses import block_of
+from qualcontrol.risk.model import CERTAINTY, LIMIT, Group, fit
+from qualcontrol.risk.random_sample import is_floor_turn
+from qualcontrol.risk.ranking import Queue
 
 # Verdicts between two readings of the queue.
 BATCH = 10

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotate import releases
 from annotate.kinds.caption.export import write_captions
 from annotate.models import Release
+from annotate.services import releases
 from benchmarks import turkle_comparison as turkle
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds

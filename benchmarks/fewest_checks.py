@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from benchmarks.crowds import CARELESS, SLIPS, SPOILED, WORKERS
 from benchmarks.harness import Line, Report, main, ratio
-from qualcontrol.cases import Array
-from qualcontrol.ordering import AHEAD
-from qualcontrol.risk import CERTAINTY, LEAST_BAD_VERDICTS
+from qualcontrol.risk.hypotheses import Array
+from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS
+from qualcontrol.risk.ranking import AHEAD
 
 BEST, RUN, IN_TURN = "best index", "run of bad verdicts", "in turn"
 # Workers, the careless among them, and how many of these are to be found: in a crowd without any

@@ -14,7 +14,7 @@ from time import process_time
 
 from django.db import transaction
 
-from annotate.config import CampaignConfig, parse_config
+from annotate.campaign_file import CampaignConfig, parse_config
 from annotate.language.english import rarity, words
 from annotate.models import Campaign, Caption, Response, ResponseStatus, Worker
 from benchmarks.campaigns import AT, make_campaign, make_workers, settle_down

@@ -16,22 +16,22 @@ from itertools import count
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from annotate.config import parse_config
+from annotate.campaign_file import parse_config
 from annotate.kinds import KINDS
 from annotate.kinds.caption.export import write_captions
 from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Box, Campaign, CaptionSet, GivenCaption, Release, Task
-from annotate.releases import freeze
 from annotate.services.campaigns import create_campaign
+from annotate.services.releases import freeze
 from benchmarks.campaigns import AT, SENTENCE, make_campaign, settle_down
 from benchmarks.harness import Line, Report, main, milliseconds, ratio, scratch_database, seconds
-from hits.client import marketplace_of
 from hits.models import Hit, HitStatus, HitType, Sync
-from hits.replies import ListedAssignment, ListedAssignmentStatus
-from hits.services.pages import open_page
-from hits.steps.reading import ingest_assignment
-from hits.steps.run import Run
-from hits.tokens import Turn
+from hits.mturk.client import marketplace_of
+from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus
+from hits.reconcile.reading import ingest_assignment
+from hits.reconcile.run import Run
+from hits.task_page.pages import open_page
+from hits.task_page.tokens import Turn
 
 AIM = 1.2
 SUBMITTED_AT = datetime(2020, 1, 1, tzinfo=UTC)

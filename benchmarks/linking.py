@@ -12,18 +12,18 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import NamedTuple, get_args
 
-from annotate.config import parse_config
+from annotate.campaign_file import parse_config
 from annotate.kinds.correspondence.aggregation import Answers, Method, aggregate
 from annotate.kinds.correspondence.answers import Words, parse
 from annotate.language.tokens import tokens
 from benchmarks.harness import Line, Report, main
-from hits.simulation.checks.links import LEAST_RIGHT
-from hits.simulation.scenes.classes import HIDDEN, LABELS
-from hits.simulation.scenes.scene import draw_scene
-from hits.simulation.stages.parts import LINKS
-from hits.simulation.workers.linking import KINDS, Linker, true_meanings
-from hits.simulation.workers.pages import LinkItem, TaskForm, WordField
-from hits.simulation.workers.writers import Honest, Limits, Sight
+from simulation.checks.links import LEAST_RIGHT
+from simulation.scenes.classes import HIDDEN, LABELS
+from simulation.scenes.scene import draw_scene
+from simulation.stages.parts import LINKS
+from simulation.workers.linking import KINDS, Linker, true_meanings
+from simulation.workers.pages import LinkItem, TaskForm, WordField
+from simulation.workers.writers import Honest, Limits, Sight
 
 WORKERS = (3, 5, 9, 15)
 IMAGES, CAPTIONS_PER_IMAGE, CROWD = 12, 2, 26  # as the demonstration has them

@@ -5,8 +5,8 @@ import resource
 
 from django.utils import timezone
 
-from annotate import releases
 from annotate.models import ReleasedCaption
+from annotate.services import releases
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.harness import Line, Report, main, scratch_database, seconds
 

@@ -29,11 +29,11 @@ from annotate.services.campaigns import incomplete_tasks
 from benchmarks.campaigns import make_campaign, settle_down
 from benchmarks.harness import Line, Report, main, scratch_database
 from benchmarks.sync import talk_to
-from hits.reconciler import reconcile
-from hits.simulation.workers.browser import WorkerBrowser
-from hits.simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
-from hits.simulation.workers.hands import Hand
-from hits.simulation.workers.pages import CaptionItem, TaskForm
+from hits.reconcile.reconciler import reconcile
+from simulation.workers.browser import WorkerBrowser
+from simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
+from simulation.workers.hands import Hand
+from simulation.workers.pages import CaptionItem, TaskForm
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 
 WORKERS, CAMPAIGNS, IMAGES = 30, 2, 3

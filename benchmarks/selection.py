@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from django.db import connection
 
 from annotate.models import Image, ObjectClass
-from annotate.selection import DEFAULT_SAMPLE, LEAST_GAIN, Candidate, choose
+from annotate.selection.choose import DEFAULT_SAMPLE, LEAST_GAIN, Candidate, choose
 from annotate.services import imports, selections
 from annotate.services.bulk import load
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds

@@ -30,12 +30,12 @@ from annotate.models import Campaign
 from annotate.services.claims import NothingToDo
 from benchmarks.campaigns import make_campaign
 from benchmarks.harness import Line, Report, main, scratch_database, seconds
-from hits.client import Marketplace, marketplace_of
-from hits.events import is_listing_due
 from hits.models import Assignment
-from hits.reconciler import reconcile
-from hits.services.pages import open_page, store_answers
-from hits.tokens import Turn
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.reconcile.events import is_listing_due
+from hits.reconcile.reconciler import reconcile
+from hits.task_page.pages import open_page, store_answers
+from hits.task_page.tokens import Turn
 from tests.hits.marketplace_process import (
     Frame,
     MarketplaceProcess,

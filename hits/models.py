@@ -18,7 +18,7 @@ def new_installation_name() -> str:
 
 
 class Installation(models.Model):
-    """The random name of this database, by which HITs are known as its own (hits.annotations)."""
+    """The random name of this database, by which its HITs are recognised (mturk.annotations)."""
 
     ONLY = 1  # the key of its one row
 
@@ -96,7 +96,7 @@ class Hit(models.Model):
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="hits")
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits")
     # UniqueRequestToken of the creating call, written before it is made; the RequesterAnnotation
-    # has it, too (hits.annotations).
+    # has it, too (hits.mturk.annotations).
     token = models.CharField(max_length=64, unique=True)
     hit_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
     status = models.CharField(max_length=7, choices=HitStatus, default=HitStatus.PLANNED)

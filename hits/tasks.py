@@ -6,15 +6,15 @@ from datetime import timedelta
 from celery import shared_task
 from django.utils import timezone
 
-from annotate.background import PatientTask, hand_on
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
-from hits.client import marketplace_of
-from hits.events import is_listing_due, take_events
+from annotate.site.background import PatientTask, hand_on
 from hits.models import Barring
-from hits.reconciler import reconcile
+from hits.mturk.client import marketplace_of
+from hits.reconcile.bar import tell
+from hits.reconcile.events import is_listing_due, take_events
+from hits.reconcile.reconciler import reconcile
 from hits.services import retention
-from hits.steps.bar import tell
 
 log = logging.getLogger(__name__)
 

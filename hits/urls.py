@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from hits.views import dashboard
-from hits.views.task import task
+from hits.dashboard import views as dashboard
+from hits.task_page.views import task
 
 app_name = "hits"
 

@@ -5,7 +5,7 @@ The ids of the system qualifications are the same in production and sandbox; onl
 
 from typing import Any
 
-from annotate.config import Workers
+from annotate.campaign_file import Workers
 from annotate.errors import DomainError
 
 NUMBER_HITS_APPROVED = "00000000000000000040"

@@ -5,9 +5,9 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
-from annotate.background import PatientTask
 from annotate.errors import DomainError
 from annotate.models import Campaign
+from annotate.site.background import PatientTask
 from qualcontrol import services
 
 log = logging.getLogger(__name__)

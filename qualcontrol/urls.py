@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from qualcontrol.views import decisions, gold, quality, releases, review, workers
+from qualcontrol.pages import decisions, gold, quality, releases, review, workers
 
 app_name = "qualcontrol"
 

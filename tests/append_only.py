@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from django.db.backends.sqlite3.base import DatabaseWrapper
 
-from qualcontrol.append_only import INSTALL, REMOVE
+from qualcontrol.models.append_only import INSTALL, REMOVE
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,7 +7,7 @@ from decimal import Decimal
 import factory
 from django.contrib.auth import get_user_model
 
-from annotate.config import CampaignConfig, parse_config
+from annotate.campaign_file import CampaignConfig, parse_config
 from annotate.models import (
     Box,
     Campaign,

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Model
 
-from annotate.domains import domain_of
 from annotate.models import Box, Campaign, Image
-from annotate.services.priming import hidden_class_numbers
+from annotate.queries.keywords import hidden_class_numbers
+from annotate.selection.domains import domain_of
 
 CHUNK = 2000
 

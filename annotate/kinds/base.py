@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
-from annotate.config import CampaignConfig
+from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
 from annotate.exports.files import Files
 from annotate.language.text import Problem

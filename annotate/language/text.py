@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from annotate.config import CaptionRules
+from annotate.campaign_file import CaptionRules
 from annotate.language.tokens import written
 
 WHITE_SPACE = re.compile(r"\s+")

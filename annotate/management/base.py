@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotate.config import CampaignFileError
+from annotate.campaign_file import CampaignFileError
 from annotate.errors import DomainError, one_line
 from annotate.models import Campaign, Release
 

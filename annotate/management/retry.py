@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from django.db import Error
 
-from annotate.connections import drop_lost_connections
 from annotate.errors import DomainError, one_line
+from annotate.site.connections import drop_lost_connections
 
 log = logging.getLogger(__name__)
 

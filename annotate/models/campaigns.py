@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
-from annotate.config import CampaignConfig
+from annotate.campaign_file import CampaignConfig
 from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Image
 from annotate.models.selections import Selection

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 
-from annotate.config import CampaignConfig
+from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS, CampaignNotPossible
 from annotate.models import Campaign, Claim, Response, ResponseStatus, Task
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from annotate import image_copies, image_files
 from annotate.errors import DomainError
-from annotate.image_files import BrokenImage, Picture
+from annotate.images import copies as image_copies
+from annotate.images import files as image_files
+from annotate.images.files import BrokenImage, Picture
 from annotate.models import Image, ImageSource
 from annotate.services.places import lots
 

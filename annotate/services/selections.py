@@ -10,7 +10,6 @@ from typing import NamedTuple
 from django.db import transaction
 from django.db.models import Count
 
-from annotate import selection
 from annotate.errors import DomainError
 from annotate.models import (
     Box,
@@ -21,7 +20,8 @@ from annotate.models import (
     SelectedImage,
     Selection,
 )
-from annotate.services.priming import hidden_class_numbers
+from annotate.queries.keywords import hidden_class_numbers
+from annotate.selection import choose as selection
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,100}")
 # Too broad to say anything of an image; the paper names them. Parts are ignored as well.

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django import template
 
-from annotate.image_copies import display_url
+from annotate.images.copies import display_url
 from annotate.kinds.correspondence import brackets
 from annotate.kinds.correspondence.answers import KIND_LABELS, WordKind, kinds, links
 from annotate.kinds.correspondence.boxes import NumberedBox

@@ -4,8 +4,8 @@ from typing import Any
 
 from django import template
 
-from annotate.image_copies import thumbnail_url
-from annotate.image_files import original_url
+from annotate.images.copies import thumbnail_url
+from annotate.images.files import original_url
 from annotate.models import Image
 
 register = template.Library()

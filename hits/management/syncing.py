@@ -3,7 +3,7 @@
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from hits.models import Sync
-from hits.reconciler import reconcile
+from hits.reconcile.reconciler import reconcile
 
 
 def sync_moved(campaign: Campaign) -> Sync:

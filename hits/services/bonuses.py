@@ -8,8 +8,8 @@ from django.utils.crypto import get_random_string
 
 from annotate.errors import DomainError
 from annotate.models import Campaign
-from hits.costs import fee_for, spend
 from hits.models import Assignment, Bonus
+from hits.queries.costs import fee_for, spend
 
 
 class BonusNotPossible(DomainError):

@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from annotate.models import Campaign
-from hits.client import Marketplace
 from hits.models import HitType
+from hits.mturk.client import Marketplace
 from qualcontrol.requirements import qualification_requirements
 
 

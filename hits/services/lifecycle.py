@@ -2,9 +2,9 @@
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
-from hits.client import marketplace_of
-from hits.costs import estimate, seat_cost
-from hits.endpoints import endpoint_of
+from hits.mturk.client import marketplace_of
+from hits.mturk.endpoints import endpoint_of
+from hits.queries.costs import estimate, seat_cost
 
 
 class NotConfirmed(DomainError):

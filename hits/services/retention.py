@@ -14,11 +14,11 @@ from typing import Protocol
 
 from django.db import Error
 
-from annotate.connections import drop_lost_connections
 from annotate.errors import DomainError, one_line
 from annotate.services.api_tokens import delete_old_tokens
 from annotate.services.retention import delete_expired_sessions, delete_old_attempts
-from hits.services.pages import delete_expired_pages
+from annotate.site.connections import drop_lost_connections
+from hits.task_page.pages import delete_expired_pages
 
 log = logging.getLogger(__name__)
 

@@ -20,11 +20,11 @@ from annotate.kinds import KINDS, AnswerMissing
 from annotate.models import Campaign, Response, Task, Worker
 from annotate.services.places import lock_tasks
 from annotate.services.responses import Answered, add_submitted
-from hits.answers import UnreadableAnswer, parse_answer
 from hits.models import Assignment, Hit, TaskPage
-from hits.replies import ListedAssignment
+from hits.mturk.answers import UnreadableAnswer, parse_answer
+from hits.mturk.replies import ListedAssignment
 from hits.services.accounts import account_for
-from hits.services.pages import close_pages
+from hits.task_page.pages import close_pages
 from qualcontrol.services import review_submitted
 
 log = logging.getLogger(__name__)

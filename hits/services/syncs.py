@@ -5,8 +5,8 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.models import Campaign
-from hits.client import marketplace_of
 from hits.models import SyncWish
+from hits.mturk.client import marketplace_of
 
 
 @transaction.atomic

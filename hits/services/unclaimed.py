@@ -3,10 +3,10 @@
 from functools import cached_property
 
 from annotate.models import Campaign, CampaignStatus
-from hits.annotations import Annotation, campaign_mark, installation_name
-from hits.client import Marketplace
 from hits.models import Installation
-from hits.replies import ListedHit
+from hits.mturk.annotations import Annotation, campaign_mark, installation_name
+from hits.mturk.client import Marketplace
+from hits.mturk.replies import ListedHit
 
 
 class Owners:

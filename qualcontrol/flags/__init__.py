@@ -9,7 +9,7 @@ differ in where earlier captions are looked up (`Neighbours`).
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from annotate.config import CampaignConfig
+from annotate.campaign_file import CampaignConfig
 from annotate.language.consensus import mean_similarities
 from qualcontrol.flags.behaviour import Conduct, behaviour_flags
 from qualcontrol.flags.copies import copy_flags

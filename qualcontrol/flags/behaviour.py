@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotate.config import CampaignConfig, Flags
+from annotate.campaign_file import CampaignConfig, Flags
 from annotate.language.english import words
 from qualcontrol.flags.flag import Flag
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
-from annotate.config import CampaignConfig, Flags
+from annotate.campaign_file import CampaignConfig, Flags
 from annotate.language.english import words
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.neighbours import Neighbour, Neighbours, keys_of

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from annotate.config import CampaignConfig, Flags
+from annotate.campaign_file import CampaignConfig, Flags
 from annotate.language.english import rarity, stem, words
-from annotate.wording import counted
+from annotate.pages.wording import counted
 from qualcontrol.flags.flag import Flag
 
 CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy"})

@@ -4,10 +4,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from annotate.config import CampaignConfig
+from annotate.campaign_file import CampaignConfig
 from annotate.language.english import is_known, words
 from annotate.language.text import LISTING_WORDS, THERE_IS, URL, is_keyword_list
-from annotate.wording import counted
+from annotate.pages.wording import counted
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.grammar import (
     FUNCTION_WORDS,

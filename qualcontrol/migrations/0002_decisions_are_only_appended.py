@@ -1,6 +1,6 @@
 from django.db import migrations
 
-from qualcontrol import append_only
+from qualcontrol.models import append_only
 
 
 class Migration(migrations.Migration):

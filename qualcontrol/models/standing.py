@@ -15,7 +15,8 @@ class Weights(models.Model):
         Campaign, models.CASCADE, primary_key=True, related_name="weights"
     )
     values: Any = models.JSONField(
-        null=True, help_text="as qualcontrol.risk gives and takes them; empty: nothing learned yet"
+        null=True,
+        help_text="as qualcontrol.risk gives and takes them; empty: nothing learned yet",
     )
     # Grows with each change of the standings, and tells whether anything came after the learning.
     revision = models.PositiveIntegerField(default=0)

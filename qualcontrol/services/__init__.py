@@ -5,8 +5,20 @@ same transaction as the change. Locks are taken in one order: worker, response, 
 have a lock of their own, which is never waited for with another one held.
 """
 
+from qualcontrol.review.batches import judge_file
+from qualcontrol.review.gold import mark_gold, seed_gold
+from qualcontrol.review.items import (
+    Item,
+    checks_to_go,
+    item_by_key,
+    judge_item,
+    responses_among,
+    settled_among,
+)
+from qualcontrol.review.judging import judge, keep_judgement, reject_response
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.sampling import draw_spot_checks
 from qualcontrol.services.appeals import answer_appeal, enter_appeal
-from qualcontrol.services.batches import judge_file
 from qualcontrol.services.errors import (
     AlreadyAnswered,
     AlreadyExcluded,
@@ -29,21 +41,9 @@ from qualcontrol.services.exclusions import (
     pause_worker,
     reinstate_worker,
 )
-from qualcontrol.services.gold import mark_gold, seed_gold
 from qualcontrol.services.intake import review_submitted
-from qualcontrol.services.items import (
-    Item,
-    checks_to_go,
-    item_by_key,
-    judge_item,
-    responses_among,
-    settled_among,
-)
-from qualcontrol.services.judging import judge, keep_judgement, reject_response
 from qualcontrol.services.policies import decide
-from qualcontrol.services.queue import next_checks
 from qualcontrol.services.releasing import open_questions, release_campaign
-from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.standings import learn, recount_standings, refresh_standings
 
 __all__ = [

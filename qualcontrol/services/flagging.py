@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task
-from annotate.services.priming import keywords
+from annotate.queries.keywords import keywords
 from qualcontrol.flags import Conduct, Flag, Neighbour, codes, image_flags, lasting_flags
 from qualcontrol.flags.image import CODES as IMAGE_CODES
 from qualcontrol.models import Assessment

@@ -7,10 +7,10 @@ from django.db import transaction
 
 from annotate.models import Campaign, Response
 from qualcontrol.models import Exclusion
+from qualcontrol.review.sampling import draw_spot_checks
 from qualcontrol.services.exclusions import discard_for_exclusion
 from qualcontrol.services.flagging import assess
 from qualcontrol.services.locks import lock_workers
-from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.standings import note_changes
 
 

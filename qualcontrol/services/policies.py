@@ -13,7 +13,7 @@ from django.db.models import F, Q, QuerySet
 
 from annotate.models import Campaign, Worker
 from qualcontrol.models import Standing, StandingChange
-from qualcontrol.risk import LEAST_BAD_VERDICTS
+from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.exclusions import (
     exclude_worker,
     let_go_on,

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from annotate import releases
 from annotate.models import Campaign, Release
-from annotate.wording import counted
+from annotate.pages.wording import counted
+from annotate.services import releases
 from qualcontrol.models import Proposal, SpotCheck
 from qualcontrol.services.exclusions import count_unwelcome
 

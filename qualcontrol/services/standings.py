@@ -14,10 +14,10 @@ from django.db import connection, transaction
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
 from annotate.models import Campaign, Response
-from qualcontrol.cases import BLOCK_STARTS
 from qualcontrol.models import Assessment, Standing, StandingChange, Verdict, Weights
-from qualcontrol.ordering import Queue
-from qualcontrol.risk import LEARNED_FORM, Crowd, Figure, Group, fit
+from qualcontrol.risk.hypotheses import BLOCK_STARTS
+from qualcontrol.risk.model import LEARNED_FORM, Crowd, Figure, Group, fit
+from qualcontrol.risk.ranking import Queue
 from qualcontrol.services.flagging import assess
 from qualcontrol.services.locks import lock_workers
 

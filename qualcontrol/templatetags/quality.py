@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from django import template
 
 from annotate.templatetags.campaigns import percent
-from qualcontrol.figures import WorkerFigures
+from qualcontrol.queries.quality_report import WorkerFigures
 
 register = template.Library()
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from annotate.config import parse_config
+from annotate.campaign_file import parse_config
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
 from annotate.models import Box, Campaign, CaptionSet, ClassRelation, RelationKind, Task
-from annotate.releases import freeze
 from annotate.services.campaigns import create_campaign
 from annotate.services.claims import claim_tasks
+from annotate.services.releases import freeze
 from tests.factories import (
     NOON,
     BoxFactory,

@@ -13,7 +13,7 @@ from annotate.errors import DomainError
 from annotate.kinds.caption.export import write_captions
 from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Box, ReleasedCorrespondence
-from annotate.releases import ReleaseRefused, freeze
+from annotate.services.releases import ReleaseRefused, freeze
 from annotate.services.responses import discard
 from tests.factories import (
     NOON,

@@ -11,7 +11,7 @@ import pytest
 from django.db import IntegrityError
 from django.test import Client
 
-from annotate.logs import PrivateFormatter
+from annotate.site.logs import PrivateFormatter
 from tests.factories import UserFactory
 from tests.servers import PATIENCE
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from annotate.domains import COCO_CATEGORIES, domain_of
+from annotate.selection.domains import COCO_CATEGORIES, domain_of
 
 
 @pytest.mark.parametrize(

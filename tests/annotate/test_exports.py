@@ -11,7 +11,7 @@ from pycocotools.coco import COCO
 from annotate.exports.json_text import CHUNK
 from annotate.kinds.caption.export import captions_file, write_captions
 from annotate.models import Caption, Image, Response
-from annotate.releases import freeze
+from annotate.services.releases import freeze
 from annotate.services.responses import discard
 from tests.factories import (
     NOON,

@@ -13,8 +13,9 @@ from PIL import Image as Picture
 from PIL import ImageCms
 from PIL.PngImagePlugin import PngInfo
 
-from annotate import image_copies, image_files
-from annotate.image_files import BrokenImage
+from annotate.images import copies as image_copies
+from annotate.images import files as image_files
+from annotate.images.files import BrokenImage
 from annotate.services import images
 from annotate.tasks import make_copies
 from tests.annotate.test_image_files import bomb, exif, picture

@@ -8,9 +8,10 @@ import pytest
 from django.core.management import call_command
 from PIL import Image as Picture
 
-from annotate import image_copies, image_files
 from annotate.errors import DomainError
-from annotate.image_files import BrokenImage
+from annotate.images import copies as image_copies
+from annotate.images import files as image_files
+from annotate.images.files import BrokenImage
 from annotate.services import images
 from annotate.tasks import make_copies
 from tests.factories import ImageFactory

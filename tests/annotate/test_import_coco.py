@@ -8,9 +8,9 @@ from django.core.management import CommandError, call_command
 from PIL import Image as Picture
 
 from annotate.models import Box, Image, ObjectClass
+from annotate.queries.keywords import keywords
 from annotate.reading.files import MalformedFile
 from annotate.services import imports
-from annotate.services.priming import keywords
 
 pytestmark = pytest.mark.django_db
 

@@ -7,10 +7,12 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate import priming as rules
-from annotate.hierarchy import Edge, parts
 from annotate.models import ClassRelation, ObjectClass
-from annotate.services import imports, priming
+from annotate.queries.keywords import hidden_classes, keywords_of
+from annotate.queries.keywords import keywords as keywords_of_image
+from annotate.selection import priming as rules
+from annotate.selection.hierarchy import Edge, parts
+from annotate.services import imports
 from tests.factories import BoxFactory, ClassFactory, ImageFactory
 
 THE_21_PARTS = [
@@ -106,7 +108,7 @@ def run(*arguments):
 
 
 def test_the_official_hierarchy_hides_exactly_the_21_parts(official_classes):
-    assert [one.name for one in priming.hidden_classes()] == THE_21_PARTS
+    assert [one.name for one in hidden_classes()] == THE_21_PARTS
     assert run("--hidden") == THE_21_PARTS
 
 
@@ -115,19 +117,19 @@ def test_what_the_hierarchy_calls_parts_of_buildings_is_shown(official_classes):
     for name in ("Television", "Guitar", "Human face", "Tire", "Person", "Building"):
         BoxFactory(image=image, object_class=ObjectClass.objects.get(name=name))
 
-    assert priming.keywords(image) == ["Building", "Guitar", "Person", "Television"]
+    assert keywords_of_image(image) == ["Building", "Guitar", "Person", "Television"]
 
 
 @pytest.mark.django_db
 def test_boxes_that_nobody_confirmed_give_no_keyword():
     box = BoxFactory(confidence=0)
 
-    assert priming.keywords(box.image) == []
+    assert keywords_of_image(box.image) == []
 
 
 @pytest.mark.django_db
 def test_an_image_without_boxes_has_no_keywords():
-    assert priming.keywords(ImageFactory()) == []
+    assert keywords_of_image(ImageFactory()) == []
 
 
 @pytest.mark.django_db
@@ -136,7 +138,7 @@ def test_keywords_of_many_images_take_as_many_queries_as_of_one(django_assert_nu
     BoxFactory(image=boxes[0].image, object_class=boxes[0].object_class, x_min=0.3)
 
     with django_assert_num_queries(2):
-        keywords = priming.keywords_of([box.image for box in boxes])
+        keywords = keywords_of([box.image for box in boxes])
 
     assert keywords == {box.image_id: [box.object_class.name] for box in boxes}
 
@@ -167,4 +169,4 @@ def test_hidden_classes_are_only_those_of_the_relations_there_are():
         parent=ClassFactory(), child=ClassFactory(name="Spoke"), kind="PART"
     )
 
-    assert priming.hidden_classes() == [relation.child]
+    assert hidden_classes() == [relation.child]

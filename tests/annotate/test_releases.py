@@ -14,7 +14,7 @@ from annotate.models import (
     Response,
     Role,
 )
-from annotate.releases import ReleaseRefused, freeze, missing
+from annotate.services.releases import ReleaseRefused, freeze, missing
 from annotate.services.responses import discard
 from tests.factories import (
     NOON,
@@ -132,7 +132,7 @@ def test_a_caption_that_does_not_count_is_never_drawn():
 def test_worker_numbers_of_two_releases_do_not_tell_who_is_who(monkeypatch):
     campaign = finished_campaign(tasks=1, references=9)
     orders = iter([random.Random(1), random.Random(2)])
-    monkeypatch.setattr("annotate.releases.random.SystemRandom", lambda: next(orders))
+    monkeypatch.setattr("annotate.services.releases.random.SystemRandom", lambda: next(orders))
 
     numbers = [
         list(

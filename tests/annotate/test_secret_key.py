@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from annotate import secret_key
-from annotate.secret_key import FILE_NAME, check_listening, is_loopback, kept_key
+from annotate.site import secret_key
+from annotate.site.secret_key import FILE_NAME, check_listening, is_loopback, kept_key
 from tests.servers import free_port, stop, wait_until_ready
 
 ROOT = Path(__file__).resolve().parents[2]

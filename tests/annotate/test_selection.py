@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.selection import (
+from annotate.selection.choose import (
     LEAST_GAIN,
     Candidate,
     ClassCounts,

@@ -8,8 +8,8 @@ from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
 
+from annotate.accounts.sign_in_limits import UNKNOWN, client_address
 from annotate.services.retention import delete_old_attempts
-from annotate.sign_in_limits import UNKNOWN, client_address
 from tests.factories import NOON, UserFactory
 from tests.threads import at_once
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.config import CaptionRules
+from annotate.campaign_file import CaptionRules
 from annotate.language.text import is_keyword_list, normalise, problems
 
 GOOD = "A brown dog jumps over a low wooden fence in a garden."

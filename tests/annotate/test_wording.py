@@ -1,6 +1,6 @@
 import pytest
 
-from annotate.wording import counted
+from annotate.pages.wording import counted
 
 
 @pytest.mark.parametrize(

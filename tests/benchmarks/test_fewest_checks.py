@@ -13,7 +13,7 @@ from benchmarks.fewest_checks import (
     posteriors,
     run_index,
 )
-from qualcontrol.risk import CERTAINTY, LEAST_BAD_VERDICTS
+from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS
 
 POSTERIOR = posteriors(1 / 6)
 OVER = exclusions(POSTERIOR)

@@ -12,7 +12,7 @@ from annotate.kinds import KINDS
 from annotate.language.tokens import tokens
 from annotate.models import Campaign, Correspondence, Image
 from hits.models import TaskPage
-from hits.reconciler import reconcile
+from hits.reconcile.reconciler import reconcile
 from qualcontrol.services import review_submitted
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.test_workers_day import accept, open_group

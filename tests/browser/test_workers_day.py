@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from annotate.models import Claim, Response, ResponseStatus
 from hits.models import Assignment, AssignmentStatus
-from hits.reconciler import reconcile
+from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE
 from tests.factories import BoxFactory, ClassFactory
 from tests.hits.conftest import make_campaign

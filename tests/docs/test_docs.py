@@ -12,7 +12,7 @@ from django.core.management import get_commands
 from django.urls import URLPattern, URLResolver, get_resolver
 from pydantic import BaseModel
 
-from annotate.config import PRESETS, CampaignConfig, parse_config
+from annotate.campaign_file import PRESETS, CampaignConfig, parse_config
 from annotate.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -126,7 +126,7 @@ def test_an_unknown_state_is_an_error_that_names_those_there_are(api):
 
 
 def test_responses_are_paged_by_cursor_without_gap_or_repeat(api, monkeypatch):
-    monkeypatch.setattr("hits.api.ByKey.page_size", 2)
+    monkeypatch.setattr("hits.api.views.ByKey.page_size", 2)
     campaign = CampaignFactory(slug="pilot")
     made = [ResponseFactory(task__campaign=campaign).pk for _ in range(5)]
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from hits.charts import bars, course_path, hour_bars, pay_chart
-from hits.statistics import Hour, Moment, Pay
+from hits.dashboard.charts import bars, course_path, hour_bars, pay_chart
+from hits.queries.statistics import Hour, Moment, Pay
 from tests.factories import NOON
 
 

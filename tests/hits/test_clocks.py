@@ -8,10 +8,10 @@ import pytest
 import requests
 from django.utils import timezone
 
-from hits.client import marketplace_of
-from hits.costs import spend
 from hits.models import Hit
-from hits.reconciler import reconcile
+from hits.mturk.client import marketplace_of
+from hits.queries.costs import spend
+from hits.reconcile.reconciler import reconcile
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import running_marketplace
 from tests.servers import PATIENCE

@@ -7,9 +7,9 @@ import pytest
 
 from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Box, Claim, Correspondence, ResponseStatus
-from annotate.releases import freeze
 from annotate.services.campaigns import progress, recount_places
-from hits.reconciler import reconcile
+from annotate.services.releases import freeze
+from hits.reconcile.reconciler import reconcile
 from qualcontrol import services as quality
 from tests.factories import NOON, LinkCampaignFactory, LinkTaskFactory, UserFactory
 from tests.hits.test_reconciler import fields_of, open_page

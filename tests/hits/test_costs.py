@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from hits.costs import fee_for
+from hits.queries.costs import fee_for
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, ResponseStatus
-from hits.client import MarketplaceError
 from hits.models import Sync, SyncWish
-from hits.reconciler import reconcile
-from hits.statistics import measured_pay, responses_per_hour
+from hits.mturk.client import MarketplaceError
+from hits.queries.statistics import measured_pay, responses_per_hour
+from hits.reconcile.reconciler import reconcile
 from qualcontrol.models import Act, Decision
 from tests.factories import (
     NOON,

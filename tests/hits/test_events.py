@@ -13,11 +13,11 @@ from django.core.management import call_command
 from django.utils import timezone
 from moto.server import ThreadedMotoServer
 
-from hits import queue as queue_module
-from hits.events import is_listing_due, take_events
 from hits.models import Assignment, AssignmentStatus, Hit, HitType, Notice, Sync
-from hits.queue import Malformed, digest, parse
-from hits.reconciler import reconcile
+from hits.mturk import sqs as queue_module
+from hits.mturk.sqs import Malformed, digest, parse
+from hits.reconcile.events import is_listing_due, take_events
+from hits.reconcile.reconciler import reconcile
 from hits.tasks import sync_campaigns
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
@@ -305,7 +305,7 @@ def test_events_are_called_off_when_the_queue_is_gone(opened, marketplace, queue
 
 
 def test_a_marketplace_that_sends_no_events_is_polled(db, requester, queue, settings, monkeypatch):
-    monkeypatch.setattr("hits.steps.listen.VERSION", "1999-01-01")
+    monkeypatch.setattr("hits.reconcile.listen.VERSION", "1999-01-01")
     campaign = make_campaign(tasks=1)
 
     done = reconcile(campaign)

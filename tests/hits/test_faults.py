@@ -7,10 +7,10 @@ import pytest
 
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import progress
-from hits.client import MarketplaceError, marketplace_of
-from hits.costs import spend
 from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, Sync, SyncProblem
-from hits.reconciler import reconcile
+from hits.mturk.client import MarketplaceError, marketplace_of
+from hits.queries.costs import spend
+from hits.reconcile.reconciler import reconcile
 from tests.hits.conftest import make_campaign
 from tests.hits.faulty_proxy import AFTER, BEFORE, DROP, REPEAT, THROTTLE, faulty_proxy
 from tests.hits.test_reconciler import work

@@ -8,13 +8,13 @@ from django.utils import timezone
 
 from annotate.models import CampaignStatus
 from annotate.services.campaigns import progress
-from hits.client import Marketplace, MarketplaceError, marketplace_of
-from hits.costs import spend
 from hits.models import Assignment, AssignmentStatus, Hit, HitStatus
-from hits.reconciler import reconcile
+from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.queries.costs import spend
+from hits.reconcile.close import close
+from hits.reconcile.reading import MADE_LATELY
+from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import finish, pause
-from hits.steps.close import close
-from hits.steps.reading import MADE_LATELY
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import work
 

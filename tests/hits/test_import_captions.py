@@ -10,9 +10,9 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Behaviour, Caption, Response, ResponseStatus, Worker
 from annotate.services.campaigns import recount_places
-from hits.costs import estimate
 from hits.models import WorkerAccount
-from hits.reconciler import reconcile
+from hits.queries.costs import estimate
+from hits.reconcile.reconciler import reconcile
 from hits.services import collected
 from qualcontrol.models import SpotCheck, Weights
 from qualcontrol.services import exclude_worker, reinstate_worker

@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import recount_places
-from hits.client import Marketplace, marketplace_of
-from hits.costs import spend
 from hits.models import Assignment, AssignmentStatus, Hit, TaskPage
-from hits.reconciler import STEPS, reconcile
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.queries.costs import spend
+from hits.reconcile.reconciler import STEPS, reconcile
 from hits.services.bonuses import plan_bonus
 from qualcontrol.services import exclude_worker, reject_response
 from tests.factories import UserFactory

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from annotate.services.campaigns import recount_places
-from hits.costs import spend
-from hits.events import is_listing_due
 from hits.models import Assignment, AssignmentStatus, Hit, TaskPage
-from hits.reconciler import reconcile
-from hits.steps.ingest import SUBMITTED_WITHIN
+from hits.queries.costs import spend
+from hits.reconcile.events import is_listing_due
+from hits.reconcile.ingest import SUBMITTED_WITHIN
+from hits.reconcile.reconciler import reconcile
 from tests.factories import TaskPageFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import SENTENCE, open_page, work, write
@@ -117,7 +117,7 @@ def test_a_submission_that_was_not_there_yet_is_read_the_next_time(client, marke
 
 
 def test_made_up_answers_in_many_hits_cost_a_listing_and_not_a_call_each(campaign, monkeypatch):
-    monkeypatch.setattr("hits.steps.ingest.MOST_READ_ALONE", 1)
+    monkeypatch.setattr("hits.reconcile.ingest.MOST_READ_ALONE", 1)
     now = timezone.now()
     for hit in campaign.hits.all():
         TaskPageFactory(hit=hit, opened_at=now, answered_at=now)

@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from annotate.models import CampaignStatus
 from annotate.services.campaigns import progress
-from hits.costs import spend
+from hits.dashboard.next_steps import next_steps
 from hits.models import Sync
-from hits.next_steps import next_steps
+from hits.queries.costs import spend
 from qualcontrol.models import Appeal, Proposal
 from qualcontrol.services import release_campaign
 from tests.factories import (

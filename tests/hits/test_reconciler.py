@@ -11,13 +11,13 @@ from django.utils import timezone
 from annotate.models import CampaignStatus, Claim, Response, ResponseStatus
 from annotate.services.campaigns import progress, recount_places
 from annotate.services.responses import discard
-from hits.client import marketplace_of
-from hits.costs import spend
-from hits.endpoints import WrongEndpoint
 from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, TaskPage
-from hits.reconciler import reconcile
+from hits.mturk.client import marketplace_of
+from hits.mturk.endpoints import WrongEndpoint
+from hits.queries.costs import spend
+from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import NotConfirmed, finish, pause, publish
-from hits.services.pages import close_pages
+from hits.task_page.pages import close_pages
 from qualcontrol import services as quality
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign

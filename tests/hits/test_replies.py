@@ -12,10 +12,10 @@ from botocore.awsrequest import AWSResponse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hits import connection
-from hits.client import Marketplace, MarketplaceError, StrangeReply
-from hits.endpoints import endpoint_of
-from hits.replies import ListedAssignment, ListedHit
+from hits.mturk import connection
+from hits.mturk.client import Marketplace, MarketplaceError, StrangeReply
+from hits.mturk.endpoints import endpoint_of
+from hits.mturk.replies import ListedAssignment, ListedHit
 
 NOW = int(datetime.now(UTC).timestamp())
 HIT = {

@@ -16,11 +16,11 @@ from django.db import connection
 from annotate.models import Campaign, CampaignStatus, Response
 from annotate.services.campaigns import progress, recount_places
 from annotate.services.responses import discard
-from hits.client import Marketplace, marketplace_of
-from hits.costs import spend
 from hits.models import Assignment, Hit, HitStatus, Installation
-from hits.reconciler import reconcile
-from hits.steps import retire
+from hits.mturk.client import Marketplace, marketplace_of
+from hits.queries.costs import spend
+from hits.reconcile import retire
+from hits.reconcile.reconciler import reconcile
 from tests.factories import NOON
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import NotOffered

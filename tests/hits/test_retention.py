@@ -15,8 +15,8 @@ from annotate.services.retention import delete_expired_sessions, delete_in_batch
 from hits import tasks
 from hits.models import TaskPage
 from hits.services import retention
-from hits.services.pages import KEPT_AFTER_EXPIRY, delete_expired_pages
 from hits.services.retention import Outcome, Rule, tidy
+from hits.task_page.pages import KEPT_AFTER_EXPIRY, delete_expired_pages
 from tests.factories import NOON, ClaimFactory, TaskFactory, TaskPageFactory
 
 pytestmark = pytest.mark.django_db

@@ -13,14 +13,14 @@ from django.utils import timezone
 
 from annotate.models import Campaign, Response, Worker
 from annotate.services.responses import discard
-from hits.client import Marketplace, MarketplaceError, marketplace_of
-from hits.costs import spend
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, SyncProblem
-from hits.reconciler import reconcile
+from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
+from hits.queries.costs import spend
+from hits.reconcile.reconciler import reconcile
+from hits.reconcile.settle import settle
 from hits.services.bonuses import plan_bonus
 from hits.services.payments import take_up
 from hits.services.rejections import ask_for_rejection
-from hits.steps.settle import settle
 from qualcontrol.services import CannotReject
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign

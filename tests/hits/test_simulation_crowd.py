@@ -19,15 +19,15 @@ from annotate.models import (
     Task,
 )
 from annotate.services.campaigns import progress
-from hits.management.commands.simulate_workers import plan_of
 from hits.models import Sync, WorkerAccount
-from hits.reconciler import reconcile
-from hits.simulation.reviewer import review
-from hits.simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
-from hits.simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
-from hits.simulation.workers.hands import CARELESS_WRITERS, Crew, Hand, hands_for
-from hits.simulation.workers.linking import Linker
-from hits.simulation.workers.pages import SiteError, TaskForm
+from hits.reconcile.reconciler import reconcile
+from simulation.management.commands.simulate_workers import plan_of
+from simulation.reviewer import review
+from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
+from simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
+from simulation.workers.hands import CARELESS_WRITERS, Crew, Hand, hands_for
+from simulation.workers.linking import Linker
+from simulation.workers.pages import SiteError, TaskForm
 from tests.factories import CampaignFactory, LinkCampaignFactory, LinkTaskFactory
 from tests.hits.conftest import make_campaign
 

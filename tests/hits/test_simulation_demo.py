@@ -16,8 +16,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from pycocotools.coco import COCO
 
-from hits.simulation.folders import emptied, is_demonstration, locked
-from hits.simulation.processes import (
+from hits.local.folders import emptied, is_demonstration, locked
+from hits.local.processes import (
     MANAGE,
     Child,
     Installation,

@@ -12,13 +12,13 @@ from annotate.kinds import KINDS
 from annotate.kinds.correspondence.answers import parse
 from annotate.language.tokens import tokens
 from annotate.models import Correspondence
-from hits.simulation.checks.links import released_links, true_links
-from hits.simulation.faults import judge_of
-from hits.simulation.scenes.classes import HIDDEN, LABELS
-from hits.simulation.workers.linking import NOTHING, Linker, true_meanings
-from hits.simulation.workers.pages import LinkItem, SiteError, TaskForm, WordField, read_form
-from hits.simulation.workers.words import mentions, references
-from hits.simulation.workers.writers import Honest, Limits, Sight
+from simulation.checks.links import released_links, true_links
+from simulation.faults import judge_of
+from simulation.scenes.classes import HIDDEN, LABELS
+from simulation.workers.linking import NOTHING, Linker, true_meanings
+from simulation.workers.pages import LinkItem, SiteError, TaskForm, WordField, read_form
+from simulation.workers.words import mentions, references
+from simulation.workers.writers import Honest, Limits, Sight
 from tests.factories import LinkTaskFactory, ResponseFactory
 
 SHOWN = sorted(set(LABELS) - HIDDEN)

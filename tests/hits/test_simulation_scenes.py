@@ -12,12 +12,12 @@ from PIL import Image as Picture
 from PIL import ImageChops, ImageDraw
 
 from annotate.models import Box, Image
-from annotate.services.priming import hidden_classes, keywords
-from hits.simulation.scenes.classes import HIDDEN, LABELS
-from hits.simulation.scenes.dataset import Dataset, draw_dataset, lying
-from hits.simulation.scenes.drawings import DRAWINGS, FIR
-from hits.simulation.scenes.pen import Pen, Rect
-from hits.simulation.scenes.scene import draw_scene
+from annotate.queries.keywords import hidden_classes, keywords
+from simulation.scenes.classes import HIDDEN, LABELS
+from simulation.scenes.dataset import Dataset, draw_dataset, lying
+from simulation.scenes.drawings import DRAWINGS, FIR
+from simulation.scenes.pen import Pen, Rect
+from simulation.scenes.scene import draw_scene
 
 
 def drawn(folder: Path, *, count: int, seed: int = 1) -> Dataset:

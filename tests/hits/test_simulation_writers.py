@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotate.config import CaptionRules
+from annotate.campaign_file import CaptionRules
 from annotate.language.text import problems
-from hits.simulation.faults import fault
-from hits.simulation.scenes.classes import HIDDEN, LABELS
-from hits.simulation.workers.hands import CARELESS_WRITERS, writer_of
-from hits.simulation.workers.words import called, mentions, plural, with_article
-from hits.simulation.workers.writers import Honest, Limits, Mixer, Sight
+from simulation.faults import fault
+from simulation.scenes.classes import HIDDEN, LABELS
+from simulation.workers.hands import CARELESS_WRITERS, writer_of
+from simulation.workers.words import called, mentions, plural, with_article
+from simulation.workers.writers import Honest, Limits, Mixer, Sight
 
 RULES = CaptionRules()
 LIMITS = Limits(RULES.least_words, RULES.most_words)

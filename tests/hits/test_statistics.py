@@ -7,8 +7,15 @@ from itertools import pairwise
 import pytest
 
 from annotate.models import ResponseStatus
-from hits.charts import course_path
-from hits.statistics import MOST_STEPS, Hour, Moment, measured_pay, responses_so_far, time_left
+from hits.dashboard.charts import course_path
+from hits.queries.statistics import (
+    MOST_STEPS,
+    Hour,
+    Moment,
+    measured_pay,
+    responses_so_far,
+    time_left,
+)
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -11,11 +11,11 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import progress, recount_places
-from hits.client import Marketplace, MarketplaceError
-from hits.costs import spend
 from hits.models import Assignment, AssignmentStatus, Hit, Sync, SyncProblem
-from hits.reconciler import reconcile
-from hits.steps import reading
+from hits.mturk.client import Marketplace, MarketplaceError
+from hits.queries.costs import spend
+from hits.reconcile import reading
+from hits.reconcile.reconciler import reconcile
 from tests.hits.conftest import make_campaign
 from tests.hits.faulty_proxy import faulty_proxy
 from tests.hits.test_reconciler import work

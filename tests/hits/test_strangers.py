@@ -10,7 +10,7 @@ from annotate.kinds import KINDS
 from annotate.models import Response, Worker
 from annotate.services.campaigns import recount_places
 from hits.models import Assignment, Barring, WorkerAccount
-from hits.replies import ListedAssignment
+from hits.mturk.replies import ListedAssignment
 from hits.services.submissions import take_submission
 from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory
 from tests.hits.conftest import make_campaign

@@ -8,13 +8,13 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotate.models import CampaignStatus
+from hits.dashboard.sync_states import PATIENCE, WORTH_A_WORD, Phase, sync_state
 from hits.management.commands import sync as sync_command
 from hits.models import SILENT_AFTER, HitStatus, Sync, SyncWish
-from hits.reconciler import NotPublished, reconcile
+from hits.reconcile import run as run_module
+from hits.reconcile.ingest import ingest
+from hits.reconcile.reconciler import NotPublished, reconcile
 from hits.services.syncs import ask_for_sync
-from hits.steps import run as run_module
-from hits.steps.ingest import ingest
-from hits.sync_states import PATIENCE, WORTH_A_WORD, Phase, sync_state
 from hits.tasks import sync_campaign
 from tests.factories import NOON, CampaignFactory, HitFactory, UserFactory
 from tests.hits.conftest import make_campaign

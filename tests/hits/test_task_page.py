@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from annotate.models import Claim, Worker
 from annotate.services.campaigns import recount_places
-from hits import tokens
 from hits.models import Barring, TaskPage
-from hits.services.pages import PAGES_PER_SEAT, close_pages
+from hits.task_page import tokens
+from hits.task_page.pages import PAGES_PER_SEAT, close_pages
+from hits.task_page.tokens import TaskForm, Turn
 from hits.tasks import tell_barring
-from hits.tokens import TaskForm, Turn
 from qualcontrol.services import pause_worker
 from tests.factories import (
     NOON,

@@ -5,7 +5,7 @@ from bs4 import BeautifulSoup
 
 from annotate.models import Response
 from hits.models import Barring
-from hits.reconciler import reconcile
+from hits.reconcile.reconciler import reconcile
 from qualcontrol import services
 from tests.factories import NOON, UserFactory
 from tests.hits.conftest import make_campaign

@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from annotate.models import Response, Task, Worker
 from annotate.services.campaigns import recount_places
 from hits.models import Hit, HitStatus
-from hits.reconciler import reconcile
-from hits.steps.reading import adopt
+from hits.reconcile.reading import adopt
+from hits.reconcile.reconciler import reconcile
 from tests.factories import NOON, HitFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import work

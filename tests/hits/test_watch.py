@@ -15,14 +15,15 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 from PIL import Image as Picture
 
-from annotate import image_copies, image_files
-from annotate.background import PatientTask, hand_on
+from annotate.images import copies as image_copies
+from annotate.images import files as image_files
 from annotate.management import retry as retry_module
 from annotate.management.retry import LONGEST_PAUSE, Retry
 from annotate.models import Campaign
-from hits import reconciler
+from annotate.site.background import PatientTask, hand_on
 from hits.management.commands import sync as sync_command
 from hits.models import Sync
+from hits.reconcile import reconciler
 from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
 from tests.factories import CampaignFactory, ImageFactory

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import betaincinv
 
-from qualcontrol.estimate import estimate_share, exact_interval
+from qualcontrol.risk.estimate import estimate_share, exact_interval
 
 
 def test_without_checks_nothing_is_known():

@@ -2,7 +2,12 @@
 
 import pytest
 
-from qualcontrol.figures import figures_of, known_workers, latest_workers, ranked_workers
+from qualcontrol.queries.quality_report import (
+    figures_of,
+    known_workers,
+    latest_workers,
+    ranked_workers,
+)
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
 
 pytestmark = pytest.mark.django_db

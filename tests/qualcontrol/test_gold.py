@@ -4,8 +4,8 @@ import pytest
 
 from annotate.models import Response
 from qualcontrol import services
-from qualcontrol.figures import quality
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
+from qualcontrol.queries.quality_report import quality
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, key_of, standing_of, write
 

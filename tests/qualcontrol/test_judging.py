@@ -7,9 +7,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotate.models import ResponseStatus
 from qualcontrol import services
-from qualcontrol.agreement import agreement
-from qualcontrol.figures import quality
 from qualcontrol.models import Act, Decision, Judgement, SpotCheck
+from qualcontrol.queries.quality_report import quality
+from qualcontrol.review.agreement import agreement
 from tests.factories import CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, write
 

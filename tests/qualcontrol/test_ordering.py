@@ -5,8 +5,8 @@ from itertools import islice
 from hypothesis import given
 from hypothesis import strategies as st
 
-from qualcontrol.ordering import Pick, Queue, divergence
-from qualcontrol.risk import Crowd, Group, fit
+from qualcontrol.risk.model import Crowd, Group, fit
+from qualcontrol.risk.ranking import Pick, Queue, divergence
 
 CLEAN = [Group(worker, 0, (), unjudged=25) for worker in range(10, 50)]
 SUSPICIOUS = [Group(1, 0, (), unjudged=15), Group(1, 0, ("unlike",), unjudged=10)]

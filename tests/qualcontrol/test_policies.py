@@ -4,9 +4,9 @@ import pytest
 
 from annotate.models import Response
 from qualcontrol import services
-from qualcontrol.figures import figures_of
 from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, Standing
-from qualcontrol.risk import LEAST_BAD_VERDICTS
+from qualcontrol.queries.quality_report import figures_of
+from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, write
 

@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 from qualcontrol import services
-from qualcontrol.figures import figures_of
 from qualcontrol.models import Decision, Standing
-from qualcontrol.risk import LEAST_BAD_VERDICTS
+from qualcontrol.queries.quality_report import figures_of
+from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, write
 from tests.races import just_before_lock

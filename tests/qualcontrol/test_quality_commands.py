@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from annotate.models import Box, Response
 from qualcontrol import services
 from qualcontrol.models import Exclusion, Judgement, SpotCheck
-from qualcontrol.services import batches
+from qualcontrol.review import batches
 from tests.factories import (
     NOON,
     BoxFactory,

@@ -3,8 +3,8 @@
 import pytest
 from django.template import Context, Template
 
-from qualcontrol.estimate import Estimate
-from qualcontrol.figures import WorkerFigures
+from qualcontrol.queries.quality_report import WorkerFigures
+from qualcontrol.risk.estimate import Estimate
 from qualcontrol.templatetags.quality import busiest, moved_by, probability, share_bar
 
 

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from qualcontrol import services
-from qualcontrol.floor import FLOOR_EVERY, is_floor_turn, random_order
 from qualcontrol.models import Hold, SpotCheck
-from qualcontrol.services.items import FIRST, RANDOM, SECOND, WORTH
-from qualcontrol.services.queue import HOLD
+from qualcontrol.review.items import FIRST, RANDOM, SECOND, WORTH
+from qualcontrol.review.review_queue import HOLD
+from qualcontrol.risk.random_sample import FLOOR_EVERY, is_floor_turn, random_order
 from tests.factories import NOON, CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, standing_of, write
 

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from annotate.models import Release, Task
-from annotate.releases import ReleaseRefused
+from annotate.services.releases import ReleaseRefused
 from qualcontrol import services
 from tests.factories import (
     NOON,
@@ -157,7 +157,7 @@ def test_a_release_that_meets_a_conflict_is_made_anew(worker):
     connection.vendor == "sqlite", reason="an IMMEDIATE transaction has no conflict"
 )
 def test_a_release_that_meets_one_conflict_after_the_other_asks_to_try_again(worker, monkeypatch):
-    monkeypatch.setattr("annotate.snapshots.ATTEMPTS", 1)
+    monkeypatch.setattr("annotate.site.snapshots.ATTEMPTS", 1)
     campaign = make_campaign(worker)
 
     with (

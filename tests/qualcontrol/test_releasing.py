@@ -6,7 +6,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Release
-from annotate.releases import ReleaseRefused
+from annotate.services.releases import ReleaseRefused
 from qualcontrol import services
 from qualcontrol.models import Exclusion
 from qualcontrol.tasks import make_release

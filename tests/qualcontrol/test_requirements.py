@@ -4,7 +4,7 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
-from annotate.config import Workers
+from annotate.campaign_file import Workers
 from annotate.errors import DomainError
 from qualcontrol.requirements import qualification_requirements
 

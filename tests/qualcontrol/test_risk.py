@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from qualcontrol.cases import BLOCK_STARTS, NORMAL_AT, NORMAL_BELOW, block_of
-from qualcontrol.manners import FAMILIES
-from qualcontrol.risk import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Figure, Group, fit
+from qualcontrol.risk.failure_patterns import FAMILIES
+from qualcontrol.risk.hypotheses import BLOCK_STARTS, NORMAL_AT, NORMAL_BELOW, block_of
+from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Figure, Group, fit
 
 WORKER = 0
 # Forty others, of whose responses one in fifty is flagged.

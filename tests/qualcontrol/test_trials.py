@@ -3,10 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from annotate.config import CampaignFileError, parse_config
+from annotate.campaign_file import CampaignFileError, parse_config
 from qualcontrol import services
-from qualcontrol.figures import figures_of
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
+from qualcontrol.queries.quality_report import figures_of
 from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import judge, write
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from annotate.config import Review
+from annotate.campaign_file import Review
 from annotate.kinds import KINDS
 from qualcontrol import services
 from qualcontrol.models import Gold, SpotCheck
+from qualcontrol.pages.quality import policy_in_words
 from qualcontrol.services.exclusions import propose_exclusion
-from qualcontrol.views.quality import policy_in_words
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]

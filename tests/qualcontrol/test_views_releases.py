@@ -70,7 +70,7 @@ def test_with_a_broker_a_release_is_made_behind_the_page(client, settings, monke
     asked = []
     settings.CELERY_TASK_ALWAYS_EAGER = False
     monkeypatch.setattr(
-        "qualcontrol.views.releases.make_release.delay",
+        "qualcontrol.pages.releases.make_release.delay",
         lambda *args, **kwargs: asked.append((args, kwargs)),
     )
 

@@ -8,9 +8,9 @@ from django.urls import reverse
 from annotate.kinds import KINDS
 from annotate.models import ResponseStatus
 from qualcontrol import services
-from qualcontrol.forms import OTHER, reasons_against
 from qualcontrol.models import Decision, Exclusion, Judgement, SpotCheck
-from qualcontrol.views.review import AHEAD
+from qualcontrol.pages.forms import OTHER, reasons_against
+from qualcontrol.pages.review import AHEAD
 from tests.factories import (
     NOON,
     BoxFactory,

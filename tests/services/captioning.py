@@ -6,7 +6,7 @@ from pathlib import Path
 import requests
 from bs4 import BeautifulSoup
 
-from hits.simulation.scenes.dataset import Dataset, draw_dataset
+from simulation.scenes.dataset import Dataset, draw_dataset
 from tests.hits.marketplace_process import WorkerSession
 from tests.servers import PATIENCE
 from tests.services.installation import Installation

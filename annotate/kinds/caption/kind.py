@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from annotate.config import CampaignConfig
+from annotate.campaign_file import CampaignConfig
 from annotate.exports.records import class_names, create_in_chunks, image_record
-from annotate.image_copies import display_url
+from annotate.images.copies import display_url
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -29,7 +29,7 @@ from annotate.models import (
     Selection,
     Task,
 )
-from annotate.services.priming import keywords
+from annotate.queries.keywords import keywords
 
 
 class CaptionKind:

@@ -6,9 +6,9 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
-from annotate.config import CampaignConfig, Correspondences
+from annotate.campaign_file import CampaignConfig, Correspondences
 from annotate.errors import DomainError
-from annotate.image_copies import display_url
+from annotate.images.copies import display_url
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
 from annotate.kinds.correspondence.agreement import mean_overlaps
 from annotate.kinds.correspondence.answers import (

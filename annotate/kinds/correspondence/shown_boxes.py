@@ -5,7 +5,7 @@ from typing import Any
 
 from annotate.kinds.correspondence.boxes import NumberedBox
 from annotate.models import Box
-from annotate.services.priming import hidden_class_numbers
+from annotate.queries.keywords import hidden_class_numbers
 
 COLUMNS = ("pk", "object_class__label", "object_class__name", "is_group")
 EDGES = ("x_min", "y_min", "x_max", "y_max")

@@ -5,7 +5,7 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.config import read_config
+from annotate.campaign_file import read_config
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand
 from annotate.services.campaigns import create_campaign

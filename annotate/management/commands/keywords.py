@@ -5,7 +5,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotate.management.base import DomainCommand
 from annotate.models import Image
-from annotate.services import priming
+from annotate.queries.keywords import hidden_classes, keywords_of
 
 CHUNK = 1_000
 
@@ -27,7 +27,7 @@ class Command(DomainCommand):
 
     def handle(self, *, split: str | None, image: str | None, hidden: bool, **_: Any) -> None:
         if hidden:
-            for object_class in priming.hidden_classes():
+            for object_class in hidden_classes():
                 self.stdout.write(object_class.name)
             return
         images = Image.objects.order_by("key", "pk")
@@ -39,6 +39,6 @@ class Command(DomainCommand):
             raise CommandError("No such image. Import images with import_openimages.")
         every = images.iterator(CHUNK)
         while chunk := list(islice(every, CHUNK)):
-            keywords = priming.keywords_of(chunk)
+            keywords = keywords_of(chunk)
             for one in chunk:
                 self.stdout.write(f"{one.key}\t{', '.join(keywords[one.pk])}")

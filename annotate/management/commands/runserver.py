@@ -5,7 +5,7 @@ from django.contrib.staticfiles.management.commands.runserver import Command as 
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.secret_key import check_listening
+from annotate.site.secret_key import check_listening
 
 
 class Command(RunServer):

@@ -5,7 +5,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from annotate.management.base import DomainCommand
-from annotate.selection import DEFAULT_SAMPLE
+from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services import selections
 
 

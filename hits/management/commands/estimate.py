@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
-from hits.costs import SECONDS_PER_RESPONSE, estimate
+from hits.queries.costs import SECONDS_PER_RESPONSE, estimate
 
 
 class Command(DomainCommand):

@@ -3,7 +3,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
-from hits.simulation.processes import random_password
+from hits.local.processes import random_password
 
 
 class Command(BaseCommand):

@@ -13,9 +13,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
-from annotate.secret_key import check_listening
-from hits.simulation.folders import is_demonstration, locked
-from hits.simulation.processes import (
+from annotate.site.secret_key import check_listening
+from hits.local.folders import is_demonstration, locked
+from hits.local.processes import (
     HOST,
     MARKETPLACE_PORT,
     SITE_PORT,

@@ -8,20 +8,20 @@ from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotate.connections import drop_lost_connections
 from annotate.errors import DomainError, one_line
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.retry import Retry, log_problem
 from annotate.models import Campaign
+from annotate.pages.wording import counted
 from annotate.services.images import CopyMaker
-from annotate.wording import counted
-from hits.client import Marketplace
-from hits.endpoints import endpoint_of
-from hits.events import is_listing_due, take_events
-from hits.reconciler import reconcile
+from annotate.site.connections import drop_lost_connections
+from hits.mturk.client import Marketplace
+from hits.mturk.endpoints import endpoint_of
+from hits.reconcile.events import is_listing_due, take_events
+from hits.reconcile.reconciler import reconcile
+from hits.reconcile.run import Done
 from hits.services import retention
 from hits.services.unclaimed import close_unclaimed
-from hits.steps.run import Done
 from hits.tasks import MOVING, PAYS_FOR
 
 WISHES_EVERY = 1.0

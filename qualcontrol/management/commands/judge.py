@@ -9,8 +9,8 @@ from django.utils import timezone
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.reading.faults import Faults
 from annotate.reading.files import MalformedFile, rereadable
+from qualcontrol.review.batches import Batch
 from qualcontrol.services import judge_file
-from qualcontrol.services.batches import Batch
 
 FAULTS_NAMED = 50
 

@@ -8,8 +8,14 @@ from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
-from annotate.wording import counted
-from qualcontrol.figures import Quality, WorkerFigures, figures_of, quality, ranked_workers
+from annotate.pages.wording import counted
+from qualcontrol.queries.quality_report import (
+    Quality,
+    WorkerFigures,
+    figures_of,
+    quality,
+    ranked_workers,
+)
 from qualcontrol.services import learn, recount_standings
 
 

@@ -1,0 +1,1 @@
+"""Signing in: pages, API tokens, and limits on wrong passwords."""

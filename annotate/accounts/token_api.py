@@ -1,0 +1,87 @@
+"""The API's own sign-in: a token for a name and a password."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import authenticate
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.accounts.authentication import ApiTokenAuthentication
+from annotate.models import ApiToken
+from annotate.services.api_tokens import issue_token, withdraw_token
+
+
+class CredentialsSerializer(serializers.Serializer[Any]):
+    """Whose token, for what, and for how long."""
+
+    username = serializers.CharField(max_length=150)
+    password = serializers.CharField(trim_whitespace=False, max_length=4096)
+    name = serializers.CharField(
+        max_length=100, default="", allow_blank=True, help_text="what the token is for"
+    )
+    days = serializers.IntegerField(
+        min_value=1, required=False, help_text="how long it lasts, at most API_TOKEN_DAYS"
+    )
+
+    def validate_days(self, days: int) -> int:
+        if days > settings.API_TOKEN_DAYS:
+            raise serializers.ValidationError(f"At most {settings.API_TOKEN_DAYS}.")
+        return days
+
+
+class IssuedTokenSerializer(serializers.Serializer[Any]):
+    """A token's text, which cannot be had again, and its end."""
+
+    token = serializers.CharField()
+    expires_at = serializers.DateTimeField()
+
+
+class TokenView(APIView):
+    """POST issues a token for a name and a password; DELETE withdraws the token that signs it."""
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        # No session: one that happens to be there must not make a token without a password.
+        return [] if self._is_sign_in() else [ApiTokenAuthentication()]
+
+    def get_permissions(self) -> Sequence[Any]:
+        return [AllowAny()] if self._is_sign_in() else super().get_permissions()
+
+    def _is_sign_in(self) -> bool:
+        return self.request is not None and self.request.method == "POST"
+
+    @extend_schema(
+        operation_id="token_create", request=CredentialsSerializer, responses=IssuedTokenSerializer
+    )
+    def post(self, request: Request) -> Response:
+        """A token for the account with this name and password."""
+        form = CredentialsSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        # Django's own request: on it django-axes notes that sign-in is locked.
+        user = authenticate(
+            request._request, username=given["username"], password=given["password"]
+        )
+        if user is None:
+            raise serializers.ValidationError(
+                {"non_field_errors": ["This name and password do not belong to an account."]}
+            )
+        token, text = issue_token(
+            user=user, name=given["name"], days=given.get("days"), at=timezone.now()
+        )
+        issued = {"token": text, "expires_at": token.expires_at}
+        return Response(IssuedTokenSerializer(issued).data, headers={"Cache-Control": "no-store"})
+
+    @extend_schema(operation_id="token_withdraw", request=None, responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Withdraw the token of this request."""
+        assert isinstance(request.auth, ApiToken)
+        withdraw_token(token=request.auth, at=timezone.now())
+        return Response(status=status.HTTP_204_NO_CONTENT)

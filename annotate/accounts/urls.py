@@ -1,0 +1,12 @@
+"""Addresses of the pages about one's own account."""
+
+from django.urls import path
+
+from annotate.accounts import views
+
+app_name = "account"
+
+urlpatterns = [
+    path("tokens/", views.tokens, name="tokens"),
+    path("tokens/<int:pk>/withdraw/", views.withdraw, name="withdraw_token"),
+]

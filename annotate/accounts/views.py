@@ -1,0 +1,61 @@
+"""The page of the signed-in user's API tokens."""
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.errors import DomainError
+from annotate.models import ApiToken
+from annotate.pages.signed_in import posted, user_of
+from annotate.services.api_tokens import issue_token, withdraw_token
+
+
+class TokenForm(forms.Form):
+    """What a new token is for, and how long it lasts."""
+
+    name = forms.CharField(
+        max_length=100,
+        help_text="The program or script that uses it, for example “nightly export”.",
+    )
+    days = forms.IntegerField(min_value=1, label="Days until it ends")
+
+    def clean_days(self) -> int:
+        days: int = self.cleaned_data["days"]
+        if days > settings.API_TOKEN_DAYS:
+            raise forms.ValidationError(f"At most {settings.API_TOKEN_DAYS}.")
+        return days
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def tokens(request: HttpRequest) -> HttpResponse:
+    """The user's valid tokens, and a form that makes one. Its text is shown in the answer to the
+    form and nowhere else."""
+    user, at = user_of(request), timezone.now()
+    form = TokenForm(posted(request), initial={"days": settings.API_TOKEN_DAYS})
+    text = ""
+    if request.method == "POST" and form.is_valid():
+        _, text = issue_token(user=user, at=at, **form.cleaned_data)
+        form = TokenForm(initial={"days": settings.API_TOKEN_DAYS})
+    valid = ApiToken.objects.valid(at).filter(user=user).order_by("-created_at", "-pk")
+    context = {"tokens": valid, "form": form, "text": text}
+    status = 422 if form.errors else 200
+    return render(request, "annotate/tokens.html", context, status=status)
+
+
+@require_POST
+def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
+    """End one of the user's tokens."""
+    token = get_object_or_404(ApiToken, pk=pk, user=user_of(request))
+    try:
+        withdraw_token(token=token, at=timezone.now())
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, f"Token {token} withdrawn. Programs that use it are refused.")
+    return redirect("account:tokens")

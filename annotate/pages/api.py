@@ -1,0 +1,78 @@
+"""The API's part of the domain: releases with their files, and errors as answers.
+
+Views look up and serialise; nothing here changes anything.
+"""
+
+from typing import Any
+
+from django.db.models import Count
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+from rest_framework.views import APIView, exception_handler
+from rest_framework.viewsets import GenericViewSet
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.models import Release
+from annotate.pages.views import stream_release_file
+
+FILES = sorted({file for kind in KINDS.values() for file in kind.files})
+
+
+def handle_domain_error(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's EXCEPTION_HANDLER: a change that is not possible now is a 409."""
+    if isinstance(error, DomainError):
+        return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
+    return exception_handler(error, context)
+
+
+class ReleaseSerializer(serializers.ModelSerializer[Release]):
+    """A release, with the addresses of its files."""
+
+    campaign = serializers.CharField(source="campaign.slug", read_only=True)
+    images = serializers.IntegerField(source="image_count", read_only=True)
+    files = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Release
+        fields = ["name", "campaign", "seed", "is_partial", "created_at", "images", "files"]
+
+    def get_files(self, release: Release) -> dict[str, str]:
+        """Each file's name with its address."""
+        request = self.context.get("request")
+        return {
+            file: reverse("api-release-file", args=[release.name, file], request=request)
+            for file in KINDS[release.campaign.kind].files
+        }
+
+
+class ReleaseViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Release]):
+    """Frozen releases, the latest first."""
+
+    serializer_class = ReleaseSerializer
+    lookup_field = "name"
+    lookup_value_regex = "[-\\w]+"
+    queryset = (
+        Release.objects.select_related("campaign")
+        .annotate(image_count=Count("images"))
+        .order_by("-created_at", "-pk")
+    )
+
+
+class ReleaseFileView(APIView):
+    """A file of a release, as a download."""
+
+    @extend_schema(
+        operation_id="releases_file",
+        parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=FILES)],
+        responses={(200, "application/json"): OpenApiTypes.OBJECT},
+    )
+    def get(self, _request: Request, name: str, file: str) -> StreamingHttpResponse:
+        """The file's bytes: the same release gives the same ones for ever."""
+        return stream_release_file(name, file)

@@ -1,0 +1,121 @@
+"""Releases and their files, and the images of this installation."""
+
+import logging
+from pathlib import PurePosixPath
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db.models import Count
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_safe
+from django.views.static import serve
+
+from annotate.images import copies as image_copies
+from annotate.images.files import BrokenImage
+from annotate.kinds import KINDS
+from annotate.models import Image, Release, Role
+from annotate.pages.paging import page_of
+
+logger = logging.getLogger(__name__)
+
+
+@require_safe
+def releases(request: HttpRequest) -> HttpResponse:
+    """All releases of all campaigns, the latest first."""
+    rows = Release.objects.select_related("campaign").annotate(image_count=Count("images"))
+    rows = rows.order_by("-created_at", "-pk")
+    return render(request, "annotate/releases.html", {"page": page_of(rows, request)})
+
+
+@require_safe
+def release(request: HttpRequest, name: str) -> HttpResponse:
+    """One release: what it holds, its files, and its first images."""
+    found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+    kind = KINDS[found.campaign.kind]
+    images = found.images.select_related("task__image", "task__campaign")
+    context = {
+        "release": found,
+        "campaign": found.campaign,
+        "kind": kind,
+        "files": list(kind.files),
+        "image_count": found.images.count(),
+        "page": page_of(images.prefetch_related(*kind.released_content), request, per_page=10),
+        "baseline": Role.BASELINE,
+    }
+    return render(request, "annotate/release.html", context)
+
+
+@require_safe
+def release_file(_request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
+    """A file of the release, streamed as a download."""
+    return stream_release_file(name, file)
+
+
+CONTENT_TYPES = {".json": "application/json", ".txt": "text/plain; charset=utf-8"}
+
+
+def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
+    """The file as a streamed answer; raises Http404 for a release or file that is not there."""
+    found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+    files = KINDS[found.campaign.kind].files
+    if file not in files:
+        raise Http404(f"This release has no file {file!r}.")
+    content_type = CONTENT_TYPES[PurePosixPath(file).suffix]
+    response = StreamingHttpResponse(files[file](found), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{found.name}-{file}"'
+    return response
+
+
+@require_safe
+def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
+    """An image file as it was imported, for researchers; pages show copies of it."""
+    response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
+    patch_cache_control(response, private=True, max_age=86_400)
+    return response
+
+
+@login_not_required
+@require_safe
+def image_copy(request: HttpRequest, size: str, pk: int, code: str) -> HttpResponse | FileResponse:
+    """A copy of an image file, made now if it is not there yet. Workers see it in the marketplace's
+    frame, where nobody is signed in."""
+    image = Image.objects.exclude(file="").filter(pk=pk).first()
+    if image is None or size not in image_copies.SIZES or not image_copies.is_code_of(image, code):
+        raise Http404("There is no such image.")
+    try:
+        image_copies.make_copies(image)
+    except BrokenImage as error:
+        logger.warning("No copy of the image %s: its file %s.", image.key, error)
+        raise Http404("This image cannot be shown.") from error
+    path = image_copies.copy_path(image, size).relative_to(settings.MEDIA_ROOT)
+    response = serve(request, str(path), document_root=str(settings.MEDIA_ROOT))
+    patch_cache_control(response, public=True, max_age=86_400)
+    return response
+
+
+def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
+    """The page for an address with nothing behind it."""
+    return _error(request, 404, "Not found", "There is no page at this address.")
+
+
+def forbidden(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
+    """The page for what this user may not do."""
+    return _error(request, 403, "Not allowed", "Your account does not have permission to do this.")
+
+
+def stale_form(request: HttpRequest, **_: object) -> HttpResponse:
+    """The page for a form that was not sent from a page of this browser session."""
+    return _error(
+        request,
+        403,
+        "Form expired",
+        "This form does not belong to your current session. Go back, reload the page and send it "
+        "again. If that does not help, allow cookies for this site.",
+    )
+
+
+def _error(request: HttpRequest, status: int, title: str, message: str) -> HttpResponse:
+    context = {"title": title, "message": message}
+    return render(request, "annotate/error.html", context, status=status)

@@ -1,0 +1,38 @@
+"""Which keywords an image is shown with."""
+
+from collections.abc import Iterable
+
+from annotate.models import Box, ClassRelation, Image, ObjectClass
+from annotate.selection import hierarchy, priming
+
+
+def hidden_class_numbers() -> set[int]:
+    """The primary keys of the classes that are never shown: one query of a few hundred edges."""
+    edges = ClassRelation.objects.values_list("parent_id", "child_id", "kind", "parent__label")
+    return hierarchy.parts(hierarchy.Edge(*edge) for edge in edges.iterator())
+
+
+def hidden_classes() -> list[ObjectClass]:
+    """The classes that are never shown as keywords, by name."""
+    return list(ObjectClass.objects.filter(pk__in=hidden_class_numbers()).order_by("name"))
+
+
+def keywords(image: Image) -> list[str]:
+    """The classes of an image's verified boxes, without the hidden ones, in alphabetical order."""
+    return keywords_of([image])[image.pk]
+
+
+def keywords_of(images: Iterable[Image]) -> dict[int, list[str]]:
+    """The keywords of many images by primary key, from two queries however many they are."""
+    hidden = hidden_class_numbers()
+    names: dict[int, list[str]] = {image.pk: [] for image in images}
+    rows = (
+        Box.objects.verified()
+        .filter(image__in=names)
+        .values_list("image_id", "object_class_id", "object_class__name")
+        .distinct()
+    )
+    for image, object_class, name in rows.iterator():
+        if object_class not in hidden:
+            names[image].append(name)
+    return {image: priming.keywords(found) for image, found in names.items()}

@@ -1,0 +1,1 @@
+"""The subset selection and the priming keywords of nocaps, as plain Python."""

@@ -1,0 +1,150 @@
+"""Freezing a release: which responses to a task are in it, and that they are enough.
+
+For nocaps, 11 captions per image were collected, one of which was drawn at random as the human
+baseline and the other ten are the references (Agrawal et al. 2019, section 3.1). What becomes of
+the responses that were drawn is for the kind of task to say.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from django.db import IntegrityError, transaction
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.kinds.base import Candidate, Drawn
+from annotate.models import Campaign, Release, Response, Task
+from annotate.services.campaigns import incomplete_tasks
+from annotate.site.snapshots import SnapshotConflict, in_one_snapshot
+
+# What others than the domain itself have to settle before a release, a sentence for each matter.
+OpenQuestions = Callable[[Campaign], Sequence[str]]
+
+
+def no_questions(_campaign: Campaign) -> Sequence[str]:
+    return ()
+
+
+class ReleaseRefused(DomainError):
+    """The campaign cannot be released as it is; `missing` lists what is wanting."""
+
+    def __init__(self, message: str, missing: Sequence[str] = ()) -> None:
+        super().__init__("\n".join([message, *(f"- {line}" for line in missing)]))
+        self.missing = list(missing)
+
+
+def missing(campaign: Campaign) -> list[str]:
+    """What the campaign's tasks still lack, a line each; the first twenty, then how many more."""
+    counted = incomplete_tasks(campaign).order_by("number")
+    columns = ("number", "image__key", "subject", "has", "wanted")
+    tasks = counted.values_list(*columns)
+    kind = KINDS[campaign.kind]
+    lines = [
+        f"{f'caption {number} of ' if subject else ''}image {key} has {has} of {wanted} "
+        f"{kind.answers_name}"
+        for number, key, subject, has, wanted in tasks[:20]
+    ]
+    if len(lines) == 20 and (more := tasks.count() - 20):
+        lines.append(f"and {more} more {kind.subject_name}s")
+    return lines
+
+
+def freeze(
+    *,
+    campaign: Campaign,
+    name: str,
+    seed: int,
+    at: datetime,
+    partial: bool = False,
+    open_questions: OpenQuestions = no_questions,
+) -> Release:
+    """A release of all the campaign's complete tasks; raises ReleaseRefused.
+
+    `partial` leaves out the incomplete ones, and releases in spite of open questions. The draw
+    depends on the seed and on the responses alone. What is missing, the open questions and the
+    responses are read as they were at one moment, whatever changes meanwhile.
+    """
+
+    def make() -> Release:
+        wanting = [*missing(campaign), *open_questions(campaign)]
+        if wanting and not partial:
+            raise ReleaseRefused(f"{campaign} is not complete:", wanting)
+        release = _create(campaign, name, seed, at, is_partial=bool(wanting))
+        _fill(release)
+        return release
+
+    try:
+        return in_one_snapshot(make)
+    except SnapshotConflict as error:
+        raise ReleaseRefused(
+            f"{campaign} changed each time while the release was being saved. Please try again."
+        ) from error
+
+
+def _create(campaign: Campaign, name: str, seed: int, at: datetime, *, is_partial: bool) -> Release:
+    """The release's own row; waits for another release of this name that is being made."""
+    try:
+        with transaction.atomic():
+            return Release.objects.create(
+                name=name, campaign=campaign, seed=seed, is_partial=is_partial, created_at=at
+            )
+    except IntegrityError as error:
+        raise ReleaseRefused(
+            f"A release named {name!r} already exists. Releases cannot be changed: choose "
+            "another name."
+        ) from error
+
+
+def _fill(release: Release) -> None:
+    """Draw responses to each complete task, and copy them into the release."""
+    campaign, kind = release.campaign, KINDS[release.campaign.kind]
+    by_task = _responses_by_task(campaign)
+    tasks = [
+        task
+        for task in campaign.tasks.with_subject().order_by("number")
+        if len(by_task[task.pk]) >= task.wanted
+    ]
+    if not tasks:
+        raise ReleaseRefused(
+            f"{campaign} has no {kind.subject_name} with all its {kind.answers_name}."
+        )
+    drawn = list(_draw(tasks, by_task, release.seed))
+    kind.freeze(release, drawn, _worker_numbers(drawn))
+    _check_count(release)
+
+
+def _check_count(release: Release) -> None:
+    """Compare what was saved with what the release says of itself; raises ReleaseRefused."""
+    saved, tasks = release.images.count(), release.campaign.tasks.count()
+    if saved != tasks and not release.is_partial:
+        raise ReleaseRefused(
+            f"The release would be called complete, but has {saved} of the campaign's {tasks} "
+            f"{KINDS[release.campaign.kind].subject_name}s. Nothing was saved."
+        )
+
+
+def _responses_by_task(campaign: Campaign) -> dict[int, list[Candidate]]:
+    by_task: dict[int, list[Candidate]] = defaultdict(list)
+    rows = Response.objects.of(campaign).counting().order_by("pk")
+    content = KINDS[campaign.kind].content_column
+    for task_id, *columns in rows.values_list("task_id", "pk", "worker_id", content).iterator():
+        by_task[task_id].append(Candidate(*columns))
+    return by_task
+
+
+def _draw(
+    tasks: Iterable[Task], by_task: Mapping[int, list[Candidate]], seed: int
+) -> Iterator[Drawn]:
+    rng = random.Random(seed)
+    for task in tasks:
+        yield Drawn(task, rng.sample(by_task[task.pk], task.wanted))
+
+
+def _worker_numbers(drawn: Iterable[Drawn]) -> dict[int, int]:
+    """Numbers for the release's workers, in a random order that is kept nowhere, so that two
+    releases cannot be joined on them."""
+    workers = sorted({response.worker_id for _, responses in drawn for response in responses})
+    random.SystemRandom().shuffle(workers)
+    return {worker: number for number, worker in enumerate(workers, start=1)}

@@ -1,0 +1,1 @@
+"""What the running site needs: its keys, logs, connections, system checks and background work."""

@@ -1,0 +1,91 @@
+"""Figures as the SVG of the pages wants them: in 100 units of height, and of width."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from math import floor
+
+from hits.queries.statistics import Hour, Moment, Pay
+
+# At most so many bars of what an hour pays.
+PAY_BARS = 16
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A bar and what it stands for, in words."""
+
+    title: str
+    x: float
+    y: int
+    width: float
+    height: int
+
+
+def bars(values: Sequence[int], titles: Sequence[str]) -> list[Bar]:
+    """Bars beside each other, the highest as high as the chart."""
+    most, width = max(values, default=0) or 1, 100 / (len(values) or 1)
+    heights = [round(value / most * 100) for value in values]
+    return [
+        Bar(title, round(index * width, 3), 100 - height, round(width * 0.9, 3), height)
+        for index, (height, title) in enumerate(zip(heights, titles, strict=True))
+    ]
+
+
+def hour_bars(hours: Sequence[Hour]) -> list[Bar]:
+    """The responses of each hour."""
+    titles = [f"{hour.begins_at:%-d %b, %H:%M} UTC: {hour.responses}" for hour in hours]
+    return bars([hour.responses for hour in hours], titles)
+
+
+def course_path(moments: Sequence[Moment], *, wanted: int) -> str:
+    """The line of an SVG path through the moments, as high as the chart where nothing is missing;
+    empty without moments."""
+    if not moments:
+        return ""
+    begins = moments[0].at
+    whole = (moments[-1].at - begins).total_seconds() or 1.0
+    top = max(wanted, moments[-1].responses) or 1
+    points = [
+        f"{(moment.at - begins).total_seconds() / whole * 100:.2f} "
+        f"{100 - moment.responses / top * 100:.2f}"
+        for moment in moments
+    ]
+    return "M" + "L".join(points)
+
+
+@dataclass(frozen=True)
+class PayChart:
+    """How many responses pay how much an hour: its bars, the dollars at its right edge, and where
+    the median lies."""
+
+    bars: list[Bar]
+    end: int
+    median: float
+
+
+def pay_chart(pay: Pay) -> PayChart:
+    """What pays more than nineteen of twenty do is drawn in the last bar."""
+    most = sorted(pay.each)[floor(0.95 * (len(pay.each) - 1))]
+    width = next(width for width in _round_numbers() if most < width * PAY_BARS)
+    number = floor(most / width) + 1
+    counts = Counter(min(floor(value / width), number - 1) for value in pay.each)
+    titles = [
+        f"${place * width:,} to ${(place + 1) * width:,} an hour: {counts[place]}"
+        for place in range(number - 1)
+    ]
+    titles.append(f"${(number - 1) * width:,} an hour and more: {counts[number - 1]}")
+    end = number * width
+    return PayChart(
+        bars([counts[place] for place in range(number)], titles),
+        end,
+        round(min(99.0, float(pay.per_hour) / end * 100), 2),
+    )
+
+
+def _round_numbers() -> Iterator[int]:
+    """1, 2, 5, 10, 20, 50, and so on."""
+    for power in count():
+        for digit in (1, 2, 5):
+            yield digit * 10**power

@@ -1,0 +1,136 @@
+"""What a campaign wants of a person next, the most pressing first."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign, CampaignStatus
+from annotate.pages.wording import counted
+from annotate.services.campaigns import Progress
+from hits.models import Sync
+from hits.queries.costs import Spend, estimate, seat_cost
+from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """A sentence, and the page where it is done; no page where a button here does it."""
+
+    sentence: str
+    label: str = ""
+    address: str = ""
+    is_problem: bool = False
+
+
+def next_steps(
+    campaign: Campaign,
+    *,
+    progress: Progress,
+    spend: Spend,
+    open_checks: int,
+    last_sync: Sync | None,
+) -> list[NextStep]:
+    """The steps, none of them where the campaign goes on by itself."""
+    if campaign.status == CampaignStatus.DRAFT:
+        return [_publish(campaign)]
+    steps = [
+        *_halted(campaign, progress, spend, last_sync),
+        *_to_decide(campaign),
+        *_to_review(campaign, open_checks),
+    ]
+    return steps or _at_the_end(campaign, progress)
+
+
+def _publish(campaign: Campaign) -> NextStep:
+    kind, cost = KINDS[campaign.kind], estimate(campaign)
+    return NextStep(
+        f"Nothing is published yet. Estimated cost of {cost.responses:,} {kind.answers_name}: "
+        f"${cost.total:,.2f}, including fees.",
+        "Publish campaign …",
+        reverse("hits:publish", args=[campaign.slug]),
+    )
+
+
+def _halted(
+    campaign: Campaign, progress: Progress, spend: Spend, last_sync: Sync | None
+) -> list[NextStep]:
+    steps = []
+    if last_sync is not None and last_sync.error:
+        steps.append(NextStep(_what_failed(last_sync), "Show errors", "#sync", is_problem=True))
+    if campaign.status == CampaignStatus.PAUSED:
+        address = reverse("hits:publish", args=[campaign.slug])
+        steps.append(
+            NextStep(
+                "The campaign is paused and gets no new workers.", "Resume campaign …", address
+            )
+        )
+    missing = progress.wanted - progress.submitted
+    is_spent = not spend.open and spend.left < seat_cost(campaign)
+    if campaign.status == CampaignStatus.RUNNING and missing > 0 and is_spent:
+        kind = KINDS[campaign.kind]
+        steps.append(
+            NextStep(
+                f"The budget is used up. {kind.answers_name.capitalize()} missing: {missing:,}.",
+                "Create a partial release",
+                reverse("qualcontrol:releases", args=[campaign.slug]),
+                is_problem=True,
+            )
+        )
+    return steps
+
+
+def _what_failed(sync: Sync) -> str:
+    if not sync.problems:
+        return "The last sync failed; this page may be out of date."
+    failed = counted(sync.problems, "thing")
+    return f"The last sync could not deal with {failed}. The next sync tries again."
+
+
+def _to_decide(campaign: Campaign) -> list[NextStep]:
+    proposals = Proposal.objects.open().filter(campaign=campaign).count()
+    appeals = Appeal.objects.open().filter(exclusion__campaign=campaign).count()
+    wait = []
+    if proposals:
+        wait.append(f"{counted(proposals, 'worker is', 'workers are')} proposed for exclusion")
+    if appeals:
+        wait.append(f"{counted(appeals, 'appeal needs', 'appeals need')} an answer")
+    if not wait:
+        return []
+    address = reverse("qualcontrol:quality", args=[campaign.slug])
+    return [NextStep(f"{' and '.join(wait)}.", "Review decisions", address)]
+
+
+def _to_review(campaign: Campaign, open_checks: int) -> list[NextStep]:
+    if not open_checks:
+        return []
+    kind = KINDS[campaign.kind]
+    what = counted(open_checks, f"{kind.answer_name} needs", f"{kind.answers_name} need")
+    address = reverse("qualcontrol:queue", args=[campaign.slug])
+    sentence = f"{what} review."
+    if workers := waiting_for_verdicts(campaign).count():
+        sentence += f" {counted(workers, 'worker is', 'workers are')} waiting for it."
+    return [NextStep(sentence, "Review", address)]
+
+
+def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:
+    if progress.complete < progress.tasks or not progress.tasks:
+        return []
+    if not campaign.releases.filter(is_partial=False).exists():
+        kind = KINDS[campaign.kind]
+        return [
+            NextStep(
+                f"Every {kind.subject_name} has all its {kind.answers_name}, and all required "
+                "checks are done.",
+                "Create a release",
+                reverse("qualcontrol:releases", args=[campaign.slug]),
+            )
+        ]
+    if campaign.status != CampaignStatus.FINISHED:
+        return [
+            NextStep(
+                "The campaign is complete and released. Use “Finish campaign” to close it "
+                "permanently."
+            )
+        ]
+    return []

@@ -1,0 +1,243 @@
+"""The researcher's pages: campaigns, how each is doing, and the buttons that move it."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.models import Campaign, CampaignStatus, Response
+from annotate.pages.paging import page_of
+from annotate.pages.signed_in import posted, user_of
+from annotate.services.campaigns import create_campaign, progress
+from annotate.site.background import hand_on
+from hits.dashboard.charts import course_path, hour_bars, pay_chart
+from hits.dashboard.forms import CampaignFileForm
+from hits.dashboard.next_steps import next_steps
+from hits.dashboard.sync_states import sync_state
+from hits.mturk.endpoints import endpoint_of
+from hits.queries.costs import estimate, seat_cost, spend
+from hits.queries.statistics import (
+    assignments_at_work,
+    measured_pay,
+    overviews,
+    responses_per_hour,
+    responses_so_far,
+    time_left,
+)
+from hits.services import lifecycle
+from hits.services.rejections import ask_for_rejection
+from hits.services.syncs import ask_for_sync
+from hits.tasks import sync_campaign
+from qualcontrol.models import SpotCheck
+from qualcontrol.pages.forms import ReasonForm, RejectionForm
+from qualcontrol.queries.quality_report import figures_of, known_workers, latest_workers
+from qualcontrol.services import exclude_worker, exclusion_preview
+
+MOST_ACTIVE = 8
+MOST_PROBLEMS = 20
+
+
+@require_safe
+def campaigns(request: HttpRequest) -> HttpResponse:
+    """All campaigns, the latest first."""
+    rows = Campaign.objects.annotate(release_count=Count("releases"))
+    rows = rows.order_by("-created_at", "-pk")
+    page = page_of(rows, request, per_page=25)
+    numbers = overviews(page)
+    found = [(campaign, numbers[campaign.pk]) for campaign in page]
+    return render(request, "hits/dashboard_campaigns.html", {"page": page, "campaigns": found})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_campaign(request: HttpRequest) -> HttpResponse:
+    """A draft campaign from a campaign file, which is pasted or uploaded."""
+    form = CampaignFileForm(posted(request), request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            campaign = create_campaign(
+                config=form.cleaned_data["config"],
+                endpoint=settings.MTURK_ENDPOINT,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"Draft {campaign} created. Check its cost, then publish it.")
+            return redirect(campaign)
+    status = 422 if form.errors else 200
+    return render(request, "hits/dashboard_new.html", {"form": form}, status=status)
+
+
+@require_safe
+def campaign(request: HttpRequest, slug: str) -> HttpResponse:
+    """How one campaign is doing."""
+    found = get_object_or_404(
+        Campaign.objects.select_related("selection", "caption_set"), slug=slug
+    )
+    at = timezone.now()
+    hours, so_far = responses_per_hour(found, at=at), responses_so_far(found, at=at)
+    numbers, money, pay = progress(found), spend(found), measured_pay(found)
+    open_checks, last_sync = SpotCheck.objects.of(found).open().count(), found.syncs.first()
+    missing = max(0, numbers.wanted - numbers.submitted)
+    left = time_left(hours, missing=missing) if found.status == CampaignStatus.RUNNING else None
+    context = {
+        "campaign": found,
+        "progress": numbers,
+        "being_written": assignments_at_work(found) * found.config.hit.images,
+        "steps": next_steps(
+            found, progress=numbers, spend=money, open_checks=open_checks, last_sync=last_sync
+        ),
+        "so_far": so_far,
+        "course": course_path(so_far, wanted=numbers.wanted),
+        "missing": missing,
+        "complete_at": at + left if left else None,
+        "spend": money,
+        "pay": pay,
+        "pay_chart": pay_chart(pay) if pay else None,
+        "hours": hours,
+        "hour_bars": hour_bars(hours),
+        "busiest": max(hour.responses for hour in hours),
+        "workers": figures_of(found, latest_workers(found, most=MOST_ACTIVE)),
+        "open_checks": open_checks,
+        "last_sync": last_sync,
+        "sync_problems": found.sync_problems.all()[:MOST_PROBLEMS],
+        "sync_state": sync_state(found, at=at),
+        "releases": found.releases.all()[:5],
+    }
+    return render(request, "hits/dashboard_campaign.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def publish(request: HttpRequest, slug: str) -> HttpResponse:
+    """What publishing costs, and the button that does it."""
+    found = get_object_or_404(Campaign, slug=slug)
+    if request.method == "POST":
+        try:
+            lifecycle.publish(campaign=found, confirmed=request.POST.get("confirmed") == "yes")
+        except DomainError as error:
+            messages.warning(request, str(error))
+            return redirect("hits:publish", slug)
+        return _sync(request, found)
+    context = {
+        "campaign": found,
+        "estimate": estimate(found),
+        "spend": spend(found),
+        "marketplace": endpoint_of(found.endpoint),
+    }
+    return render(request, "hits/dashboard_publish.html", context)
+
+
+@require_POST
+def pause(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take no new workers for now."""
+    return _move(request, slug, lifecycle.pause)
+
+
+@require_POST
+def finish(request: HttpRequest, slug: str) -> HttpResponse:
+    """End the campaign."""
+    return _move(request, slug, lifecycle.finish)
+
+
+def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
+    found = get_object_or_404(Campaign, slug=slug)
+    try:
+        service(campaign=found)
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return redirect(found)
+    return _sync(request, found)
+
+
+@require_POST
+def sync(request: HttpRequest, slug: str) -> HttpResponse:
+    """Reconcile the campaign with its marketplace now."""
+    return _sync(request, get_object_or_404(Campaign, slug=slug))
+
+
+@require_safe
+def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where a sync that was asked for stands: the part of the campaign's page that keeps itself up
+    to date. Empty where the campaign is in step."""
+    found = get_object_or_404(Campaign, slug=slug)
+    context = {"campaign": found, "sync_state": sync_state(found, at=timezone.now())}
+    return render(request, "hits/dashboard_sync.html", context)
+
+
+def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
+    """Request a sync, which runs in the background: in a Celery worker if there is a broker,
+    otherwise in `sync --watch`."""
+    try:
+        ask_for_sync(campaign=found, at=timezone.now())
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        if not settings.CELERY_TASK_ALWAYS_EAGER:
+            hand_on(sync_campaign, found.pk)
+    return redirect(found)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """What excluding a worker discards and what replacing it costs, and the form that does it."""
+    found = get_object_or_404(Campaign, slug=slug)
+    worker = get_object_or_404(known_workers(found), pseudonym=pseudonym)
+    form = ReasonForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            discarded = exclude_worker(
+                campaign=found,
+                worker=worker,
+                reason=form.cleaned_data["reason"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            messages.warning(request, str(error))
+        else:
+            answers = KINDS[found.kind].answers_name
+            messages.success(request, f"{worker} is excluded; {answers} discarded: {discarded}.")
+        return redirect("qualcontrol:worker", slug, pseudonym)
+    context = {
+        "campaign": found,
+        "worker": worker,
+        "preview": exclusion_preview(campaign=found, worker=worker, seat_cost=seat_cost(found)),
+        "spend": spend(found),
+        "form": form,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "hits/dashboard_exclude.html", context, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Ask for the rejection of a discarded response's assignment, with a reason."""
+    found = get_object_or_404(Campaign, slug=slug)
+    responses = Response.objects.of(found).select_related(
+        "worker", "task__image", *KINDS[found.kind].content
+    )
+    response = get_object_or_404(responses, pk=pk)
+    form = RejectionForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            ask_for_rejection(
+                response=response,
+                reason=form.cleaned_data["reason"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            messages.warning(request, str(error))
+        else:
+            messages.success(request, "Rejection scheduled for the next sync.")
+        return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
+    context = {"campaign": found, "response": response, "form": form}
+    status = 422 if form.errors else 200
+    return render(request, "hits/dashboard_reject.html", context, status=status)

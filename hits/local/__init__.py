@@ -1,0 +1,1 @@
+"""Both sites as processes on one machine."""

@@ -1,0 +1,1 @@
+"""The marketplace's API as this product calls it, without our tables."""

@@ -1,0 +1,277 @@
+"""The marketplace as this product uses it: the few calls that it makes, and what it reads of them.
+
+A call that botocore repeated may find that the first attempt took effect: creating calls carry a
+token that the database already holds, and deciding calls then learn what the decision was.
+"""
+
+import logging
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from itertools import chain
+from typing import Any
+
+from django.conf import settings
+
+from annotate.models import Campaign
+from hits.mturk import replies
+from hits.mturk.connection import PAGE, Connection, MarketplaceError, StrangeReply, checked, strange
+from hits.mturk.endpoints import WrongEndpoint, endpoint_of
+from hits.mturk.replies import CreatedHit, ListedAssignment, ListedHit, SentBonus
+
+log = logging.getLogger(__name__)
+
+__all__ = ["Marketplace", "MarketplaceError", "StrangeReply", "marketplace_of"]
+
+ALL_STATUSES = ["Submitted", "Approved", "Rejected"]
+
+
+class Marketplace(Connection):
+    """A campaign's marketplace, as far as this product uses it; every method may raise
+    MarketplaceError."""
+
+    def balance(self) -> Decimal:
+        return self._ask(replies.Balance, "get_account_balance").available
+
+    def hits(self) -> Iterator[ListedHit]:
+        """Every HIT of the account that was not deleted; see `hit_pages`."""
+        return chain.from_iterable(self.hit_pages())
+
+    def hit_pages(self) -> Iterator[list[ListedHit]]:
+        """Every HIT of the account that was not deleted, page by page. One whose entry cannot be
+        used is left out: `hit` tells what is wrong with it."""
+        for page in self._pages("list_hits", "HITs"):
+            yield list(_readable(page))
+
+    def assignments(
+        self, hit_id: str, *, most: int | None = None
+    ) -> Iterator[ListedAssignment | StrangeReply]:
+        """Every assignment of the HIT that was submitted, decided or not; for each whose entry
+        cannot be used, the error that says why. `most` is how many there are, where that is known:
+        no page is asked for after that many, as the last page of a list has a token, too."""
+        items = 0
+        for page in self._pages(
+            "list_assignments_for_hit",
+            "Assignments",
+            HITId=hit_id,
+            AssignmentStatuses=ALL_STATUSES,
+        ):
+            for item in page:
+                yield self._assignment_of(hit_id, item)
+            items += len(page)
+            if most is not None and items >= most:
+                return
+
+    def _assignment_of(self, hit_id: str, item: Any) -> ListedAssignment | StrangeReply:
+        operation = "list_assignments_for_hit"
+        try:
+            listed = checked(ListedAssignment, item, operation)
+        except StrangeReply as error:
+            return error
+        if listed.hit_id != hit_id:
+            return strange(operation, "an assignment is one of another HIT")
+        return listed
+
+    def assignment(self, assignment_id: str) -> ListedAssignment:
+        listed = self._ask(
+            replies.OneAssignment, "get_assignment", AssignmentId=assignment_id
+        ).assignment
+        if listed.assignment_id != assignment_id:
+            raise strange("get_assignment", "it is about another assignment")
+        return listed
+
+    def hit(self, hit_id: str) -> ListedHit:
+        listed = self._ask(replies.OneHit, "get_hit", HITId=hit_id).hit
+        if listed.hit_id != hit_id:
+            raise strange("get_hit", "it is about another HIT")
+        return listed
+
+    def hit_type(self, **properties: Any) -> str:
+        """The id of the HIT type with these properties; the same ones give the same id."""
+        return self._ask(replies.MadeHitType, "create_hit_type", **properties).hit_type_id
+
+    def create_hit(
+        self,
+        *,
+        hit_type_id: str,
+        seats: int,
+        lifetime_seconds: int,
+        question: str,
+        annotation: str,
+        token: str,
+    ) -> CreatedHit:
+        """The HIT that carries this token, made now or by an earlier call."""
+        try:
+            return self._ask(
+                replies.MadeHit,
+                "create_hit_with_hit_type",
+                HITTypeId=hit_type_id,
+                MaxAssignments=seats,
+                LifetimeInSeconds=lifetime_seconds,
+                Question=question,
+                RequesterAnnotation=annotation,
+                UniqueRequestToken=token,
+            ).hit
+        except MarketplaceError as error:
+            named = re.search(r"HIT with ID \W?([A-Z0-9]{1,64})", str(error))
+            if "HitAlreadyExists" in error.code and named:
+                return CreatedHit(HITId=named[1])
+            raise
+
+    def send_events(
+        self, *, hit_type_id: str, queue_url: str, event_types: Sequence[str], version: str
+    ) -> None:
+        """Have what happens to HITs of the type sent to an SQS queue."""
+        self._call(
+            "update_notification_settings",
+            HITTypeId=hit_type_id,
+            Notification={
+                "Destination": queue_url,
+                "Transport": "SQS",
+                "Version": version,
+                "EventTypes": list(event_types),
+            },
+            Active=True,
+        )
+
+    def stop_events(self, hit_type_id: str) -> None:
+        """Have no events of the type sent any more."""
+        self._call("update_notification_settings", HITTypeId=hit_type_id, Active=False)
+
+    def expire_hit(self, hit_id: str) -> None:
+        """Take the HIT from new workers; those at work may finish. Any time in the past expires it
+        now; an hour ago is in the past there, too, when our clock is ahead."""
+        past = datetime.now(UTC) - timedelta(hours=1)
+        try:
+            self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=past)
+        except MarketplaceError as error:
+            # It has been told the same before.
+            if "idempotency" not in str(error).lower():
+                raise
+
+    def delete_hit(self, hit_id: str) -> None:
+        """Delete a HIT whose work is decided; one that is gone already is fine."""
+        try:
+            self._call("delete_hit", HITId=hit_id)
+        except MarketplaceError as error:
+            if not error.says_gone:
+                raise
+
+    def approve(self, assignment_id: str) -> None:
+        self._call("approve_assignment", AssignmentId=assignment_id)
+
+    def reject(self, assignment_id: str, reason: str) -> None:
+        self._call("reject_assignment", AssignmentId=assignment_id, RequesterFeedback=reason)
+
+    def send_bonus(
+        self, *, worker_id: str, assignment_id: str, amount: Decimal, reason: str, token: str
+    ) -> None:
+        """Pay a bonus once for this token, however often it is called."""
+        try:
+            self._call(
+                "send_bonus",
+                WorkerId=worker_id,
+                AssignmentId=assignment_id,
+                BonusAmount=str(amount),
+                Reason=reason,
+                UniqueRequestToken=token,
+            )
+        except MarketplaceError as error:
+            if "idempotency" not in str(error).lower():
+                raise
+
+    def bonuses(self, assignment_id: str) -> list[SentBonus]:
+        """The bonuses that were paid for the assignment."""
+        operation = "list_bonus_payments"
+        pages = self._pages(operation, "BonusPayments", AssignmentId=assignment_id)
+        return [checked(SentBonus, item, operation) for item in chain.from_iterable(pages)]
+
+    def qualification_type(self, *, name: str, description: str) -> str:
+        """The id of our qualification type of this name, made if there is none. A name that was
+        just made may not be listed yet, so making comes first and looking second."""
+        try:
+            return self._ask(
+                replies.MadeQualificationType,
+                "create_qualification_type",
+                Name=name,
+                Description=description,
+                QualificationTypeStatus="Active",
+            ).made.type_id
+        except MarketplaceError as error:
+            if "already created a QualificationType" not in str(error):
+                raise
+        operation = "list_qualification_types"
+        pages = self._pages(
+            operation,
+            "QualificationTypes",
+            Query=name,
+            MustBeRequestable=False,
+            MustBeOwnedByCaller=True,
+        )
+        for item in chain.from_iterable(pages):
+            if isinstance(item, dict) and item.get("Name") == name:
+                return checked(replies.QualificationType, item, operation).type_id
+        raise MarketplaceError(
+            f"The marketplace has a qualification type {name!r} but does not list it yet; "
+            "synchronise again in a minute."
+        )
+
+    def grant(self, *, qualification_type_id: str, worker_id: str) -> None:
+        """Give the worker the qualification, without a message to them; somebody whom the
+        marketplace does not know is left out."""
+        try:
+            self._call(
+                "associate_qualification_with_worker",
+                QualificationTypeId=qualification_type_id,
+                WorkerId=worker_id,
+                IntegerValue=1,
+                SendNotification=False,
+            )
+        except MarketplaceError as error:
+            if not error.says_no_worker:
+                raise
+
+    def revoke(self, *, qualification_type_id: str, worker_id: str) -> None:
+        """Take the qualification from the worker; who does not have it is left as they are."""
+        try:
+            self._call(
+                "disassociate_qualification_from_worker",
+                QualificationTypeId=qualification_type_id,
+                WorkerId=worker_id,
+            )
+        except MarketplaceError as error:
+            if "QualificationDoesNotExist" not in error.code and not error.says_no_worker:
+                raise
+
+    def notify(self, *, worker_ids: Sequence[str], subject: str, text: str) -> list[str]:
+        """Write to workers; returns the ids of those it did not reach."""
+        failed: list[str] = []
+        for start in range(0, len(worker_ids), PAGE):
+            reply = self._ask(
+                replies.Notified,
+                "notify_workers",
+                Subject=subject,
+                MessageText=text,
+                WorkerIds=list(worker_ids[start : start + PAGE]),
+            )
+            failed += [each.worker_id for each in reply.not_reached]
+        return failed
+
+
+def _readable(items: list[Any]) -> Iterator[ListedHit]:
+    for item in items:
+        try:
+            yield checked(ListedHit, item, "list_hits")
+        except StrangeReply as error:
+            log.debug("A HIT is passed over: %s", error)
+
+
+def marketplace_of(campaign: Campaign) -> Marketplace:
+    """The campaign's marketplace; raises WrongEndpoint if this installation talks to another."""
+    if campaign.endpoint != settings.MTURK_ENDPOINT:
+        raise WrongEndpoint(
+            f"{campaign} belongs to the marketplace {campaign.endpoint!r}, but MTURK_ENDPOINT is "
+            f"{settings.MTURK_ENDPOINT!r}. Nothing was sent."
+        )
+    return Marketplace(endpoint_of(campaign.endpoint))

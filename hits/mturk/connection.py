@@ -1,0 +1,263 @@
+"""Calls to the marketplace's API: boto3's client, configured once, and what its errors mean.
+
+botocore repeats calls on throttling, server errors and lost connections. Every reply is checked by
+a model of `replies`. A reply that does not pass is a StrangeReply, which is a MarketplaceError like
+a refusal: no caller meets a KeyError or a text that the database cannot store.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import boto3
+import botocore.session
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
+from botocore.utils import parse_timestamp
+from django.conf import settings
+from pydantic import ValidationError
+
+from annotate.errors import DomainError
+from hits.mturk import replies
+from hits.mturk.endpoints import Endpoint
+from hits.mturk.replies import Reply
+
+if TYPE_CHECKING:
+    from mypy_boto3_mturk import MTurkClient
+
+PAGE = 100
+# 200,000 HITs, ten times those of nocaps. A list that goes on after that does not end.
+MOST_PAGES = 2_000
+WORKER_ID = re.compile(r"\bA[A-Z0-9]{9,}\b")
+LONGEST_MESSAGE = 500
+STRANGE = "StrangeBody"
+# The Date header has whole seconds, and a reply takes a moment to arrive.
+LEAST_SKEW = timedelta(seconds=5)
+NO_ANSWER = "NoAnswer"
+# In codes of errors that any other call would meet as well.
+GENERAL = (
+    NO_ANSWER,
+    "Throttl",
+    "RequestLimitExceeded",
+    "AccessDenied",
+    "NotAuthorized",
+    "BadCredential",
+    "UnrecognizedClient",
+    "InvalidSignature",
+    "IncompleteSignature",
+    "MissingAuthentication",
+    "InvalidClientTokenId",
+    "ExpiredToken",
+)
+
+Checked = TypeVar("Checked", bound=Reply)
+
+
+class MarketplaceError(DomainError):
+    """The marketplace refused a call, or could not be reached; `code` is its own error code."""
+
+    def __init__(self, message: str, code: str = "", *, is_refusal: bool = False) -> None:
+        super().__init__(message)
+        self.code = code
+        # The marketplace did nothing, as it said; after other errors the call may have worked.
+        self.is_refusal = is_refusal
+
+    @property
+    def is_general(self) -> bool:
+        """Any other call would fail now as well."""
+        return any(name in self.code for name in GENERAL)
+
+    @property
+    def says_gone(self) -> bool:
+        """What we asked about is deleted, or was never there."""
+        return "DoesNotExist" in self.code or self.says_disposed
+
+    @property
+    def says_disposed(self) -> bool:
+        """The HIT that we asked about was there, and is deleted."""
+        return self.is_refusal and "in the state 'Disposed'" in str(self)
+
+    @property
+    def says_wrong_state(self) -> bool:
+        """What we asked for was done before, or cannot be done any more."""
+        return "InvalidAssignmentState" in self.code or "InvalidHITState" in self.code
+
+    @property
+    def says_no_worker(self) -> bool:
+        """There is no such worker, as may be where their work was collected elsewhere."""
+        return "parameter WorkerId" in str(self) or "'workerId'" in str(self)
+
+    @property
+    def says_no_funds(self) -> bool:
+        """The requester's account does not hold enough for the call."""
+        return "InsufficientFunds" in self.code or "insufficient funds" in str(self).lower()
+
+
+class StrangeReply(MarketplaceError):
+    """The marketplace replied something that cannot be used; the call may have taken effect."""
+
+
+@lru_cache(maxsize=8)
+def _boto3_client(
+    url: str, _access_key: str, *, attempts: int, connect_timeout: float, read_timeout: float
+) -> "MTurkClient":
+    """A client for this address and requester. Making one reads the whole service model, which
+    takes longer than a call; clients may be shared by threads."""
+    session = botocore.session.get_session()
+    parsers = session.get_component("response_parser_factory")
+    parsers.set_parser_defaults(timestamp_parser=_timestamp)
+    client = boto3.session.Session(botocore_session=session).client(
+        "mturk",
+        region_name="us-east-1",
+        endpoint_url=url,
+        config=Config(
+            retries={"mode": "standard", "total_max_attempts": attempts},
+            connect_timeout=connect_timeout,
+            read_timeout=read_timeout,
+        ),
+    )
+    client.meta.events.register("before-parse.mturk", _check_body)
+    return client
+
+
+def _timestamp(value: Any) -> Any:
+    """The time, or what came in its place: botocore would refuse a whole page for one bad time."""
+    try:
+        return parse_timestamp(value)
+    except Exception:
+        return value
+
+
+def _check_body(
+    response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any
+) -> None:
+    """Note a successful reply that is no JSON object: botocore reads such a body, the error page
+    of a proxy for example, as a reply without members, which most calls answer anyway."""
+    body = response_dict["body"]
+    if response_dict["status_code"] >= 300 or not body:
+        return
+    try:
+        is_object = isinstance(json.loads(body), dict)
+    except (ValueError, RecursionError):
+        is_object = False
+    if not is_object:
+        customized_response_dict[STRANGE] = True
+
+
+class Connection:
+    """Calls to one marketplace as one requester; every method may raise MarketplaceError.
+
+    `calls` counts the calls made, repeats included; `after_call` is told of each one that was
+    answered."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.calls = 0
+        self.after_call: Callable[[], None] = lambda: None
+        # How far the marketplace's clock is ahead of ours, as its last reply said.
+        self.skew = timedelta()
+        try:
+            self._client = _boto3_client(
+                endpoint.url,
+                os.environ.get("AWS_ACCESS_KEY_ID", ""),
+                attempts=settings.MTURK_MAX_ATTEMPTS,
+                connect_timeout=settings.MTURK_CONNECT_TIMEOUT,
+                read_timeout=settings.MTURK_READ_TIMEOUT,
+            )
+        except BotoCoreError as error:
+            raise MarketplaceError(f"No client of {endpoint.url} can be made: {error}") from error
+
+    def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        try:
+            answer = getattr(self._client, operation)(**arguments)
+        except ClientError as error:
+            raise self._refused(operation, error) from error
+        except ParamValidationError as error:
+            raise MarketplaceError(
+                f"{operation} was not sent: {_without_workers(str(error))}", is_refusal=True
+            ) from error
+        except BotoCoreError as error:
+            self.calls += 1
+            raise MarketplaceError(
+                f"The marketplace at {self.endpoint.url} did not answer {operation}: {error}",
+                NO_ANSWER,
+            ) from error
+        except Exception as error:
+            # botocore's parser raises whatever a strange reply makes it stumble over.
+            self.calls += 1
+            raise strange(operation, "it cannot be parsed") from error
+        if not isinstance(answer, dict) or STRANGE in answer:
+            self.calls += 1
+            raise strange(operation, "it is not a JSON object")
+        metadata = answer["ResponseMetadata"]
+        self.calls += 1 + metadata.get("RetryAttempts", 0)
+        self._note_clock(metadata.get("HTTPHeaders", {}).get("date", ""))
+        self.after_call()
+        return answer
+
+    def _refused(self, operation: str, error: ClientError) -> MarketplaceError:
+        metadata = error.response.get("ResponseMetadata", {})
+        self.calls += 1 + metadata.get("RetryAttempts", 0)
+        told: dict[str, Any] = {**error.response.get("Error", {}), **error.response}
+        code = str(told.get("TurkErrorCode") or told.get("Code", ""))[:100]
+        message = _without_workers(replies.storable(str(told.get("Message", ""))))
+        return MarketplaceError(
+            f"The marketplace refused {operation}: {message[:LONGEST_MESSAGE]}",
+            replies.storable(code),
+            is_refusal=400 <= metadata.get("HTTPStatusCode", 0) < 500,
+        )
+
+    def _note_clock(self, date: str) -> None:
+        try:
+            skew = parsedate_to_datetime(date) - datetime.now(UTC)
+        except (TypeError, ValueError):
+            return
+        self.skew = skew if abs(skew) >= LEAST_SKEW else timedelta()
+
+    def _ask(self, model: type[Checked], operation: str, **arguments: Any) -> Checked:
+        """The checked reply to a call; raises StrangeReply."""
+        return checked(model, self._call(operation, **arguments), operation)
+
+    def _pages(self, operation: str, key: str, **arguments: Any) -> Iterator[list[Any]]:
+        """The items of a list, page by page, until a page is empty or comes without a token.
+        Raises StrangeReply where a page is no list, or the list leads back to an earlier page or
+        has no end."""
+        seen: set[str] = set()
+        token: str | None = None
+        while True:
+            extra = {"NextToken": token} if token else {}
+            page = self._call(operation, MaxResults=PAGE, **arguments, **extra)
+            items, token = page.get(key), page.get("NextToken")
+            if not isinstance(items, list) or not isinstance(token, str | None):
+                raise strange(operation, f"it has no list of {key}")
+            yield items
+            if not token or not items:
+                return
+            if token in seen:
+                raise strange(operation, "the list leads back to an earlier page")
+            if len(seen) >= MOST_PAGES:
+                raise strange(operation, f"the list goes on after {MOST_PAGES} pages")
+            seen.add(token)
+
+
+def _without_workers(message: str) -> str:
+    """The message without worker ids, which some name: it ends up on pages and in logs."""
+    return WORKER_ID.sub("(a worker)", message)
+
+
+def checked(model: type[Checked], value: Any, operation: str) -> Checked:
+    """The reply, or a part of it, as the model has it; raises StrangeReply."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise strange(operation, replies.in_words(error)) from error
+
+
+def strange(operation: str, why: str) -> StrangeReply:
+    """The error for a reply that cannot be used, and why."""
+    return StrangeReply(f"The marketplace's reply to {operation} cannot be used: {why}.")

@@ -1,0 +1,1 @@
+"""What pages, the API and commands read about a campaign."""

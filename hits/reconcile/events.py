@@ -1,0 +1,175 @@
+"""Ingest by events: what the marketplace's queue says happened, as hints where to look.
+
+An event proves nothing: it may be late, out of order, or come twice. So the HITs that events name
+are read from the marketplace by the reconciler's own ingest, and a message is deleted only after
+what it led to is stored here. All HITs are listed as well, but less often.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from annotate.errors import DomainError
+from annotate.models import Campaign
+from hits.models import Hit, HitType, Listing, Notice, Sync
+from hits.mturk import sqs
+from hits.mturk.replies import storable
+from hits.mturk.sqs import Malformed, Message, Notification, QueueUnreachable
+from hits.reconcile.ingest import ingest
+from hits.reconcile.reconciler import reconcile
+from hits.reconcile.run import HIT_NAME
+
+log = logging.getLogger(__name__)
+
+# SQS keeps a message for 14 days at most; a repeat cannot come later than that.
+NOTICES_ARE_KEPT = timedelta(days=15)
+
+
+@dataclass
+class Hints:
+    """What a campaign's events lead to: HITs to read, or, where they name one that we do not know
+    yet, everything."""
+
+    hits: set[str] = field(default_factory=set)
+    is_whole: bool = False
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was taken from the queue. Where it is not `complete`, events may have been missed."""
+
+    messages: int = 0
+    ingested: int = 0
+    complete: bool = True
+
+
+def take_events(*, at: datetime) -> Taken:
+    """Read the HITs that the queue's messages name, of every campaign, then delete the messages.
+    Without a queue there is nothing to take."""
+    if not settings.MTURK_NOTIFICATION_QUEUE_URL:
+        return Taken()
+    received, complete = _receive(at)
+    about = _campaigns_of(received)
+    hints: dict[int, Hints] = defaultdict(Hints)
+    for named in about.values():
+        for pk, hit_id in named:
+            hints[pk].hits.add(hit_id)
+            hints[pk].is_whole |= not hit_id
+    ingested, failed = 0, set()
+    for campaign in Campaign.objects.filter(pk__in=hints).order_by("pk"):
+        read, unread = _ingest(campaign, hints[campaign.pk])
+        ingested += read
+        failed |= {(campaign.pk, hit_id) for hit_id in unread}
+    # The messages about what could not be read stay in the queue, hidden for some minutes.
+    done = {message: received[message] for message, named in about.items() if not named & failed}
+    _forget(done, at=at)
+    return Taken(len(received), ingested, complete)
+
+
+def _receive(at: datetime) -> tuple[dict[Message, Notification], bool]:
+    """What waits in the queue, and whether that is all of it."""
+    received: dict[Message, Notification] = {}
+    try:
+        for message in sqs.receive():
+            try:
+                received[message] = sqs.parse(message.body)
+            except Malformed as error:
+                _set_aside(message, problem=str(error), at=at)
+    except QueueUnreachable as error:
+        log.warning("%s Every HIT is listed instead.", error)
+        return received, False
+    return received, True
+
+
+def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
+    """Keep a message that cannot be read, so that it neither blocks the queue nor is lost."""
+    notice, is_new = Notice.objects.get_or_create(
+        document_id=sqs.digest(message.body),
+        defaults={
+            "received_at": at,
+            "problem": problem,
+            "body": storable(message.body),
+        },
+    )
+    if is_new:
+        log.warning("A message of the queue is set aside as notice %s: %s", notice.pk, problem)
+    sqs.delete([message])
+
+
+def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tuple[int, str]]]:
+    """The campaigns and HITs that each message is about; an empty HIT is one that we do not know,
+    of a HIT type that we do. Repeats, and what is not ours, are about nothing."""
+    named = {pair for notification in received.values() for pair in notification.named}
+    here = {"campaign__endpoint": settings.MTURK_ENDPOINT}
+    of_hit = dict(
+        Hit.objects.filter(hit_id__in={hit_id for _, hit_id in named}, **here).values_list(
+            "hit_id", "campaign"
+        )
+    )
+    of_type = dict(
+        HitType.objects.filter(hit_type_id__in={kind for kind, _ in named}, **here).values_list(
+            "hit_type_id", "campaign"
+        )
+    )
+    repeated = _known(received.values())
+    about: dict[Message, set[tuple[int, str]]] = {message: set() for message in received}
+    for message, notification in received.items():
+        for hit_type_id, hit_id in notification.named:
+            if notification.document_id in repeated:
+                continue
+            if hit_id in of_hit:
+                about[message].add((of_hit[hit_id], hit_id))
+            elif hit_type_id in of_type:
+                about[message].add((of_type[hit_type_id], ""))
+    return about
+
+
+def _known(notifications: Iterable[Notification]) -> set[str]:
+    """The ids of those that were dealt with before."""
+    ids = {notification.document_id for notification in notifications}
+    return set(Notice.objects.filter(document_id__in=ids).values_list("document_id", flat=True))
+
+
+def _ingest(campaign: Campaign, hints: Hints) -> tuple[int, set[str]]:
+    """How many submissions were read, and which of the HITs could not be."""
+    try:
+        sync = reconcile(
+            campaign, steps=(ingest,), is_whole=hints.is_whole, named=frozenset(hints.hits - {""})
+        )
+    except DomainError as error:
+        log.warning("%s: %s", campaign, error)
+        return 0, hints.hits
+    found = campaign.sync_problems.filter(last_at__gte=sync.finished_at)
+    troubled = set(found.values_list("subject", flat=True)) if sync.problems else set()
+    if troubled and not troubled <= {HIT_NAME(hit_id) for hit_id in hints.hits}:
+        return sync.ingested, hints.hits
+    return sync.ingested, {hit_id for hit_id in hints.hits if HIT_NAME(hit_id) in troubled}
+
+
+def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
+    """Note that the messages were dealt with, and delete them."""
+    Notice.objects.bulk_create(
+        (Notice(document_id=each.document_id, received_at=at) for each in done.values()),
+        ignore_conflicts=True,
+    )
+    Notice.objects.filter(problem="", received_at__lt=at - NOTICES_ARE_KEPT).delete()
+    try:
+        sqs.delete(done)
+    except QueueUnreachable as error:
+        log.warning("Messages that were dealt with will come once more: %s", error)
+
+
+def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:
+    """Whether all HITs are to be listed: now and then where events come, or where it is enough to
+    read in between the HITs whose answers were stored here; else always."""
+    queue_url = settings.MTURK_NOTIFICATION_QUEUE_URL
+    every = settings.MTURK_POLL_SECONDS if queue_url else settings.MTURK_LIST_SECONDS
+    if queue_url and campaign.hit_types.exclude(queue_url=queue_url).exists():
+        return True
+    recent = at - timedelta(seconds=every)
+    listed = Sync.objects.filter(campaign=campaign).exclude(listing=Listing.NONE)
+    return not listed.filter(started_at__gt=recent).exists()

@@ -1,0 +1,57 @@
+"""Retire: delete what is settled at the marketplace, so that its lists stay short."""
+
+from datetime import timedelta
+
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotate.models import Campaign, CampaignStatus
+from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
+from hits.reconcile.run import HIT_NAME, Run
+
+# A settled HIT stays this long, so that its results can be looked at where they came from.
+KEPT_AFTER_SETTLING = timedelta(days=1)
+# Until then a rejection can be taken back, but only while its HIT exists (AWS documentation).
+REJECTION_CAN_BE_OVERRIDDEN = timedelta(days=30)
+
+
+def retire(run: Run) -> None:
+    """Delete the settled HITs."""
+    settled = settled_hits(run.campaign)
+    for hit in run.healthy_first(settled, HIT_NAME):
+        # Asked again right before the call: a bonus may have been planned since.
+        if settled.filter(pk=hit.pk).exists():
+            with run.alone(HIT_NAME(hit)):
+                _delete(run, hit)
+
+
+def _delete(run: Run, hit: Hit) -> None:
+    run.marketplace.delete_hit(hit.hit_id or "")
+    alive = Hit.objects.alive().filter(pk=hit.pk)
+    run.sync.hits_retired += alive.update(status=HitStatus.RETIRED)
+
+
+def settled_hits(campaign: Campaign) -> QuerySet[Hit]:
+    """HITs that nobody works at, with all that was submitted decided long enough ago and every
+    bonus sent."""
+    now = timezone.now()
+    kept = now if campaign.status == CampaignStatus.FINISHED else now - KEPT_AFTER_SETTLING
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
+    recent = of_hit.filter(decided_at__gt=kept)
+    rejected = of_hit.filter(
+        status=AssignmentStatus.REJECTED, decided_at__gt=now - REJECTION_CAN_BE_OVERRIDDEN
+    )
+    bonuses = Bonus.objects.filter(assignment__hit=OuterRef("pk"), sent_at=None)
+    return (
+        campaign.hits.filter(
+            ~Exists(recent),
+            ~Exists(rejected),
+            ~Exists(bonuses),
+            status__in=[HitStatus.OPEN, HitStatus.EXPIRED],
+            available=0,
+            pending=0,
+            settled=F("ingested"),
+        )
+        .exclude(status=HitStatus.OPEN, ingested__lt=F("seats"))
+        .order_by("pk")
+    )

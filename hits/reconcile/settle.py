@@ -1,0 +1,132 @@
+"""Settle: reject what a reviewer decided to reject, approve what the review window is over for,
+send planned bonuses.
+
+Each assignment is decided about right before its call (`hits.services.payments`). It is approved
+here only after it was there; a call that finds it decided already reads what the decision was.
+"""
+
+import time
+from datetime import datetime, timedelta
+from itertools import chain
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from hits.models import Assignment, AssignmentStatus, Bonus
+from hits.mturk.client import MarketplaceError
+from hits.reconcile.reading import ask_for
+from hits.reconcile.run import ASSIGNMENT_NAME, BONUS_NAME, TOKENS_HOLD, Run
+from hits.services.counts import recount
+from hits.services.payments import put_back, take_up
+from qualcontrol.models import Act, Decision
+
+
+def settle(run: Run) -> None:
+    """Carry out rejections, then approvals, the longest waiting first, then bonuses. Raises
+    StepStopped once the requester's account is empty."""
+    until = run.payments_until()
+    for pk in _to_settle(run):
+        if time.monotonic() >= until:
+            run.is_cut_short = True
+            break
+        with run.alone(ASSIGNMENT_NAME(pk)):
+            _settle(run, pk)
+    for bonus in run.healthy_first(_planned_bonuses(run), BONUS_NAME):
+        with run.alone(BONUS_NAME(bonus)):
+            send(run, bonus)
+
+
+def _to_settle(run: Run) -> list[int]:
+    """The keys of assignments that look as if they could be decided now."""
+    undecided = Assignment.objects.of(run.campaign).undecided()
+    asked = Decision.objects.filter(
+        campaign=run.campaign,
+        act=Act.REJECT,
+        response__assignment__status=AssignmentStatus.SUBMITTED,
+    ).values_list("response__assignment", flat=True)
+    due = undecided.filter(
+        Q(submitted_at__lte=_submitted_until(run), pk__in=undecided.payable()) | ~Q(deciding="")
+    )
+    first = dict.fromkeys(asked.order_by("pk"))
+    rest = due.order_by("submitted_at", "pk").values_list("pk", flat=True)
+    keys: dict[Any, None] = dict.fromkeys(chain(first, rest))
+    return run.healthy_first(keys, ASSIGNMENT_NAME)
+
+
+def _submitted_until(run: Run) -> datetime:
+    """By the marketplace's clock, which says when an assignment was submitted."""
+    window = timedelta(hours=run.campaign.config.review.approve_after_hours)
+    return timezone.now() + run.marketplace.skew - window
+
+
+def _settle(run: Run, pk: int) -> None:
+    assignment = take_up(pk=pk, submitted_until=_submitted_until(run))
+    if assignment is None:
+        return
+    try:
+        if assignment.deciding == AssignmentStatus.REJECTED:
+            run.marketplace.reject(assignment.assignment_id, assignment.feedback)
+        else:
+            run.marketplace.approve(assignment.assignment_id)
+    except MarketplaceError as error:
+        # Decided before, by a call whose answer was lost or by the marketplace itself, or gone.
+        is_outdated = error.says_wrong_state or error.says_gone
+        if is_outdated and ask_for(run, assignment):
+            _count_settled(run, assignment)
+            return
+        if is_outdated and not Assignment.objects.undecided().filter(pk=assignment.pk).exists():
+            return  # another reconciler has recorded the decision meanwhile
+        if error.is_refusal:
+            put_back(assignment=assignment)
+        run.stop_without_funds(error)
+        raise
+    else:
+        _record(run, assignment)
+
+
+@transaction.atomic
+def _record(run: Run, assignment: Assignment) -> None:
+    taken_up = Assignment.objects.undecided().filter(pk=assignment.pk)
+    if taken_up.update(status=assignment.deciding, deciding="", decided_at=timezone.now()):
+        _count_settled(run, assignment)
+
+
+def _count_settled(run: Run, assignment: Assignment) -> None:
+    """Keep the HIT's counts in step, or the next listing would look as if it had changed there."""
+    recount(assignment.hit_id)
+    assignment.refresh_from_db(fields=["status"])
+    run.sync.approved += assignment.status == AssignmentStatus.APPROVED
+    run.sync.rejected += assignment.status == AssignmentStatus.REJECTED
+
+
+def _planned_bonuses(run: Run) -> QuerySet[Bonus]:
+    planned = Bonus.objects.filter(assignment__hit__campaign=run.campaign, sent_at=None)
+    return planned.select_related("assignment__account").order_by("pk")
+
+
+def send(run: Run, bonus: Bonus) -> None:
+    """Pay a planned bonus; its token makes a second call harmless. Tokens are forgotten after a
+    day, so that an older one, perhaps of a backup, is looked for first."""
+    assignment = bonus.assignment
+    if timezone.now() - bonus.planned_at > TOKENS_HOLD and _is_sent(run, bonus):
+        Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())
+        return
+    try:
+        run.marketplace.send_bonus(
+            worker_id=assignment.account.marketplace_id,
+            assignment_id=assignment.assignment_id,
+            amount=bonus.amount,
+            reason=bonus.reason,
+            token=bonus.token,
+        )
+    except MarketplaceError as error:
+        run.stop_without_funds(error)
+        raise
+    Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())
+
+
+def _is_sent(run: Run, bonus: Bonus) -> bool:
+    sent = run.marketplace.bonuses(bonus.assignment.assignment_id)
+    return any(each.amount == bonus.amount and each.reason == bonus.reason for each in sent)

@@ -1,0 +1,282 @@
+"""Task pages: opening one, keeping the answer sent from it, and ending it.
+
+Nothing here is confirmed by the marketplace, so nothing here makes a worker, a response or a
+barring: `hits.services.submissions` does, from what the marketplace reports.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
+from annotate.language.text import Problem
+from annotate.models import Campaign, Claim, Task, Worker
+from annotate.services.claims import NothingToDo, claim_again, claim_tasks, release_claims
+from hits.models import Assignment, Hit, TaskPage
+from hits.services.accounts import known_account
+from hits.task_page.behaviour import behaviour_field, read_counts
+from hits.task_page.tokens import TaskForm, Turn
+from qualcontrol.models import kept_out, waiting_for_verdicts
+
+# A form is taken a little longer than the assignment lasts, for an answer in the last second.
+GRACE = timedelta(minutes=5)
+# Several workers may open a page under one assignment, each after the other returned it. What a
+# stranger opens beyond that pushes out the oldest pages, whose forms still work.
+PAGES_PER_SEAT = 4
+# Tasks on a worker's other pages that a new page passes over.
+MOST_SEEN = 300
+# A sync ends pages once it has read what was submitted from them. Those of a campaign that is not
+# synced are deleted after this time.
+KEPT_AFTER_EXPIRY = timedelta(days=7)
+# Pages that end in one transaction, so that no worker waits long for their tasks.
+CLOSED_AT_ONCE = 100
+
+
+class UnknownHit(DomainError):
+    """The page was opened for a HIT that is not an open one of the campaign's."""
+
+
+class AlreadySubmitted(DomainError):
+    """The assignment was submitted before."""
+
+
+class WaitsForVerdicts(DomainError):
+    """The worker's first responses are to be judged before the worker may write more."""
+
+
+class AnswersRefused(DomainError):
+    """At least one answer breaks a rule; `problems` has a list for each task's key."""
+
+    def __init__(self, problems: Mapping[int, list[Problem]]) -> None:
+        super().__init__("Please correct what is marked.")
+        self.problems = problems
+
+
+@dataclass(frozen=True)
+class OpenPage:
+    """What a task page shows: its form, the tasks, and the answer sent from it so far."""
+
+    form: TaskForm
+    tasks: Sequence[Task]
+    fields: Mapping[str, str]
+    is_first: bool  # nothing of the worker's was submitted yet
+
+
+def open_page(*, campaign: Campaign, turn: Turn, at: datetime) -> OpenPage:
+    """The page of a worker's assignment. Opening it again shows the same tasks.
+
+    Raises UnknownHit, AlreadySubmitted, NothingToDo, or WaitsForVerdicts.
+    """
+    hit = _hit(campaign, turn)
+    worker = _worker(campaign, turn)
+    _refuse_submitted(hit, turn)
+    page, tasks = _open(campaign, hit, turn, worker, at)
+    _close_surplus(hit, keep=page)
+    form = TaskForm(turn, page.opened_at, tuple(task.number for task in tasks))
+    is_first = worker is None or not worker.responses.exists()
+    return OpenPage(form, tasks, page.fields, is_first)
+
+
+def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
+    """The page of a form that was sent and is to be corrected."""
+    worker = _worker(campaign, form.turn)
+    is_first = worker is None or not worker.responses.exists()
+    return OpenPage(form, _tasks(campaign, form), {}, is_first)
+
+
+@transaction.atomic
+def _open(
+    campaign: Campaign, hit: Hit, turn: Turn, worker: Worker | None, at: datetime
+) -> tuple[TaskPage, list[Task]]:
+    _lock(hit)
+    page = _pages_of(hit, turn).first()
+    if page is not None:
+        shown = Task.objects.filter(claims__page=page).with_subject().order_by("claims__pk")
+        if not worker:
+            return page, list(shown)
+        # What the worker has submitted in another assignment since is not asked for twice.
+        answered = set(worker.responses.filter(task__in=shown).values_list("task_id", flat=True))
+        if tasks := [task for task in shown if task.pk not in answered]:
+            return page, tasks
+        close_pages([page.pk])
+    if worker:
+        _refuse_kept_out(campaign, worker)
+    page = _new_page(hit, turn, opened_at=at, at=at)
+    tasks = claim_tasks(
+        campaign=campaign,
+        worker=worker,
+        page=page.pk,
+        count=campaign.config.hit.images,
+        seen=_seen(campaign, turn),
+    )
+    return page, tasks
+
+
+def _refuse_kept_out(campaign: Campaign, worker: Worker) -> None:
+    if waiting_for_verdicts(campaign).filter(pk=worker.pk).exists():
+        raise WaitsForVerdicts("Your first answers are being checked. You can continue later.")
+    if kept_out(campaign).filter(pk=worker.pk).exists():
+        raise NothingToDo("There is nothing left in this campaign for you.")
+
+
+def _seen(campaign: Campaign, turn: Turn) -> list[int]:
+    """The tasks on other pages opened in the worker's name, the latest ones."""
+    pages = TaskPage.objects.of(campaign).filter(marketplace_id=turn.worker_id)
+    claims = Claim.objects.filter(page__in=pages).order_by("-pk")
+    return list(claims.values_list("task_id", flat=True)[:MOST_SEEN])
+
+
+def store_answers(
+    *, campaign: Campaign, form: TaskForm, fields: Mapping[str, str], at: datetime, device: str = ""
+) -> dict[str, str]:
+    """Check and keep the answers sent from a form, all or none, and how they came about; returns
+    the fields that go on to the marketplace. Sent again, the later answers stand.
+
+    A page that has ended meanwhile is made again. Raises UnknownHit, AlreadySubmitted, or
+    AnswersRefused.
+    """
+    hit = _hit(campaign, form.turn)
+    _refuse_submitted(hit, form.turn)
+    tasks = _tasks(campaign, form)
+    answers, kind = _check(campaign, tasks, fields), KINDS[campaign.kind]
+    passed_on: dict[str, str] = {}
+    for task in tasks:
+        passed_on |= kind.fields_of(task, answers[task.pk])
+    values = {
+        "answered_at": at,
+        "fields": passed_on,
+        "counts": {
+            str(task.number): read_counts(fields.get(behaviour_field(task.number), ""))
+            for task in tasks
+        },
+        "device": device,
+    }
+    _keep(hit, form, tasks, values, at)
+    return passed_on
+
+
+def _keep(
+    hit: Hit, form: TaskForm, tasks: Sequence[Task], values: Mapping[str, Any], at: datetime
+) -> None:
+    with transaction.atomic():
+        _lock(hit)
+        if _pages_of(hit, form.turn).update(**values):
+            return
+        # The page may have ended because its assignment was read at this moment.
+        _refuse_submitted(hit, form.turn)
+        page = _new_page(hit, form.turn, opened_at=form.opened_at, at=at, **values)
+        claim_again(page=page.pk, tasks=tasks)
+    _close_surplus(hit, keep=page)
+
+
+def close_pages(keys: Iterable[int]) -> None:
+    """End the pages with these keys, some in each transaction: their places are free again, and
+    what was sent from them and not submitted is gone."""
+    keys = sorted(keys)
+    for start in range(0, len(keys), CLOSED_AT_ONCE):
+        lot = keys[start : start + CLOSED_AT_ONCE]
+        with transaction.atomic():
+            release_claims(pages=lot)
+            TaskPage.objects.filter(pk__in=lot).delete()
+
+
+def delete_expired_pages(*, at: datetime) -> int:
+    """Delete the pages that no sync has ended, as of a campaign that is not synced any more;
+    returns how many."""
+    keys = list(TaskPage.objects.lapsed(at - KEPT_AFTER_EXPIRY).values_list("pk", flat=True))
+    close_pages(keys)
+    return len(keys)
+
+
+def close_returned(*, hit: Hit, at_work: int, before: datetime) -> None:
+    """End the pages of a HIT, opened before this time, that are more than the workers who were at
+    work then: the others have returned it, or never had an assignment."""
+    opened = hit.pages.filter(opened_at__lt=before)
+    _close_oldest(opened, opened.count() - at_work)
+
+
+def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:
+    """End the pages of a HIT beyond what it may have. In a transaction of its own: one that waits
+    for tasks must not have others locked already."""
+    surplus = hit.pages.count() - PAGES_PER_SEAT * hit.seats
+    _close_oldest(hit.pages.exclude(pk=keep.pk), surplus)
+
+
+def _close_oldest(pages: QuerySet[TaskPage], number: int) -> None:
+    """End so many of the pages, the oldest without an answer first, then the oldest."""
+    if number > 0:
+        oldest = pages.order_by(F("answered_at").asc(nulls_first=True), "opened_at", "pk")
+        close_pages(oldest.values_list("pk", flat=True)[:number])
+
+
+def _hit(campaign: Campaign, turn: Turn) -> Hit:
+    hit = campaign.hits.alive().filter(hit_id=turn.hit_id).first()
+    if hit is None:
+        raise UnknownHit("This HIT is not ready yet, or it is closed. Reload in a minute.")
+    return hit
+
+
+def _worker(campaign: Campaign, turn: Turn) -> Worker | None:
+    """The worker of this id, if anything of theirs was ever reported."""
+    account = known_account(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
+    return account.worker if account else None
+
+
+def _refuse_submitted(hit: Hit, turn: Turn) -> None:
+    if Assignment.objects.filter(
+        hit=hit,
+        assignment_id=turn.assignment_id,
+        account__marketplace_id=turn.worker_id,
+    ).exists():
+        raise AlreadySubmitted("You have submitted this HIT already. Thank you!")
+
+
+def _lock(hit: Hit) -> None:
+    """Have requests for pages of the HIT wait for each other: a double click waits for the first
+    one and then sees its page. Taken before tasks, never after them."""
+    Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
+
+
+def _pages_of(hit: Hit, turn: Turn) -> QuerySet[TaskPage]:
+    return hit.pages.filter(assignment_id=turn.assignment_id, marketplace_id=turn.worker_id)
+
+
+def _new_page(
+    hit: Hit, turn: Turn, *, opened_at: datetime, at: datetime, **values: Any
+) -> TaskPage:
+    minutes = hit.campaign.config.hit.minutes
+    return TaskPage.objects.create(
+        hit=hit,
+        assignment_id=turn.assignment_id,
+        marketplace_id=turn.worker_id,
+        opened_at=opened_at,
+        expires_at=at + timedelta(minutes=minutes),
+        **values,
+    )
+
+
+def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
+    """The form's tasks, in its order."""
+    tasks = campaign.tasks.filter(number__in=form.numbers).with_subject()
+    return sorted(tasks, key=lambda task: form.numbers.index(task.number))
+
+
+def _check(campaign: Campaign, tasks: Sequence[Task], fields: Mapping[str, str]) -> dict[int, Any]:
+    kind, config = KINDS[campaign.kind], campaign.config
+    answers: dict[int, Any] = {}
+    problems: dict[int, list[Problem]] = {}
+    for task in tasks:
+        try:
+            answers[task.pk] = kind.check(task, config, fields)
+        except AnswerRefused as error:
+            problems[task.pk] = error.problems
+        except AnswerMissing as error:
+            problems[task.pk] = [Problem("missing", str(error))]
+    if problems:
+        raise AnswersRefused(problems)
+    return answers

@@ -1,0 +1,232 @@
+"""The worker's task page, shown in the marketplace's frame.
+
+No cookie reaches a frame on another site, so none is used: the marketplace's four parameters say
+who opened the page, and a signed token in the form says it again when the answer comes.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.language.text import Problem
+from annotate.models import Campaign, Task
+from annotate.services.claims import NothingToDo
+from annotate.site.background import hand_on
+from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
+from hits.services.accounts import known_account
+from hits.services.barring import bar_if_done
+from hits.task_page import pages, tokens
+from hits.task_page.behaviour import behaviour_field, device_of
+from hits.task_page.tokens import TaskForm, Turn
+from hits.tasks import tell_barring
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
+WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}")
+
+
+class BadParameters(DomainError):
+    """The marketplace's parameters are missing or not what they should be."""
+
+
+@login_not_required
+@csrf_exempt
+@xframe_options_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def task(request: HttpRequest, slug: str) -> HttpResponse:
+    """The task page of a campaign: a preview, the task itself, or the answer on its way."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    endpoint = endpoint_of(campaign.endpoint)
+    try:
+        if request.method == "POST":
+            response = _store(request, campaign)
+        elif request.GET.get("assignmentId", PREVIEW) == PREVIEW:
+            response = _preview(request, campaign)
+        else:
+            response = _open(request, campaign, _turn(request, endpoint))
+    except DomainError as error:
+        response = _message(request, campaign, str(error), status=STATUS.get(type(error), 400))
+    return _framed(response, endpoint)
+
+
+STATUS = {pages.UnknownHit: 404, pages.AlreadySubmitted: 409, tokens.TokenRefused: 403}
+
+
+def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
+    """The marketplace's parameters, checked; raises BadParameters. Where `turkSubmitTo` is
+    missing, as happens, the endpoint's own address is taken."""
+    given = request.GET
+    assignment_id, hit_id = given.get("assignmentId", ""), given.get("hitId", "")
+    worker_id = given.get("workerId", "")
+    if not (
+        ENTITY_ID.fullmatch(assignment_id)
+        and ENTITY_ID.fullmatch(hit_id)
+        and WORKER_ID.fullmatch(worker_id)
+    ):
+        raise BadParameters("The address of this page is incomplete. Please open the HIT again.")
+    submit_to = origin_of(given.get("turkSubmitTo", "")) or endpoint.submit_origins[0]
+    if submit_to not in endpoint.submit_origins:
+        raise BadParameters("The address of this page names a marketplace that we do not know.")
+    return Turn(assignment_id, hit_id, worker_id, submit_to)
+
+
+def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """What the task looks like, on the campaign's first image; allocates nothing."""
+    example = campaign.tasks.with_subject().order_by("number").first()
+    items = [_item(campaign, example, 1)] if example else []
+    context = {
+        **_common(campaign),
+        "items": items,
+        "is_preview": True,
+        "shows_instructions": True,
+    }
+    return render(request, "hits/task.html", context)
+
+
+def _open(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
+    try:
+        page = pages.open_page(campaign=campaign, turn=turn, at=timezone.now())
+    except (NothingToDo, pages.WaitsForVerdicts) as reason:
+        account = known_account(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
+        if account is not None:
+            barring = bar_if_done(campaign=campaign, account=account)
+            if barring is not None:
+                hand_on(tell_barring, barring.pk)
+        waits = isinstance(reason, pages.WaitsForVerdicts)
+        template = "hits/first_answers_checked.html" if waits else "hits/nothing_left.html"
+        return render(request, template, _common(campaign))
+    return _form(request, campaign, page, fields=page.fields)
+
+
+def _form(
+    request: HttpRequest,
+    campaign: Campaign,
+    page: pages.OpenPage,
+    *,
+    fields: Mapping[str, str],
+    problems: Mapping[int, list[Problem]] | None = None,
+) -> HttpResponse:
+    problems = problems or {}
+    items = [
+        _item(campaign, task, number, fields, problems.get(task.pk, []))
+        for number, task in enumerate(page.tasks, start=1)
+    ]
+    context = {
+        **_common(campaign),
+        "items": items,
+        "has_problems": bool(problems),
+        # Open for a worker's first HIT, folded once they have read them.
+        "shows_instructions": page.is_first,
+        "token": tokens.sign(page.form),
+        "turn": page.form.turn,
+    }
+    return render(request, "hits/task.html", context, status=422 if problems else 200)
+
+
+def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Keep the answer, then hand it on to the marketplace."""
+    lifetime = timedelta(minutes=campaign.config.hit.minutes) + pages.GRACE
+    form = tokens.read(request.POST.get("token", ""), max_age=lifetime)
+    fields = {name: str(value) for name, value in request.POST.items() if name != "token"}
+    try:
+        passed_on = pages.store_answers(
+            campaign=campaign,
+            form=form,
+            fields=fields,
+            at=timezone.now(),
+            device=device_of(request.headers),
+        )
+    except pages.AnswersRefused as error:
+        return _refused(request, campaign, form, fields, error)
+    if _wants_json(request):
+        return JsonResponse({"fields": passed_on})
+    context = {**_common(campaign), "turn": form.turn, "fields": passed_on}
+    return render(request, "hits/forward.html", context)
+
+
+def _refused(
+    request: HttpRequest,
+    campaign: Campaign,
+    form: TaskForm,
+    fields: Mapping[str, str],
+    error: pages.AnswersRefused,
+) -> HttpResponse:
+    page = pages.shown_again(campaign=campaign, form=form)
+    if _wants_json(request):
+        kind = KINDS[campaign.kind]
+        problems = {
+            kind.field_names(task)[0]: [problem.message for problem in error.problems[task.pk]]
+            for task in page.tasks
+            if task.pk in error.problems
+        }
+        return JsonResponse({"problems": problems}, status=422)
+    return _form(request, campaign, page, fields=fields, problems=error.problems)
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
+
+
+def _item(
+    campaign: Campaign,
+    task: Task,
+    number: int,
+    fields: Mapping[str, str] | None = None,
+    problems: list[Problem] | None = None,
+) -> dict[str, Any]:
+    """One task as the page shows it: the kind's own context, the answer so far, its problems."""
+    kind = KINDS[campaign.kind]
+    return {
+        **kind.context(task, campaign.config, fields or {}),
+        "number": number,
+        "behaviour_field": behaviour_field(task.number),
+        "template": kind.template_name,
+        "problems": problems or [],
+    }
+
+
+def _common(campaign: Campaign) -> dict[str, Any]:
+    kind = KINDS[campaign.kind]
+    return {
+        "campaign": campaign,
+        "kind": kind,
+        "config": campaign.config,
+        "endpoint": endpoint_of(campaign.endpoint),
+        "instructions_template": kind.instructions_template_name,
+        "scripts": kind.scripts,
+        "styles": kind.styles,
+    }
+
+
+def _message(
+    request: HttpRequest, campaign: Campaign, message: str, *, status: int
+) -> HttpResponse:
+    if _wants_json(request):
+        return JsonResponse({"message": message}, status=status)
+    context = {**_common(campaign), "message": message}
+    return render(request, "hits/message.html", context, status=status)
+
+
+def _framed(response: HttpResponse, endpoint: Endpoint) -> HttpResponse:
+    """Let the endpoint's worker pages, and no others, frame the page and receive its form."""
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'self'; img-src 'self' data: https: http:; object-src 'none'; "
+        f"base-uri 'none'; form-action 'self' {' '.join(endpoint.submit_origins)}; "
+        f"frame-ancestors 'self' {' '.join(endpoint.worker_origins)}"
+    )
+    # In a sandboxed frame the page has no origin; the token, not the origin, is what counts here.
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "no-store"
+    return response

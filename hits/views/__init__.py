@@ -1,1 +1,0 @@
-"""Pages: the worker's task page here, the researcher's in `dashboard`."""

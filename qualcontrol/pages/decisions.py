@@ -1,0 +1,28 @@
+"""The decision log's page."""
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign
+from annotate.pages.paging import page_of
+from qualcontrol.models import Act, Decision
+
+
+@require_safe
+def decisions(request: HttpRequest, slug: str) -> HttpResponse:
+    """The campaign's decision log, the latest line first."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    content = (f"response__{name}" for name in KINDS[campaign.kind].content)
+    log = told_to_reviewers(campaign.decisions.all()).select_related(
+        "actor", "worker", "response__worker", *content
+    )
+    context = {"campaign": campaign, "page": page_of(log, request)}
+    return render(request, "qualcontrol/decisions.html", context)
+
+
+def told_to_reviewers(log: QuerySet[Decision]) -> QuerySet[Decision]:
+    """The log without verdicts that wait for another reviewer's, who is not to know them."""
+    return log.exclude(act__in=[Act.JUDGE_GOOD, Act.JUDGE_BAD], response__spot_check__verdict="")

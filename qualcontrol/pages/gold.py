@@ -1,0 +1,80 @@
+"""The page of gold items: judgements that are known, by which reviewers are measured."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Response
+from annotate.pages.paging import page_of
+from annotate.pages.signed_in import posted, user_of
+from qualcontrol import services
+from qualcontrol.models import Gold, GoldAnswer
+from qualcontrol.pages.forms import MarkGoldForm, SeedGoldForm
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def gold(request: HttpRequest, slug: str) -> HttpResponse:
+    """The campaign's gold items with how they were judged, and the two forms that make one."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    is_seed = "text" in request.POST
+    mark = MarkGoldForm(None if is_seed else posted(request))
+    seed = SeedGoldForm(campaign, posted(request) if is_seed else None, auto_id="seed_%s")
+    form = seed if is_seed else mark
+    if form.is_valid() and _make(request, campaign, form.cleaned_data, is_seed=is_seed):
+        return redirect("qualcontrol:gold", slug)
+    items = _known_to(user_of(request), campaign)
+    context = {
+        "campaign": campaign,
+        "kind": KINDS[campaign.kind],
+        "page": page_of(items, request),
+        "hidden": campaign.gold.count() - items.count(),
+        "mark_form": mark,
+        "seed_form": seed,
+        "may_seed": campaign.kind == "caption",
+    }
+    status = 422 if mark.errors or seed.errors else 200
+    return render(request, "qualcontrol/gold.html", context, status=status)
+
+
+def _known_to(user: User, campaign: Campaign) -> QuerySet[Gold]:
+    """The gold items that the user made or has judged, the latest first; the others may be before
+    them yet."""
+    content = (f"response__{name}" for name in KINDS[campaign.kind].content)
+    judged = GoldAnswer.objects.filter(gold=OuterRef("pk"), reviewer=user)
+    known = campaign.gold.filter(Q(made_by=user) | Exists(judged))
+    return (
+        known.select_related("task__image", "response", *content)
+        .annotate(
+            judged=Count("answers"),
+            right=Count("answers", filter=Q(answers__verdict=F("verdict"))),
+        )
+        .order_by("-pk")
+    )
+
+
+def _make(request: HttpRequest, campaign: Campaign, values: Any, *, is_seed: bool) -> bool:
+    """Make the gold item that a form asks for; whether it was made, with a message."""
+    values = {**values, "actor": user_of(request), "at": timezone.now()}
+    try:
+        if is_seed:
+            services.seed_gold(**values)
+        else:
+            pk = values.pop("response")
+            response = Response.objects.of(campaign).filter(pk=pk).first()
+            if response is None:
+                name = KINDS[campaign.kind].answer_name
+                raise DomainError(f"{campaign} has no {name} number {pk}.")
+            services.mark_gold(response=response, **values)
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return False
+    messages.success(request, "Gold item added.")
+    return True

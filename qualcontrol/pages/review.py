@@ -1,0 +1,200 @@
+"""The review page: one response after another, the next ones held ready in the browser.
+
+With its script, the page posts a verdict behind the reviewer's back and shows the next response at
+once; the answer brings one more. Without, a verdict leads to the queue, as any form would.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.urls.converters import UUIDConverter
+from django.utils import timezone
+from django.utils.http import urlencode
+from django.views.decorators.http import require_POST, require_safe
+
+from annotate.errors import DomainError
+from annotate.images.copies import display_url
+from annotate.images.files import original_url
+from annotate.kinds import KINDS, TaskKind
+from annotate.models import Campaign, Response
+from annotate.pages.signed_in import user_of
+from annotate.queries.keywords import keywords
+from qualcontrol import services
+from qualcontrol.models import Standing
+from qualcontrol.pages.forms import VerdictForm, reasons_against
+from qualcontrol.review.items import FIRST, RANDOM, SECOND, WORTH, Item
+
+KEY = re.compile(UUIDConverter.regex)
+# Items that the page holds ready beside the one it shows.
+AHEAD = 3
+OTHERS_SHOWN = 8
+CAUSES = {
+    RANDOM: "Random check, chosen regardless of flags.",
+    FIRST: "One of this worker's first responses.",
+    SECOND: "Second judgement; the first is hidden.",
+    WORTH: "Most useful check at this point.",
+}
+
+
+@require_safe
+def queue(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the reviewer is to judge next; to a page that holds items, only what it lacks."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    if "ahead" in request.GET:
+        return _top_up(request, campaign, request.GET)
+    skipped = _keys(request.GET, "skip")
+    # What was skipped comes again when the end of the queue is reached.
+    items = _next(request, campaign, 1 + AHEAD, skipped) or _next(request, campaign, 1 + AHEAD, [])
+    if not items:
+        return render(request, "qualcontrol/queue_empty.html", {"campaign": campaign})
+    return _page(request, campaign, items, skipped, VerdictForm(KINDS[campaign.kind]))
+
+
+@require_POST
+def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
+    """Take a verdict, and go on to what is next."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    try:
+        item = services.item_by_key(campaign, key)
+    except Response.DoesNotExist as error:
+        raise Http404(f"There is no check with the key {key}.") from error
+    skipped = _keys(request.POST, "skip")
+    form = VerdictForm(KINDS[campaign.kind], request.POST)
+    if not form.is_valid():
+        return _page(request, campaign, [item], skipped, form, status=422)
+    try:
+        services.judge_item(
+            item=item,
+            verdict=form.cleaned_data["verdict"],
+            reason=form.cleaned_data["reason"],
+            reviewer=user_of(request),
+            at=timezone.now(),
+        )
+    except DomainError as error:
+        messages.warning(request, str(error))
+    if "ahead" in request.POST:
+        return _top_up(request, campaign, request.POST)
+    address = reverse("qualcontrol:queue", args=[slug])
+    return redirect(f"{address}?{urlencode({'skip': _joined(skipped)})}" if skipped else address)
+
+
+def _next(
+    request: HttpRequest, campaign: Campaign, count: int, without: Sequence[UUID]
+) -> list[Item]:
+    """The next items for the reviewer, without those that have the keys `without`."""
+    items = services.next_checks(
+        campaign=campaign,
+        reviewer=user_of(request),
+        count=count,
+        at=timezone.now(),
+        without=services.responses_among(campaign, without),
+    )
+    return [item for item in items if item.key not in without]
+
+
+def _page(
+    request: HttpRequest,
+    campaign: Campaign,
+    items: Sequence[Item],
+    skipped: Sequence[UUID],
+    form: VerdictForm,
+    status: int = 200,
+) -> HttpResponse:
+    shown, *ahead = _shown(campaign, items)
+    kind = KINDS[campaign.kind]
+    context = {
+        "campaign": campaign,
+        "kind": kind,
+        "shown": shown,
+        "ahead": ahead,
+        "skipped": _joined(skipped),
+        "left": services.checks_to_go(campaign, user_of(request)),
+        "form": form,
+        "reasons": _numbered_reasons(kind),
+    }
+    return render(request, "qualcontrol/queue.html", context, status=status)
+
+
+def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> HttpResponse:
+    """As many items as a page lacks, and which of those that it holds need no verdict any more."""
+    held, skipped = _keys(fields, "ahead"), _keys(fields, "skip")
+    gone = services.settled_among(campaign, held, user_of(request))
+    count = 1 + AHEAD - len(held) + len(gone)
+    items = _next(request, campaign, count, [*held, *skipped]) if count > 0 else []
+    kind = KINDS[campaign.kind]
+    context = {
+        "campaign": campaign,
+        "kind": kind,
+        "ahead": _shown(campaign, items),
+        "gone": _joined(gone),
+        "left": services.checks_to_go(campaign, user_of(request)),
+        "reasons": _numbered_reasons(kind),
+    }
+    return render(request, "qualcontrol/review_ahead.html", context)
+
+
+def _numbered_reasons(kind: TaskKind) -> list[dict[str, Any]]:
+    return [
+        {"key": number, "value": value, "label": label}
+        for number, (value, label) in enumerate(reasons_against(kind).items(), start=1)
+    ]
+
+
+def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Each item with what its page says about it."""
+    has_keywords = KINDS[campaign.kind].is_text  # They prime what is written.
+    workers = {item.response.worker_id for item in items}
+    standings = {
+        standing.worker_id: standing
+        for standing in Standing.objects.of(campaign).filter(worker__in=workers)
+    }
+    return [
+        {
+            "item": item,
+            "response": item.response,
+            "image": item.response.task.image,
+            "image_url": display_url(item.response.task.image),
+            "original_url": original_url(item.response.task.image),
+            "keywords": keywords(item.response.task.image) if has_keywords else [],
+            "cause": CAUSES[_cause(item)],
+            "is_worth": _cause(item) == WORTH,
+            "standing": standings.get(item.response.worker_id),
+            "others": _others(campaign, item.response),
+        }
+        for item in items
+    ]
+
+
+def _cause(item: Item) -> str:
+    """Why an item is shown; what was drawn is to be judged as drawn, however it came up."""
+    check = getattr(item.response, "spot_check", None)
+    if check is None or item.cause == SECOND:
+        return item.cause
+    return RANDOM if check.is_random else FIRST if check.is_first else item.cause
+
+
+def _others(campaign: Campaign, response: Response) -> list[Response]:
+    """The latest of what else the worker submitted; nothing for a worker who does not exist."""
+    if response.worker_id is None:
+        return []
+    theirs = Response.objects.of(campaign).filter(worker=response.worker_id).exclude(pk=response.pk)
+    content = KINDS[campaign.kind].content
+    return list(
+        theirs.select_related("task__image", "spot_check", *content).order_by("-pk")[:OTHERS_SHOWN]
+    )
+
+
+def _keys(fields: QueryDict, name: str) -> list[UUID]:
+    """The keys of items in a field, separated by spaces; other words are ignored."""
+    words = fields.get(name, "").split()
+    return [UUID(word) for word in words if KEY.fullmatch(word)]
+
+
+def _joined(keys: Sequence[UUID]) -> str:
+    return " ".join(map(str, keys))

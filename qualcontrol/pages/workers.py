@@ -1,0 +1,159 @@
+"""The researcher's pages about workers: who there are, what one of them did, and acts on them."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Response, Worker
+from annotate.pages.paging import page_of
+from annotate.pages.signed_in import user_of
+from qualcontrol import services
+from qualcontrol.models import Appeal, Proposal, Standing
+from qualcontrol.pages.decisions import told_to_reviewers
+from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
+from qualcontrol.queries.quality_report import (
+    decisions_about,
+    figures_of,
+    known_workers,
+    ranked_workers,
+)
+
+# What may be done about a worker, and what is said when it is done.
+ACTS: dict[str, tuple[Callable[..., object], str]] = {
+    "pause": (services.pause_worker, "{worker} is paused and gets no new tasks."),
+    "let-go-on": (services.let_go_on, "Pause of {worker} ended."),
+    "leave": (services.leave_worker, "Proposal to exclude {worker} dismissed."),
+    "reinstate": (services.reinstate_worker, "{worker} is reinstated; {answers} restored: {done}."),
+}
+DECISIONS_SHOWN = 50
+
+
+@require_safe
+def workers(request: HttpRequest, slug: str) -> HttpResponse:
+    """The campaign's workers, under their pseudonyms."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    page = page_of(ranked_workers(campaign), request)
+    context = {"campaign": campaign, "page": page, "workers": figures_of(campaign, list(page))}
+    return render(request, "qualcontrol/workers.html", context)
+
+
+@require_safe
+def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """One worker's responses in the campaign, what is believed of them, and what was decided."""
+    campaign, found = _look_up(slug, pseudonym)
+    exclusion = campaign.exclusions.in_force().filter(worker=found).first()
+    context = {
+        "campaign": campaign,
+        "worker": found,
+        "figures": figures_of(campaign, [found.pk])[0],
+        "standing": Standing.objects.of(campaign).filter(worker=found).first(),
+        "exclusion": exclusion,
+        "pause": campaign.pauses.in_force().filter(worker=found).first(),
+        "proposal": Proposal.objects.open().filter(campaign=campaign, worker=found).first(),
+        "appeals": Appeal.objects.filter(exclusion__campaign=campaign, exclusion__worker=found),
+        "may_appeal": exclusion is not None and not exclusion.appeals.open().exists(),
+        "kind": KINDS[campaign.kind],
+        "page": page_of(_responses(campaign, found), request),
+        "decisions": told_to_reviewers(decisions_about(campaign, found))[:DECISIONS_SHOWN],
+        "reason_form": ReasonForm(),
+        "appeal_form": AppealForm(),
+        "answer_form": AnswerForm(),
+    }
+    return render(request, "qualcontrol/worker.html", context)
+
+
+def _responses(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
+    kind = KINDS[campaign.kind]
+    theirs = Response.objects.of(campaign).filter(worker=worker)
+    related = ("task__image", "spot_check", "assessment", "gold", *kind.content)
+    return theirs.select_related(*related).order_by("-pk")
+
+
+@require_POST
+def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpResponse:
+    """Pause a worker, let them go on, leave them as they are, or reinstate them."""
+    campaign, found = _look_up(slug, pseudonym)
+    if act not in ACTS:
+        raise Http404(f"There is no action {act!r}.")
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, "Enter a reason. It is kept in the decision log.")
+        return redirect("qualcontrol:worker", slug, pseudonym)
+    service, said = ACTS[act]
+    try:
+        done = service(
+            campaign=campaign,
+            worker=found,
+            actor=user_of(request),
+            reason=form.cleaned_data["reason"],
+            at=timezone.now(),
+        )
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        answers = KINDS[campaign.kind].answers_name
+        messages.success(request, said.format(worker=found, answers=answers, done=done))
+    return redirect("qualcontrol:worker", slug, pseudonym)
+
+
+@require_POST
+def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """Enter what an excluded worker sent."""
+    campaign, found = _look_up(slug, pseudonym)
+    form = AppealForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, "Enter what the worker wrote.")
+        return redirect("qualcontrol:worker", slug, pseudonym)
+    try:
+        services.enter_appeal(
+            campaign=campaign,
+            worker=found,
+            text=form.cleaned_data["text"],
+            actor=user_of(request),
+            at=timezone.now(),
+        )
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, "Appeal recorded. It now needs an answer.")
+    return redirect("qualcontrol:worker", slug, pseudonym)
+
+
+@require_POST
+def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Grant or refuse an appeal; granted, the exclusion is undone."""
+    appeals = Appeal.objects.filter(exclusion__campaign__slug=slug)
+    related = appeals.select_related("exclusion__worker", "exclusion__campaign")
+    found = get_object_or_404(related, pk=pk)
+    worker = found.exclusion.worker
+    form = AnswerForm(request.POST)
+    if not form.is_valid():
+        messages.warning(request, "Enter an answer: the worker has a right to one.")
+        return redirect("qualcontrol:worker", slug, worker.pseudonym)
+    try:
+        restored = services.answer_appeal(
+            appeal=found,
+            is_granted=form.cleaned_data["granted"] == "yes",
+            answer=form.cleaned_data["answer"],
+            actor=user_of(request),
+            at=timezone.now(),
+        )
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        answers = KINDS[found.exclusion.campaign.kind].answers_name
+        messages.success(request, f"Answer saved; {answers} restored: {restored}.")
+    return redirect("qualcontrol:worker", slug, worker.pseudonym)
+
+
+def _look_up(slug: str, pseudonym: str) -> tuple[Campaign, Worker]:
+    """A campaign and a worker of it; raises Http404."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    return campaign, get_object_or_404(known_workers(campaign), pseudonym=pseudonym)

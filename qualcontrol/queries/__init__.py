@@ -1,0 +1,1 @@
+"""What pages and commands read, where it takes more than one query."""

@@ -1,0 +1,248 @@
+"""Reads for pages and commands: how good a campaign's responses are, and who wrote them.
+
+A campaign may have hundreds of thousands of responses. So workers are ranked by what is kept of
+them, and the other figures are counted for those on the page alone.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Response, ResponseStatus, Worker
+from qualcontrol.models import (
+    Decision,
+    GoldAnswer,
+    Judgement,
+    Proposal,
+    SpotCheck,
+    Standing,
+    Verdict,
+    waiting_for_verdicts,
+)
+from qualcontrol.review.agreement import Agreement, agreement
+from qualcontrol.risk.estimate import Estimate, estimate_share
+
+# For more workers than these it is quicker to count all of the campaign's responses.
+FEW = 100
+ACTIVE, WAITING, PAUSED = "active", "waiting", "paused"
+PROPOSED, EXCLUDED = "proposed", "excluded"
+
+
+@dataclass(frozen=True)
+class WorkerFigures:
+    """What one worker did in a campaign, and what is believed of it.
+
+    `risk` is the probability that more than the campaign's limit of their responses is bad,
+    `share` the expected share of bad ones, from `low` to `high` with 90 % probability, `because`
+    what moved the risk.
+    """
+
+    pseudonym: str
+    submitted: int
+    discarded: int
+    good: int
+    bad: int
+    risk: float
+    share: float
+    low: float
+    high: float
+    state: str
+    because: list[dict[str, Any]]
+
+    @property
+    def kept(self) -> int:
+        return self.submitted - self.discarded
+
+
+@dataclass(frozen=True)
+class ReviewerFigures:
+    """What one reviewer judged, and how often they judged gold as it is."""
+
+    name: str
+    judged: int
+    bad: int
+    gold_right: int
+    gold_of: int
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good a campaign's responses are, as far as is known; `kept` is what the estimate is of,
+    `waiting` the checks that a release waits for."""
+
+    estimate: Estimate
+    kept: int
+    good: int
+    bad: int
+    waiting: int
+    agreement: Agreement
+    reviewers: list[ReviewerFigures]
+    # Why what is bad is so, the commonest reason first, and how often.
+    faults: list[tuple[str, int]]
+
+    @property
+    def judged(self) -> int:
+        return self.good + self.bad
+
+
+def quality(campaign: Campaign) -> Quality:
+    """The campaign's figures; those of its workers are `figures_of(ranked_workers(…))`."""
+    checks = SpotCheck.objects.of(campaign)
+    verdicts = Counter(dict(checks.values_list("verdict").annotate(Count("pk"))))
+    kept = Response.objects.of(campaign).counting().count()
+    return Quality(
+        estimate=_estimate(campaign, kept),
+        kept=kept,
+        good=verdicts[Verdict.GOOD],
+        bad=verdicts[Verdict.BAD],
+        waiting=checks.open().count(),
+        agreement=agreement(_judged_together(campaign)),
+        reviewers=reviewers(campaign),
+        faults=_faults(campaign),
+    )
+
+
+def _faults(campaign: Campaign, most: int = 8) -> list[tuple[str, int]]:
+    """The reasons of bad verdicts that stand; reasons in a reviewer's own words are often single,
+    so only the commonest are named."""
+    bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD).order_by()
+    rows = bad.values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
+    return list(rows[:most])
+
+
+def _estimate(campaign: Campaign, kept: int) -> Estimate:
+    """From the random sample as far as it is judged without a gap, so that the order in which it
+    was judged does not matter."""
+    excluded = campaign.exclusions.in_force().values("worker")
+    # What an exclusion left standing is in the release, as what others wrote.
+    checks = SpotCheck.objects.of(campaign).filter(
+        ~Q(response__worker__in=excluded) | Q(response__status=ResponseStatus.SUBMITTED)
+    )
+    sample = checks.filter(is_random=True)
+    frontier = sample.open().aggregate(first=Min("draw"))["first"]
+    if frontier is not None:
+        sample = sample.filter(draw__lt=frontier)
+    judged = Counter(dict(sample.values_list("verdict").annotate(Count("pk"))))
+    return estimate_share(
+        good=judged[Verdict.GOOD],
+        bad=judged[Verdict.BAD],
+        kept=kept,
+        removed=checks.filter(verdict=Verdict.BAD).count(),
+    )
+
+
+def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
+    """Of each response that several reviewers judged, who said what."""
+    several = SpotCheck.objects.of(campaign).alias(n=Count("judgements")).filter(n__gte=2)
+    judgements = Judgement.objects.filter(spot_check__in=several).order_by("spot_check", "pk")
+    said: dict[int, dict[str, str]] = {}
+    for check, reviewer, verdict in judgements.values_list("spot_check", "reviewer", "verdict"):
+        said.setdefault(check, {})[str(reviewer)] = verdict
+    return list(said.values())
+
+
+def reviewers(campaign: Campaign) -> list[ReviewerFigures]:
+    """Who judged what, the busiest first."""
+    judgements = Judgement.objects.filter(spot_check__campaign=campaign).order_by()
+    rows = judgements.values_list("reviewer__username").annotate(
+        n=Count("pk"), bad=Count("pk", filter=Q(verdict=Verdict.BAD))
+    )
+    answers = GoldAnswer.objects.filter(gold__campaign=campaign).values_list("reviewer__username")
+    gold = {
+        name: (right, all_)
+        for name, right, all_ in answers.annotate(
+            right=Count("pk", filter=Q(verdict=F("gold__verdict"))), n=Count("pk")
+        )
+    }
+    judged = {name: (n, bad) for name, n, bad in rows}
+    found = [
+        ReviewerFigures(name or "", *judged.get(name, (0, 0)), *gold.get(name, (0, 0)))
+        for name in {**judged, **gold}
+    ]
+    return sorted(found, key=lambda one: (-one.judged, one.name))
+
+
+def known_workers(campaign: Campaign) -> QuerySet[Worker]:
+    """Workers who answered in the campaign; another campaign's worker is not found here."""
+    answers = Response.objects.of(campaign).filter(worker=OuterRef("pk"))
+    return Worker.objects.filter(Exists(answers))
+
+
+def ranked_workers(campaign: Campaign) -> list[int]:
+    """The keys of the workers who submitted something, those at the highest risk first and then
+    the busiest."""
+    submitted = Response.objects.of(campaign)
+    rows = dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
+    risks = dict(Standing.objects.of(campaign).values_list("worker", "risk"))
+    return sorted(rows, key=lambda worker: (-risks.get(worker, 0.0), -rows[worker], worker))
+
+
+def latest_workers(campaign: Campaign, *, most: int, among: int = 500) -> list[int]:
+    """The keys of those who wrote most of the campaign's latest responses."""
+    latest = Response.objects.of(campaign).counting().order_by("-submitted_at")
+    counted = Counter(latest.values_list("worker_id", flat=True)[:among])
+    return [worker for worker, _ in counted.most_common(most)]
+
+
+def figures_of(campaign: Campaign, workers: Sequence[int]) -> list[WorkerFigures]:
+    """The figures of these workers, in their order, in seven queries."""
+    pseudonyms = dict(Worker.objects.filter(pk__in=workers).values_list("pk", "pseudonym"))
+    responses = Response.objects.of(campaign)
+    if len(workers) <= FEW:
+        responses = responses.filter(worker__in=workers)
+    written = _counted(responses, "worker_id", "status")
+    checks = SpotCheck.objects.of(campaign).filter(response__worker__in=workers)
+    verdicts = _counted(checks, "response__worker_id", "verdict")
+    theirs = Standing.objects.of(campaign).filter(worker__in=workers)
+    # A worker without a standing has the figures of which nothing is known.
+    standings = defaultdict(Standing, {one.worker_id: one for one in theirs.defer("tally")})
+    states = _states(campaign, workers)
+    return [
+        WorkerFigures(
+            pseudonym=pseudonyms[worker],
+            submitted=written[worker, ResponseStatus.SUBMITTED]
+            + written[worker, ResponseStatus.DISCARDED],
+            discarded=written[worker, ResponseStatus.DISCARDED],
+            good=verdicts[worker, Verdict.GOOD],
+            bad=verdicts[worker, Verdict.BAD],
+            risk=standings[worker].risk,
+            share=standings[worker].share,
+            low=standings[worker].low,
+            high=standings[worker].high,
+            state=states.get(worker, ACTIVE),
+            because=standings[worker].because,
+        )
+        for worker in workers
+    ]
+
+
+def _counted(rows: QuerySet[Any], worker: str, state: str) -> Counter[tuple[int, str]]:
+    counts = rows.order_by().values_list(worker, state).annotate(Count("pk"))
+    return Counter({(key, value): number for key, value, number in counts})
+
+
+def _states(campaign: Campaign, workers: Sequence[int]) -> dict[int, str]:
+    """The state of each worker who is not simply active; the gravest goes before."""
+    proposed = Proposal.objects.open().filter(campaign=campaign)
+    waiting = waiting_for_verdicts(campaign).filter(pk__in=workers)
+    found = dict.fromkeys(waiting.values_list("pk", flat=True), WAITING)
+    for state, rows in (
+        (PAUSED, campaign.pauses.in_force()),
+        (PROPOSED, proposed),
+        (EXCLUDED, campaign.exclusions.in_force()),
+    ):
+        for worker in rows.filter(worker__in=workers).values_list("worker", flat=True):
+            found[worker] = state
+    return found
+
+
+def decisions_about(campaign: Campaign, worker: Worker) -> QuerySet[Decision]:
+    """The log's lines on the worker or on what they wrote, the latest first."""
+    content = (f"response__{name}" for name in KINDS[campaign.kind].content)
+    return campaign.decisions.filter(Q(worker=worker) | Q(response__worker=worker)).select_related(
+        "actor", "worker", "response__worker", *content
+    )

@@ -1,0 +1,202 @@
+"""What a reviewer is shown of a check, and where their verdict goes."""
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import blake2s
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Caption, Response, ResponseStatus, Worker
+from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Standing, Verdict
+from qualcontrol.review.gold import answer_gold
+from qualcontrol.review.judging import judge
+from qualcontrol.risk.hypotheses import block_of
+from qualcontrol.risk.model import Crowd
+from qualcontrol.risk.random_sample import random_order
+from qualcontrol.services.flagging import flags_if_written
+from qualcontrol.services.standings import crowd_of, newcomer_risk
+
+# Why something is shown.
+SECOND, RANDOM, FIRST, WORTH = "second opinion", "random", "first of a worker", "worth"
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to judge: a response, or a made-up one that looks like one.
+
+    `risk` is the probability that it is bad, `cause` one of SECOND, RANDOM, FIRST, WORTH.
+    """
+
+    response: Response
+    cause: str
+    risk: float
+    flags: list[dict[str, Any]]
+    gold: Gold | None = None
+
+    @property
+    def key(self) -> UUID:
+        """Names the item on pages; it does not tell whether the item was made up."""
+        is_made_up = self.gold is not None and self.gold.response_id is None
+        return self.gold.key if self.gold is not None and is_made_up else self.response.key
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it is in the random sample, from which the estimate is made."""
+        check = getattr(self.response, "spot_check", None)
+        return check is not None and check.is_random
+
+
+def items_of(campaign: Campaign, causes: Mapping[int, str], reviewer: User | None) -> list[Item]:
+    """The items of these responses, by their keys and with the cause to show each, in that order;
+    for a reviewer with gold items between."""
+    items = _items(campaign, causes)
+    every = campaign.config.review.gold_every
+    if reviewer is None or not every:
+        return items
+    done = _judged_by(campaign, reviewer)
+    waiting = deque(_gold_to_show(campaign, reviewer, most=len(items)))
+    mixed: list[Item] = []
+    for item in items:
+        if (done + len(mixed)) % every == every - 1 and waiting:
+            mixed.append(_gold_item(campaign, waiting.popleft()))
+        mixed.append(item)
+    return mixed
+
+
+def item_by_key(campaign: Campaign, key: UUID) -> Item:
+    """The item that has this key; raises Response.DoesNotExist."""
+    made_up = Gold.objects.of(campaign).filter(response=None, key=key).first()
+    if made_up is not None:
+        return _made_up(made_up)
+    response = Response.objects.of(campaign).get(key=key)
+    return _items(campaign, {response.pk: WORTH})[0]
+
+
+def responses_among(campaign: Campaign, keys: Iterable[UUID]) -> list[int]:
+    """The responses among the items that have these keys."""
+    return list(Response.objects.of(campaign).filter(key__in=keys).values_list("pk", flat=True))
+
+
+def settled_among(campaign: Campaign, keys: Sequence[UUID], reviewer: User) -> list[UUID]:
+    """Those of the keys whose item the reviewer need not judge any more: it was discarded or judged
+    meanwhile, it is gold that the reviewer answered, or there is no such item."""
+    counting = Response.objects.of(campaign).counting().filter(key__in=keys)
+    open_ones = counting.exclude(spot_check__verdict__in=[Verdict.GOOD, Verdict.BAD])
+    gold = _waiting_gold(campaign, reviewer)
+    marked = gold.filter(response__key__in=keys).values_list("response__key", flat=True)
+    made_up = gold.filter(response=None, key__in=keys).values_list("key", flat=True)
+    left = {*open_ones.values_list("key", flat=True), *marked, *made_up}
+    return [key for key in keys if key not in left]
+
+
+def checks_to_go(campaign: Campaign, reviewer: User) -> int:
+    """How many drawn checks a reviewer is told of: the open ones and, lest the number tell that an
+    item was gold, the gold that looks drawn."""
+    to_go = SpotCheck.objects.of(campaign).open().count()
+    review = campaign.config.review
+    # Where two judge, a first verdict leaves the number as it is.
+    if to_go and review.gold_every and review.reviewers == 1:
+        to_go += sum(_looks_drawn(campaign, gold) for gold in _waiting_gold(campaign, reviewer))
+    return to_go
+
+
+def judge_item(
+    *, item: Item, verdict: Verdict | str, reason: str, reviewer: User, at: datetime
+) -> None:
+    """Take a verdict on an item; on gold it tells of the reviewer, and nothing else follows.
+    Raises AlreadyJudged, ReasonMissing."""
+    if item.gold is not None:
+        answer_gold(gold=item.gold, verdict=verdict, reviewer=reviewer, at=at)
+    else:
+        judge(response=item.response, verdict=verdict, reason=reason, reviewer=reviewer, at=at)
+
+
+def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:
+    responses = Response.objects.select_related(
+        "task__campaign",
+        "task__image",
+        "worker",
+        "assessment",
+        "spot_check",
+        "gold",
+        *KINDS[campaign.kind].content,
+    ).in_bulk(list(causes))
+    workers = {response.worker_id for response in responses.values()}
+    crowd = crowd_of(campaign, Standing.objects.of(campaign).filter(worker__in=workers))
+    return [_item(crowd, responses[pk], cause) for pk, cause in causes.items()]
+
+
+def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:
+    gold = getattr(response, "gold", None)
+    assessment = getattr(response, "assessment", None)
+    if assessment is None or crowd is None or response.worker_id not in crowd.row:
+        return Item(response, cause, 0.0, [], gold)
+    block, codes = block_of(assessment.position - 1), tuple(assessment.codes.split())
+    risk = crowd.chance_bad(response.worker_id, block, codes)
+    return Item(response, cause, risk, assessment.flags, gold)
+
+
+def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:
+    """Gold that the reviewer has not answered and did not make, the oldest first."""
+    left = Gold.objects.of(campaign).exclude(answers__reviewer=reviewer).exclude(made_by=reviewer)
+    return left.select_related(
+        "response__spot_check", "task__campaign", "task__image", "task__subject"
+    ).order_by("pk")
+
+
+def _gold_to_show(campaign: Campaign, reviewer: User, *, most: int) -> list[Gold]:
+    waiting = _waiting_gold(campaign, reviewer)
+    if SpotCheck.objects.of(campaign).open().exists():
+        return list(waiting[:most])
+    # Nothing drawn is left, so what looks drawn would be known for gold.
+    return [gold for gold in waiting if not _looks_drawn(campaign, gold)][:most]
+
+
+def _gold_item(campaign: Campaign, gold: Gold) -> Item:
+    if gold.response_id is None:
+        return _made_up(gold)
+    [item] = _items(campaign, {gold.response_id: WORTH})
+    return item
+
+
+def _made_up(gold: Gold) -> Item:
+    """A made-up caption as the first one of a worker who does not exist, always the same, with all
+    that would be said of such a worker's."""
+    campaign = gold.task.campaign
+    digest = blake2s(f"gold {gold.pk}".encode(), digest_size=4).hexdigest().upper()
+    worker = Worker(pseudonym=f"W-{digest}")
+    response = Response(task=gold.task, worker=worker, status=ResponseStatus.SUBMITTED)
+    response.caption = Caption(text=gold.text)
+    check = _check_of(campaign, gold)
+    if check.is_random or check.is_first:
+        response.spot_check = check
+    flags = flags_if_written(task=gold.task, text=gold.text)
+    risk = newcomer_risk(campaign, [flag["code"] for flag in flags])
+    return Item(response, WORTH, risk, flags, gold)
+
+
+def _looks_drawn(campaign: Campaign, gold: Gold) -> bool:
+    check = _check_of(campaign, gold)
+    return check.is_random or check.is_first
+
+
+def _check_of(campaign: Campaign, gold: Gold) -> SpotCheck:
+    """The check of a gold item; that which a made-up one would have."""
+    if gold.response is not None:
+        return gold.response.spot_check
+    review = campaign.config.review
+    draw = random_order(campaign.config.seed, -gold.pk)
+    return SpotCheck(is_random=draw < review.share, is_first=review.first > 0)
+
+
+def _judged_by(campaign: Campaign, reviewer: User) -> int:
+    """How many things the reviewer has judged in the campaign."""
+    judgements = Judgement.objects.filter(spot_check__campaign=campaign, reviewer=reviewer)
+    answers = GoldAnswer.objects.filter(gold__campaign=campaign, reviewer=reviewer)
+    return judgements.count() + answers.count()

@@ -1,0 +1,157 @@
+"""A reviewer's judgement of one response, and what follows from it."""
+
+from collections import Counter
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotate.models import Campaign, Response, ResponseStatus
+from annotate.services import responses as response_services
+from qualcontrol.models import Act, Decision, Hold, Judgement, SpotCheck, Verdict
+from qualcontrol.review.sampling import draw_rest_of_trial, spot_check_of
+from qualcontrol.services.decisions import log_response
+from qualcontrol.services.errors import (
+    JUDGED_BY_YOU,
+    AlreadyJudged,
+    CannotReject,
+    ReasonMissing,
+)
+from qualcontrol.services.exclusions import discard_excluded
+from qualcontrol.services.locks import locked_response
+from qualcontrol.services.policies import decide
+from qualcontrol.services.standings import note_changes, refresh_standings
+
+
+def judge(
+    *,
+    response: Response,
+    verdict: Verdict | str,
+    reason: str,
+    reviewer: User | None,
+    at: datetime,
+) -> None:
+    """Take a reviewer's verdict, then let the campaign's policy decide about the worker.
+
+    Once as many reviewers as the campaign asks for agree, the verdict stands, and a bad response
+    is discarded; whether it is paid is another question. Raises AlreadyJudged, ReasonMissing.
+    """
+    campaign = response.task.campaign
+    stands = keep_judgement(
+        response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at
+    )
+    if stands:
+        follow_verdict(campaign=campaign, at=at)
+
+
+def follow_verdict(*, campaign: Campaign, at: datetime) -> None:
+    """Have the worker counted and the policy decide, after the transaction of the verdict: it is
+    safe, and the policy may lock what it needs."""
+    refresh_standings(campaign=campaign)
+    decide(campaign=campaign, at=at)
+
+
+@transaction.atomic
+def keep_judgement(
+    *,
+    response: Response,
+    verdict: Verdict | str,
+    reason: str,
+    reviewer: User | None,
+    at: datetime,
+) -> bool:
+    """Write a verdict down, without a look at its worker; whether a verdict stands by it.
+
+    Raises AlreadyJudged, ReasonMissing.
+    """
+    verdict, reason = Verdict(verdict), reason.strip()
+    if verdict == Verdict.BAD and not reason:
+        raise ReasonMissing("Enter what is wrong: a bad verdict needs a reason.")
+    response = locked_response(response.pk)
+    campaign = response.task.campaign
+    # First of all, and in the words that gold has for it.
+    if Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).exists():
+        raise AlreadyJudged(JUDGED_BY_YOU)
+    if response.status != ResponseStatus.SUBMITTED:
+        raise AlreadyJudged("This response has been discarded and needs no judgement.")
+    check = _open_check(response, campaign, at)
+    Judgement.objects.create(
+        spot_check=check, reviewer=reviewer, verdict=verdict, reason=reason, at=at
+    )
+    Hold.objects.filter(response=response).delete()
+    return _resolve(check, response, campaign, reviewer, at)
+
+
+def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotCheck:
+    check = SpotCheck.objects.filter(response=response).first()
+    if check is None:
+        check = spot_check_of(response, campaign=campaign, at=at)
+        check.save(force_insert=True)
+    if check.verdict:
+        raise AlreadyJudged("Another reviewer has judged this response.")
+    return check
+
+
+def _resolve(
+    check: SpotCheck,
+    response: Response,
+    campaign: Campaign,
+    reviewer: User | None,
+    at: datetime,
+) -> bool:
+    """Let the verdict stand if enough reviewers agree on it."""
+    judgements = list(check.judgements.select_related("reviewer"))
+    verdict, votes = Counter(one.verdict for one in judgements).most_common(1)[0]
+    if votes < campaign.config.review.reviewers:
+        return False
+    reason = next((one.reason for one in judgements if one.verdict == verdict), "")
+    SpotCheck.objects.filter(pk=check.pk, verdict="").update(
+        verdict=verdict, reason=reason, judged_at=at
+    )
+    # Only now, as reviewers may read the log and must not see what another one said before.
+    for one in judgements:
+        _log_judgement(one, response, campaign)
+    if verdict == Verdict.BAD:
+        _discard_bad(response, campaign, reason, reviewer, at)
+        if check.is_first:
+            draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
+    note_changes(campaign, [response.worker_id])
+    return True
+
+
+def _discard_bad(
+    response: Response, campaign: Campaign, reason: str, reviewer: User | None, at: datetime
+) -> None:
+    """Discard the response, and what an exclusion of its worker now discards with it."""
+    response_services.discard(responses=[response])
+    log_response(response, campaign=campaign, act=Act.DISCARD, reason=reason, actor=reviewer, at=at)
+    discard_excluded(campaign=campaign, worker=response.worker, actor=reviewer, at=at)
+
+
+def _log_judgement(judgement: Judgement, response: Response, campaign: Campaign) -> None:
+    log_response(
+        response,
+        campaign=campaign,
+        act=Act.JUDGE_GOOD if judgement.verdict == Verdict.GOOD else Act.JUDGE_BAD,
+        reason=judgement.reason,
+        actor=judgement.reviewer,
+        at=judgement.at,
+    )
+
+
+@transaction.atomic
+def reject_response(*, response: Response, reason: str, actor: User | None, at: datetime) -> None:
+    """Ask for the assignment's rejection, which the reconciler carries out.
+
+    Raises ReasonMissing, and CannotReject where the response still counts: what is used is paid.
+    """
+    reason = reason.strip()
+    if not reason:
+        raise ReasonMissing("Enter a reason for the rejection: the worker will read it.")
+    response = locked_response(response.pk)
+    if response.status != ResponseStatus.DISCARDED:
+        raise CannotReject("Only discarded responses can be rejected. Work that is used is paid.")
+    if Decision.objects.filter(response=response, act=Act.REJECT).exists():
+        raise CannotReject("A rejection of this response is already scheduled.")
+    campaign = response.task.campaign
+    log_response(response, campaign=campaign, act=Act.REJECT, reason=reason, actor=actor, at=at)

@@ -1,0 +1,54 @@
+"""A simulated reviewer, who follows the queue and judges by what is in the images."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+
+from annotate.models import Campaign, Response
+from qualcontrol import services
+from qualcontrol.models import SpotCheck, Verdict
+from simulation.faults import judge_of
+
+# Good answers in a row after which the reviewer trusts that the queue's head holds no bad ones.
+PATIENCE = 12
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round of review did."""
+
+    judged: int
+    bad: int
+    excluded: int
+
+
+def review(*, campaign: Campaign, reviewer: User, at: datetime) -> Round:
+    """Judge what the queue offers until it finds nothing bad for a while, then what else is drawn
+    for a spot check. Whom to exclude, the campaign's policy decides."""
+    services.learn(campaign=campaign)
+    excluded_before = campaign.exclusions.in_force().count()
+    judged = list(_judge_all(campaign, reviewer, at))
+    excluded = campaign.exclusions.in_force().count() - excluded_before
+    return Round(len(judged), judged.count(Verdict.BAD), excluded)
+
+
+def _judge_all(campaign: Campaign, reviewer: User, at: datetime) -> Iterator[Verdict]:
+    fault_of = judge_of(campaign)
+
+    def judge(response: Response) -> Verdict:
+        reason = fault_of(response)
+        verdict = Verdict.BAD if reason else Verdict.GOOD
+        services.judge(response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at)
+        return verdict
+
+    good_in_a_row = 0
+    while good_in_a_row < PATIENCE and (
+        items := services.next_checks(campaign=campaign, reviewer=reviewer, count=1, at=at)
+    ):
+        verdict = judge(items[0].response)
+        good_in_a_row = good_in_a_row + 1 if verdict == Verdict.GOOD else 0
+        yield verdict
+    while check := SpotCheck.objects.of(campaign).open().order_by("pk").first():
+        yield judge(check.response)

@@ -1,0 +1,173 @@
+"""A worker's browser: the marketplace's pages and the task in its frame, over HTTP only."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from bs4 import BeautifulSoup, Tag
+
+from simulation.workers.pages import SiteError, TaskForm, hidden_fields, read_form
+
+TIMEOUT = (5, 60)
+ATTEMPTS = 4
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+
+
+class NotOffered(Exception):
+    """The marketplace has no HIT of the group for this worker."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """An accepted HIT: its page at the marketplace, and the address of its frame."""
+
+    page: str
+    frame: str
+
+
+class NothingLeft(Exception):
+    """The task page has no work for this worker and asks to return the HIT."""
+
+
+@dataclass
+class WorkerBrowser:
+    """One worker at the marketplace; not to be used by two threads at once."""
+
+    sign_in_url: str
+    http: requests.Session = field(default_factory=requests.Session)
+    token: str = ""
+    is_signed_in: bool = False
+    seen_images: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        # A proxy is for the world outside, and looking for one takes time with each request.
+        self.http.trust_env = urlsplit(self.sign_in_url).hostname not in LOOPBACK
+
+    @property
+    def site(self) -> str:
+        return urljoin(self.sign_in_url, "/").rstrip("/")
+
+    def sign_in(self) -> None:
+        """Follow the link that signs in, unless that was done before."""
+        if self.is_signed_in:
+            return
+        page = self._get(self.sign_in_url)
+        if not page.ok:
+            raise SiteError(f"Signing in was answered with {page.status_code}.")
+        self.is_signed_in = True
+
+    def offers(self, group: str) -> bool:
+        """Whether the list of HITs has this group, with a button to accept."""
+        page = _soup(self._get(f"{self.site}/"))
+        row = page.select_one(f'[data-group="{group}"]')
+        return row is not None and self._keep_token(row)
+
+    def preview(self, group: str) -> None:
+        """Look at a HIT of the group before accepting one; raises NotOffered."""
+        answer = self._get(f"{self.site}/groups/{group}/preview")
+        # Others may have taken all of them since the list was looked at.
+        frame = self._frame(answer, or_else=NotOffered("There is nothing to preview."))
+        page = _soup(_checked(self._get(frame)))
+        if page.select_one("[data-preview] ~ form[data-task]") is None:
+            raise SiteError("The preview shows no task.")
+
+    def accept(self, group: str) -> Accepted:
+        """Accept a HIT of the group; raises NotOffered."""
+        address = f"{self.site}/groups/{group}/accept"
+        answer = self._post(address, {"csrfmiddlewaretoken": self.token})
+        missing = SiteError("The page of an accepted HIT has no frame.")
+        return Accepted(answer.url, self._frame(answer, or_else=missing))
+
+    def _frame(self, answer: requests.Response, *, or_else: Exception) -> str:
+        """The address of a HIT's frame; raises NotOffered, or `or_else` on a page without one."""
+        if answer.status_code in {403, 404, 409}:
+            raise NotOffered(f"The marketplace answered {answer.status_code}.")
+        page = _soup(_checked(answer))
+        frame = page.select_one("iframe[src]")
+        if frame is None:
+            raise or_else
+        self._keep_token(page)
+        return str(frame["src"])
+
+    def give_back(self, accepted: Accepted) -> None:
+        """Return the HIT."""
+        address = f"{accepted.page}/return"
+        _checked(self._post(address, {"csrfmiddlewaretoken": self.token}))
+
+    def open_task(self, accepted: Accepted) -> TaskForm:
+        """What the frame shows, images loaded; raises NothingLeft."""
+        return self._task_form(_checked(self._get(accepted.frame)))
+
+    def send(self, task: TaskForm, answers: Mapping[str, str]) -> TaskForm | None:
+        """Post the task's form. None: it was taken and handed on to the marketplace; otherwise
+        the form that says what to correct."""
+        answer = self._post(task.action, {**task.hidden, **answers})
+        if answer.status_code == 422:
+            return self._task_form(answer)
+        form = _soup(_checked(answer)).select_one("form[data-forward]")
+        if form is None:
+            raise SiteError("The answer was taken, but there is no form that hands it on.")
+        target = urljoin(answer.url, str(form["action"]))
+        submitted = self._post(target, hidden_fields(form))
+        if not submitted.ok:
+            # After a lost connection the second attempt is told that the first one arrived.
+            raise SiteError(f"The submission was answered with {submitted.status_code}.")
+        return None
+
+    def _task_form(self, answer: requests.Response) -> TaskForm:
+        page = _soup(answer)
+        if page.select_one("[data-nothing-left]"):
+            raise NothingLeft
+        form = page.select_one("form[data-task]")
+        if form is None:
+            raise SiteError("The task page has no form.")
+        task = read_form(form)
+        self._load_images(answer.url, (item.image for item in task.items))
+        return replace(task, action=urljoin(answer.url, task.action))
+
+    def _load_images(self, page: str, sources: Iterable[str]) -> None:
+        """Fetch what the browser would show; a worker cannot describe a broken image."""
+        for source in set(sources) - self.seen_images:
+            answer = _checked(self._get(urljoin(page, source)))
+            if not answer.headers.get("Content-Type", "").startswith("image/"):
+                raise SiteError("What the task page shows as an image is none.")
+            self.seen_images.add(source)
+
+    def _keep_token(self, page: Tag) -> bool:
+        token = page.select_one("input[name=csrfmiddlewaretoken]")
+        if token is not None:
+            self.token = str(token["value"])
+        return token is not None
+
+    def _get(self, address: str) -> requests.Response:
+        return self._ask("GET", address)
+
+    def _post(self, address: str, fields: Mapping[str, str]) -> requests.Response:
+        return self._ask("POST", address, data=dict(fields), headers={"Referer": address})
+
+    def _ask(self, method: str, address: str, **arguments: object) -> requests.Response:
+        """A request, tried again where the server was too busy to answer."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                answer = self.http.request(method, address, timeout=TIMEOUT, **arguments)  # type: ignore[arg-type]
+            except requests.RequestException as error:
+                if attempt == ATTEMPTS:
+                    raise SiteError(f"No answer: {type(error).__name__}.") from error
+                continue
+            if answer.status_code < 500 or attempt == ATTEMPTS:
+                return answer
+        raise AssertionError("not reached")
+
+
+def _soup(answer: requests.Response) -> BeautifulSoup:
+    return BeautifulSoup(answer.content, "lxml")
+
+
+def _checked(answer: requests.Response) -> requests.Response:
+    if answer.ok:
+        return answer
+    alert = _soup(answer).select_one("[role=alert]")
+    words = re.sub(r"\s+", " ", alert.get_text()).strip() if alert else "no reason given"
+    raise SiteError(f"A page answered {answer.status_code}: {words}")

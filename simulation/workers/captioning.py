@@ -1,0 +1,31 @@
+"""How simulated workers fill in a page that asks for captions."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from simulation.workers.pages import CaptionItem, TaskForm
+from simulation.workers.writers import Limits, Sight, Writer
+
+
+@dataclass(frozen=True)
+class Captioner:
+    """Writes a caption for each image on the page; `sights` go by the images' addresses."""
+
+    writer: Writer
+    limits: Limits
+    sights: Mapping[str, Sight]
+
+    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
+        return {
+            item.name: self.writer.write(self._sight(item), self.limits, rng, refused=refused)
+            for item in task.items
+            if isinstance(item, CaptionItem)
+        }
+
+    def _sight(self, item: CaptionItem) -> Sight:
+        """What a worker sees: the image or, where the dataset is silent, the keywords."""
+        seen = self.sights.get(item.image)
+        if seen is not None and seen.things:
+            return seen
+        return Sight(dict.fromkeys(item.keywords, 1))

@@ -1,0 +1,238 @@
+"""A crowd of simulated workers, who come back to the marketplace until it has nothing for them."""
+
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
+from simulation.workers.hands import Hand
+from simulation.workers.pages import SiteError, TaskForm
+
+# A worker is given up after so many errors, and an answer after so many corrections.
+MOST_ERRORS, MOST_CORRECTIONS = 3, 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the crowd is asked to do."""
+
+    group: str
+    seed: int
+    most_assignments: int | None = None
+    threads: int = 4
+    return_share: float = 0.02
+    abandon_share: float = 0.0
+
+
+@dataclass
+class Member:
+    """One simulated worker: how they work, and how often they are there."""
+
+    name: str
+    browser: WorkerBrowser
+    hand: Hand
+    weight: float
+    errors: int = 0
+    has_come: bool = False
+    tasks_seen: int = 0
+
+
+@dataclass
+class Outcome:
+    """What the crowd did, in numbers; `errors` counts each message."""
+
+    submitted: Counter[str] = field(default_factory=Counter)
+    corrected: int = 0
+    returned: int = 0
+    abandoned: int = 0
+    found_nothing: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def total(self) -> int:
+        return sum(self.submitted.values())
+
+
+def members(
+    *, names: Sequence[str], browsers: Sequence[WorkerBrowser], hands: Sequence[Hand], seed: int
+) -> list[Member]:
+    """The crowd. How much each works is heavy-tailed, as it is at marketplaces: few workers do
+    most."""
+    rng = random.Random(f"{seed}/crowd")
+    return [
+        Member(name, browser, hand, weight=min(8.0, rng.paretovariate(1.2)))
+        for name, browser, hand in zip(names, browsers, hands, strict=True)
+    ]
+
+
+class Crowd:
+    """Lets members work in a few threads, each member in one thread at a time, until nobody is
+    offered anything or enough is submitted."""
+
+    def __init__(
+        self, crowd: Sequence[Member], plan: Plan, submitted: Callable[[], object] = lambda: None
+    ) -> None:
+        self.plan = plan
+        self.outcome = Outcome()
+        self._on_submission = submitted
+        self._idle = list(crowd)
+        self._turned_away: list[Member] = []
+        self._given_back = 0
+        self._busy = 0
+        self._left = plan.most_assignments
+        self._rng = random.Random(f"{plan.seed}/turns")
+        self._changed = threading.Condition()
+        self._stopped = False
+
+    def work(self) -> Outcome:
+        """Work to the end. An unexpected error of any thread ends them all and is raised."""
+        with ThreadPoolExecutor(self.plan.threads, thread_name_prefix="worker") as pool:
+            turns = [pool.submit(self._thread) for _ in range(self.plan.threads)]
+            try:
+                for turn in turns:
+                    turn.result()
+            finally:
+                self._stop()
+        return self.outcome
+
+    def _stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+    def _thread(self) -> None:
+        while (member := self._next()) is not None:
+            comes_back = False
+            try:
+                comes_back = self._turn(member)
+            except SiteError as error:
+                member.errors += 1
+                comes_back = member.errors < MOST_ERRORS
+                self._count_error(str(error))
+            except BaseException:
+                self._stop()
+                raise
+            finally:
+                self._done(member, comes_back)
+
+    def _next(self) -> Member | None:
+        """Somebody who is not busy, the eager ones more often; None at the end."""
+        with self._changed:
+            while not self._stopped:
+                if self._idle and self._left != 0:
+                    weights = [member.weight for member in self._idle]
+                    index = self._rng.choices(range(len(self._idle)), weights)[0]
+                    self._busy += 1
+                    if self._left is not None:
+                        self._left -= 1
+                    return self._idle.pop(index)
+                if not self._busy:
+                    return None
+                self._changed.wait()
+            return None
+
+    def _done(self, member: Member, comes_back: bool) -> None:
+        with self._changed:
+            self._busy -= 1
+            if comes_back:
+                self._idle.append(member)
+            self._changed.notify_all()
+
+    def _turn(self, member: Member) -> bool:
+        """One HIT of a member, from accepting it; whether they come back for another."""
+        submitted, given_back = False, self._given_back
+        try:
+            submitted = self._do_hit(member)
+        except NothingLeft:
+            return False
+        except NotOffered:
+            return self._looks_again(member, given_back)
+        finally:
+            if not submitted:
+                self._give_turn_back()
+        return True
+
+    def _looks_again(self, member: Member, given_back: int) -> bool:
+        """Whether a HIT was given back since the member began to look. If not, they come back
+        once one is: who was offered nothing while another held the last HIT in vain may do it."""
+        with self._changed:
+            if self._given_back > given_back:
+                return True
+            self._turned_away.append(member)
+            return False
+
+    def _give_back(self, member: Member, accepted: Accepted) -> None:
+        member.browser.give_back(accepted)
+        with self._changed:
+            self._given_back += 1
+            self._idle += self._turned_away
+            self._turned_away.clear()
+            self._changed.notify_all()
+
+    def _give_turn_back(self) -> None:
+        with self._changed:
+            if self._left is not None:
+                self._left += 1
+
+    def _do_hit(self, member: Member) -> bool:
+        if not member.has_come:
+            self._come(member)
+        accepted = member.browser.accept(self.plan.group)
+        try:
+            task = member.browser.open_task(accepted)
+        except NothingLeft:
+            self._give_back(member, accepted)
+            self._count("found_nothing")
+            raise
+        if self._leaves(member, accepted):
+            return False
+        rng = random.Random(f"{self.plan.seed}/{member.name}/{task.items}")
+        self._answer(member, task, rng)
+        with self._changed:
+            self.outcome.submitted[member.name] += 1
+            self._on_submission()
+        return True
+
+    def _come(self, member: Member) -> None:
+        """Sign in, look for the HITs, and look at one before taking any; raises NotOffered."""
+        member.browser.sign_in()
+        if not member.browser.offers(self.plan.group):
+            raise NotOffered
+        # Not before: who has not seen the group lacks the form's token, and could never accept.
+        member.has_come = True
+        member.browser.preview(self.plan.group)
+
+    def _leaves(self, member: Member, accepted: Accepted) -> bool:
+        """Some HITs are returned, and some are left without a word."""
+        # Drawn anew for each page, or the worker would leave the same image for ever.
+        share = random.Random(f"{self.plan.seed}/{member.name}/{member.tasks_seen}").random()
+        member.tasks_seen += 1
+        if share < self.plan.return_share:
+            self._give_back(member, accepted)
+            self._count("returned")
+            return True
+        if share < self.plan.return_share + self.plan.abandon_share:
+            self._count("abandoned")
+            return True
+        return False
+
+    def _answer(self, member: Member, task: TaskForm, rng: random.Random) -> None:
+        for attempt in range(MOST_CORRECTIONS):
+            answers = member.hand.work.fill(task, rng, refused=attempt > 0)
+            corrected = member.browser.send(task, answers)
+            if corrected is None:
+                return
+            task = corrected
+            self._count("corrected")
+        raise SiteError(f"An answer was refused {MOST_CORRECTIONS} times: {task.problems}")
+
+    def _count(self, what: str) -> None:
+        with self._changed:
+            setattr(self.outcome, what, getattr(self.outcome, what) + 1)
+
+    def _count_error(self, message: str) -> None:
+        with self._changed:
+            self.outcome.errors[message] += 1

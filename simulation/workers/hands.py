@@ -1,0 +1,91 @@
+"""Who works at a campaign of which kind, and how carefully."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from annotate.models import Campaign, ObjectClass
+from simulation.workers.captioning import Captioner
+from simulation.workers.linking import Linker
+from simulation.workers.pages import TaskForm
+from simulation.workers.sights import sights_by_address
+from simulation.workers.writers import Honest, KeywordLister, Limits, Mixer, Repeater, Sight, Writer
+
+HONEST, CARELESS_WRITERS = "honest", ("keyword list", "same sentence", "another image")
+AT_RANDOM = "at random"
+
+
+class Work(Protocol):
+    """A way to fill in a task's form; `refused` says that the answer before was not taken."""
+
+    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]: ...
+
+
+class Hand(NamedTuple):
+    """How somebody works, and what that is called."""
+
+    kind: str
+    work: Work
+
+
+class Crew(NamedTuple):
+    """How many people are wanted, of what sort: so many careless ones are spread over them, and
+    whoever links words errs in a share `errors` of them."""
+
+    size: int
+    careless: int
+    errors: float
+    seed: int
+
+
+def hands_for(campaign: Campaign, crew: Crew) -> list[Hand]:
+    """Hands for the campaign's kind of task."""
+    rng = random.Random(f"{crew.seed}/crew")
+    careless = set(rng.sample(range(crew.size), min(crew.careless, crew.size)))
+    return HANDS[campaign.kind](campaign, crew, rng, careless)
+
+
+def _writers(campaign: Campaign, crew: Crew, rng: random.Random, careless: set[int]) -> list[Hand]:
+    sights, rules = sights_by_address(campaign), campaign.config.captions
+    limits = Limits(rules.least_words, rules.most_words)
+    elsewhere = [sight for _, sight in sorted(sights.items()) if sight.things]
+    bad = dict(zip(sorted(careless), CARELESS_WRITERS * crew.size, strict=False))
+    kinds = [bad.get(index, HONEST) for index in range(crew.size)]
+    return [
+        Hand(kind, Captioner(writer_of(kind, rng, elsewhere), limits, sights)) for kind in kinds
+    ]
+
+
+def writer_of(kind: str, rng: random.Random, elsewhere: Sequence[Sight]) -> Writer:
+    match kind:
+        case "honest":
+            return Honest()
+        case "keyword list":
+            return KeywordLister()
+        case "same sentence":
+            return Repeater(rng)
+        case "another image":
+            return Mixer(elsewhere)
+    raise ValueError(kind)
+
+
+def _linkers(campaign: Campaign, crew: Crew, _rng: random.Random, careless: set[int]) -> list[Hand]:
+    known = class_names(campaign)
+    return [
+        Hand(AT_RANDOM, Linker(known, errors=1))
+        if index in careless
+        else Hand(HONEST, Linker(known, crew.errors))
+        for index in range(crew.size)
+    ]
+
+
+def class_names(campaign: Campaign) -> frozenset[str]:
+    """The classes of what is to be seen in the campaign's images."""
+    boxed = ObjectClass.objects.filter(boxes__image__tasks__campaign=campaign)
+    return frozenset(boxed.values_list("name", flat=True).distinct())
+
+
+HANDS: dict[str, Callable[[Campaign, Crew, random.Random, set[int]], list[Hand]]] = {
+    "caption": _writers,
+    "correspondence": _linkers,
+}

@@ -1,0 +1,65 @@
+"""How simulated workers link words to boxes: by what a caption names, with errors at random."""
+
+import random
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from annotate.kinds.correspondence.answers import WordKind
+from annotate.language.tokens import tokens
+from simulation.workers.pages import LinkItem, TaskForm
+from simulation.workers.words import references
+
+# What people say of an image as a whole.
+SCENE_WORDS = {"image", "moment", "photo", "photograph", "picture", "place", "view"}
+KINDS = [frozenset({kind.value}) for kind in WordKind]
+NOTHING = frozenset({WordKind.NOT_VISUAL.value})
+# A word's boxes, or its kind alone.
+Meaning = frozenset[str]
+
+
+def true_meanings(
+    caption: str, boxes: Mapping[str, str], known: Collection[str]
+) -> dict[int, Meaning]:
+    """What each word of a caption refers to, by its number: one that names a class, to all boxes
+    of that class. `boxes` has each box's class, `known` the classes that the words may name."""
+    named = references(caption, {*known, *boxes.values()})
+    meanings = {}
+    for number, word in enumerate(tokens(caption)):
+        found = {box for box, name in boxes.items() if name == named.get(number)}
+        if not found and number not in named and word.text.lower() in SCENE_WORDS:
+            found = {WordKind.SCENE.value}
+        meanings[number] = frozenset(found) or NOTHING
+    return meanings
+
+
+@dataclass(frozen=True)
+class Linker:
+    """Links each word to what it refers to or, by mistake, to something else: with the probability
+    `errors` another box or another kind, each as likely as the others."""
+
+    known: frozenset[str]
+    errors: float
+
+    def fill(self, task: TaskForm, rng: random.Random, **_: bool) -> dict[str, str]:
+        """The fields of all captions on the page."""
+        fields: dict[str, str] = {}
+        for item in task.items:
+            if isinstance(item, LinkItem):
+                fields |= self._link(item, rng)
+        return fields
+
+    def _link(self, item: LinkItem, rng: random.Random) -> dict[str, str]:
+        meanings = true_meanings(item.caption, item.boxes, self.known)
+        said = [self._said(meanings[n], item, rng) for n in range(len(item.words))]
+        # What can be seen of no word is left open, where the page lets them.
+        return {
+            word.name: " ".join(sorted(meaning))
+            for word, meaning in zip(item.words, said, strict=True)
+            if word.is_required or meaning != NOTHING
+        }
+
+    def _said(self, truth: Meaning, item: LinkItem, rng: random.Random) -> Meaning:
+        if rng.random() >= self.errors:
+            return truth
+        others = [frozenset({box}) for box in item.boxes if box not in truth]
+        return rng.choice(others + [kind for kind in KINDS if kind != truth])

@@ -1,0 +1,217 @@
+"""What simulated workers write: honest ones what they see, careless ones whatever passes."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from simulation.workers.words import (
+    ANIMALS,
+    FLIERS,
+    NUMBERS,
+    PEOPLE,
+    UNCOUNTED,
+    VEHICLES,
+    called,
+    plural,
+    with_article,
+)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What is to be seen in an image: how many of each class. Empty if nothing is known."""
+
+    things: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limits:
+    least_words: int
+    most_words: int
+
+
+class Writer(Protocol):
+    """A way to write captions; `refused` says that the text before this one was not taken."""
+
+    def write(
+        self, sight: Sight, limits: Limits, rng: random.Random, /, *, refused: bool
+    ) -> str: ...
+
+
+LOOKS = {
+    "people": ("young", "smiling", "cheerful", "friendly", "relaxed"),
+    "animals": ("small", "calm", "friendly", "curious", "fluffy"),
+    "fliers": ("colorful", "small", "bright", "distant"),
+    "vehicles": ("large", "shiny", "clean", "bright"),
+    "things": ("plain", "colorful", "simple", "neat", "large", "small"),
+}
+DOING = {
+    "people": ("standing", "waiting", "waving", "posing", "looking around", "taking a break"),
+    "animals": ("standing", "resting", "walking around", "looking to the side"),
+    "fliers": ("floating in the air", "up in the air", "hovering above everything else"),
+    "vehicles": ("parked", "standing still", "in plain view"),
+    "things": ("standing", "placed in plain view", "in full view", "shown in bright colors"),
+}
+BESIDE = ("next to", "beside", "near", "close to", "not far from", "in front of", "to one side of")
+TOGETHER = ("with", "together with", "along with", "accompanied by")
+ENDINGS = (
+    "in a calm and tidy place",
+    "on a quiet day with nobody in a hurry",
+    "in a simple and friendly looking view",
+    "in the middle of a colorful picture",
+    "with plenty of open space around",
+    "under soft and even light",
+    "in a cheerful looking place",
+)
+OPENINGS = (
+    "In a bright picture,",
+    "In this quiet view,",
+    "Seen from a few steps away,",
+    "",
+    "",
+    "",
+)
+UNKNOWN_LOOKS = ("calm", "simple", "quiet", "bright")
+UNKNOWN_VIEWS = ("view", "picture", "moment", "photograph")
+UNKNOWN_DETAILS = ("many small details", "soft shapes", "clear outlines", "a few bright spots")
+
+
+class Honest:
+    """Writes a sentence of their own about what is in the image."""
+
+    def write(self, sight: Sight, limits: Limits, rng: random.Random, *, refused: bool) -> str:
+        if not refused and rng.random() < 0.03:
+            return _too_short(sight, rng)
+        for most_things in (5, 4, 3, 2, 1):
+            text = sentence(sight, rng, most_things=most_things, least_words=limits.least_words)
+            if len(text.split()) <= limits.most_words:
+                break
+        return text
+
+
+class KeywordLister:
+    """Strings the names of what is there together, and adds words until that is taken."""
+
+    def write(self, sight: Sight, limits: Limits, rng: random.Random, **_: bool) -> str:
+        names = [called(name) for name in sight.things] or ["thing", "place", "color"]
+        rng.shuffle(names)
+        joined = rng.choice([" then ", " plus ", " also "]).join(names)
+        filler = [
+            "in",
+            "this",
+            "nice",
+            "good",
+            "photo",
+            "image",
+            "here",
+            "now",
+            "ok",
+            "very",
+            "yes",
+        ]
+        text = f"{joined} {rng.choice(['seen', 'shown', 'visible'])} {' '.join(filler[:4])}"
+        for word in filler[4:]:
+            if len(text.split()) >= limits.least_words:
+                break
+            text += f" {word}"
+        return text
+
+
+class Repeater:
+    """Has one sentence, which is always the same."""
+
+    def __init__(self, rng: random.Random) -> None:
+        adjective = rng.choice(["nice", "good", "beautiful", "interesting", "great"])
+        self.text = f"This is a very {adjective} picture that I like to look at"
+
+    def write(self, _sight: Sight, limits: Limits, _rng: random.Random, **_: bool) -> str:
+        words = self.text.split()
+        while len(words) < limits.least_words:
+            words += ["again", "and", "again"]
+        return " ".join(words) + "."
+
+
+class Mixer:
+    """Writes sound sentences about images that are not the one on the page."""
+
+    def __init__(self, elsewhere: Sequence[Sight]) -> None:
+        self.elsewhere = elsewhere
+
+    def write(self, sight: Sight, limits: Limits, rng: random.Random, **_: bool) -> str:
+        others = [other for other in self.elsewhere if not set(other.things) & set(sight.things)]
+        other = rng.choice(others or list(self.elsewhere) or [Sight()])
+        return Honest().write(other, limits, rng, refused=True)
+
+
+def sentence(sight: Sight, rng: random.Random, *, most_things: int, least_words: int) -> str:
+    """A sentence that names up to so many things of the image, the liveliest first."""
+    names = sorted(sight.things, key=lambda name: (_rank(name), rng.random()))
+    chosen = names[: rng.randint(min(3, most_things), most_things)]
+    words = _about(sight, chosen, rng) if chosen else _about_nothing(rng)
+    endings = list(ENDINGS)
+    rng.shuffle(endings)
+    while len(words.split()) < least_words or (endings[1:] and rng.random() < 0.15):
+        words += f" {endings.pop()}" if endings else " and more to see"
+    return words[:1].upper() + words[1:] + "."
+
+
+def _about(sight: Sight, names: Sequence[str], rng: random.Random) -> str:
+    subject, *others = names
+    count, kind = sight.things[subject], _kind(subject)
+    phrase = _phrase(subject, count, rng)
+    is_many = count > 1 or called(subject) in UNCOUNTED
+    opening = rng.choice(OPENINGS)
+    start = f"{opening} {phrase}" if opening else phrase
+    text = f"{start} {'are' if is_many else 'is'} {rng.choice(DOING[kind])}"
+    if others:
+        text += f" {rng.choice(BESIDE)} {_phrase(others[0], sight.things[others[0]], rng)}"
+    if others[1:]:
+        rest = [_phrase(name, sight.things[name], rng) for name in others[1:]]
+        text += f", {rng.choice(TOGETHER)} {_enumerated(rest)}"
+    return text
+
+
+def _about_nothing(rng: random.Random) -> str:
+    """Of an image whose classes nobody stated, only general things can be said."""
+    view = with_article(f"{rng.choice(UNKNOWN_LOOKS)} {rng.choice(UNKNOWN_VIEWS)}")
+    return f"{view} shows {rng.choice(UNKNOWN_DETAILS)} {rng.choice(ENDINGS)}"
+
+
+def _phrase(name: str, count: int, rng: random.Random) -> str:
+    """`a small dog`, `two dogs`, `several colorful birds`."""
+    word = called(name)
+    look = f"{rng.choice(LOOKS[_kind(name)])} " if rng.random() < 0.55 else ""
+    if word in UNCOUNTED:
+        return f"some {look}{word}"
+    if count == 1:
+        return with_article(look + word)
+    number = NUMBERS.get(count, rng.choice(["several", "many", "a group of"]))
+    return f"{number} {look}{plural(word)}"
+
+
+def _enumerated(phrases: Sequence[str]) -> str:
+    *first, last = phrases
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _kind(name: str) -> str:
+    word = called(name)
+    for kind, words in (
+        ("people", PEOPLE),
+        ("animals", ANIMALS),
+        ("fliers", FLIERS),
+        ("vehicles", VEHICLES),
+    ):
+        if word in words:
+            return kind
+    return "things"
+
+
+def _rank(name: str) -> int:
+    return ("people", "animals", "vehicles", "things", "fliers").index(_kind(name))
+
+
+def _too_short(sight: Sight, rng: random.Random) -> str:
+    names = list(sight.things) or ["view"]
+    return f"I see {with_article(called(rng.choice(names)))}."
