@@ -39,9 +39,9 @@ def files_told(folder: Path, split: str) -> str:
         f"{counts.changed} changed, {counts.unchanged} unchanged."
     ]
     if counts.strangers:
-        lines.append(f"{counts.strangers} files are named after no image of {split}.")
+        lines.append(f"{counts.strangers} files do not belong to any image of {split}.")
     if counts.broken:
-        lines.append(f"{len(counts.broken)} files were left out:")
+        lines.append(f"{len(counts.broken)} files could not be imported:")
         lines += [f"  {name}: {reason}" for name, reason in counts.broken[:BROKEN_NAMED]]
         if more := counts.broken[BROKEN_NAMED:]:
             lines.append(f"  and {len(more)} more")

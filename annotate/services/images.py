@@ -59,7 +59,7 @@ def import_files(
     counts = FileCounts()
     images = {image.key: image for image in Image.objects.filter(split=split)}
     if not images:
-        raise DomainError(f"The split {split!r} has no images; import their metadata first.")
+        raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
     waiting: list[Image] = []
     taken: dict[str, Path] = {}
     for path in files_below(folder):

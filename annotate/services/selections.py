@@ -60,7 +60,7 @@ def find_selection(
     different = [field for field, value in asked.items() if getattr(found, field) != value]
     if different:
         raise DomainError(
-            f"The selection {name!r} was drawn before with another {' and '.join(different)}; "
+            f"The selection {name!r} already exists with another {' and '.join(different)}; "
             "choose another name."
         )
     return found
@@ -94,8 +94,8 @@ def draw_selection(
         )
     except selection.TooFewImages as error:
         raise DomainError(
-            f"{count} images were asked for, and {error.available} can be chosen from in "
-            f"{split!r}: upright ones with at least {selection.FEWEST_CLASSES} classes."
+            f"{count} images were requested, but the split {split!r} has only {error.available} "
+            f"that are upright and have at least {selection.FEWEST_CLASSES} classes."
         ) from error
     drawn = Selection.objects.create(
         name=name,
@@ -132,14 +132,14 @@ def candidates_of(
     """The split's upright images as candidates, and their primary keys by key."""
     images = Image.objects.filter(split=split)
     if not images.exists():
-        raise DomainError(f"The split {split!r} has no images; import their metadata first.")
+        raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
     if (
         images.filter(source=ImageSource.OPEN_IMAGES).exists()
         and not ClassRelation.objects.exists()
     ):
         raise DomainError(
-            "The hierarchy of classes is not known, and parts cannot be told without it; "
-            "import it with import_openimages --hierarchy."
+            "The class hierarchy, which says which classes are parts, is missing. Import it with "
+            "`manage.py import_openimages --hierarchy`."
         )
     keys = dict(images.filter(rotation=0).values_list("pk", "key"))
     left_out = set(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))

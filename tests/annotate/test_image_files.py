@@ -222,7 +222,7 @@ def test_the_command_lists_twenty_broken_files_and_ends_well(folder):
     lines = out.getvalue().splitlines()
     assert lines[:3] == [
         "0 image files: 0 new, 0 changed, 0 unchanged.",
-        "23 files were left out:",
+        "23 files could not be imported:",
         "  0000.jpg: is no image in a known format",
     ]
     assert lines[22:] == ["  and 3 more"]

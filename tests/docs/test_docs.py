@@ -17,7 +17,7 @@ from annotate.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 OUR_APPS = {"annotate", "qualcontrol", "hits"}
 COMMAND_FOLDERS = [
     ROOT / app / "management" / "commands" for app in (*sorted(OUR_APPS), "marketplace")
@@ -278,16 +278,34 @@ def test_no_page_names_a_path_of_one_machine(path):
     assert MACHINE_PATH.findall(path.read_text(encoding="utf-8")) == []
 
 
+def pages_linked_from(path: Path) -> set[Path]:
+    targets = {(path.parent / link.partition("#")[0]).resolve() for link in links_of(path)}
+    return {target for target in targets if target.suffix == ".md"}
+
+
 def test_every_page_can_be_reached_from_the_readme():
     reached, waiting = set(), [ROOT / "README.md"]
     while waiting:
         path = waiting.pop()
         if path not in reached:
             reached.add(path)
-            targets = [(path.parent / link.partition("#")[0]).resolve() for link in links_of(path)]
-            waiting += [target for target in targets if target.suffix == ".md"]
+            waiting += pages_linked_from(path)
 
     assert set(PAGES) - reached == set()
+
+
+@pytest.mark.parametrize("folder", [DOCS, DOCS / "decisions"], ids=lambda path: path.name)
+def test_the_index_of_a_folder_links_to_each_of_its_pages(folder):
+    index = folder / "README.md"
+
+    assert set(folder.glob("*.md")) - {index} - pages_linked_from(index) == set()
+
+
+def test_the_citation_names_the_version_of_the_package():
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+    assert f"\nversion: {package['version']}\n" in citation
 
 
 def test_pictures_are_used_and_small():

@@ -12,23 +12,23 @@ from annotate.services.caption_sets import import_captions
 
 class Command(DomainCommand):
     help = (
-        "Take in a COCO instances file: categories as classes coco:ID, images, and boxes; or with "
-        "--captions a captions file of images that are here. The file is one transaction: a wrong "
-        "entry stops the import and nothing of it is kept. Instances may be imported again, which "
+        "Import a COCO instances file: categories (as classes coco:ID), images and boxes. With "
+        "--captions, import a COCO captions file for images of the split. The file is one "
+        "transaction: if an entry is wrong, nothing is imported. Importing an instances file again "
         "changes nothing."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, help="the instances or captions file (JSON)")
+        parser.add_argument("file", type=Path, help="instances or captions file (JSON)")
         parser.add_argument(
-            "--split", required=True, help="the name by which the images go from now on"
+            "--split", required=True, help="dataset split to store the images under"
         )
         parser.add_argument(
-            "--files", type=Path, help="folder with the image files, whose names end in the id"
+            "--files", type=Path, help="folder with image files, whose names end in the image id"
         )
 
         parser.add_argument(
-            "--captions", metavar="SET", help="take in the file's captions, as a set of this name"
+            "--captions", metavar="SET", help="import captions as a caption set of this name"
         )
 
     def handle(

@@ -10,29 +10,29 @@ from annotate.services import imports
 
 class Command(DomainCommand):
     help = (
-        "Take in the files of Open Images, V4 to V7: any of them, in one run or in several. Each "
-        "file is one transaction: a malformed line stops the import and nothing of its file is "
-        "kept. Running it again changes nothing. Files may be packed (.gz)."
+        "Import files of Open Images, V4 to V7: any of them, in one run or in several. Each file "
+        "is one transaction: if a line is malformed, nothing of its file is imported. Importing a "
+        "file again changes nothing. Files can be compressed (.gz)."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--classes", type=Path, help="class descriptions (CSV)")
-        parser.add_argument("--hierarchy", type=Path, help="the hierarchy of classes (JSON)")
+        parser.add_argument("--hierarchy", type=Path, help="class hierarchy (JSON)")
         parser.add_argument("--images", type=Path, help="image metadata (CSV)")
-        parser.add_argument("--boxes", type=Path, help="boxes of images already known (CSV)")
-        parser.add_argument("--files", type=Path, help="folder with the image files, named by id")
-        parser.add_argument("--split", help="the name by which the images go from now on")
+        parser.add_argument("--boxes", type=Path, help="boxes of imported images (CSV)")
+        parser.add_argument("--files", type=Path, help="folder with image files, named by image id")
+        parser.add_argument("--split", help="dataset split to store the images under")
         parser.add_argument(
             "--base-url",
             default="",
-            help="pages show the images of --images from URL/ID.jpg; an https:// or http:// "
-            "address, or a path of this site that begins with /",
+            help="load the images of --images from URL/ID.jpg; an https:// or http:// address, "
+            "or a path of this site that begins with /",
         )
         parser.add_argument(
             "--require-images",
             action="store_true",
-            help="a box of an image that is not known is an error; else such boxes are counted "
-            "and passed over",
+            help="stop if a box belongs to an image that is not in the split (default: count such "
+            "boxes and skip them)",
         )
 
     def handle(self, **options: Any) -> None:
@@ -68,8 +68,8 @@ class Command(DomainCommand):
             self.stdout.write(rows_told("boxes", counts))
             if counts.skipped:
                 self.stderr.write(
-                    f"{counts.skipped} boxes are of images that the split {split!r} does not hold; "
-                    "import their metadata and run this again to take them in."
+                    f"{counts.skipped} boxes are of images that are not in the split {split!r}. "
+                    "To import them, import the images' metadata and run this command again."
                 )
         if folder := options["files"]:
             self.stdout.write(files_told(folder, split))
