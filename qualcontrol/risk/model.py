@@ -34,7 +34,6 @@ from qualcontrol.risk.hypotheses import (
     likely_bad,
     log_evidence,
 )
-from qualcontrol.risk.reasons import Reason, reasons
 
 LIMIT = 0.10
 CERTAINTY = 0.95
@@ -87,7 +86,6 @@ class Figure:
     responses: int
     judged_good: int
     judged_bad: int
-    because: tuple[Reason, ...]
 
 
 class Crowd:
@@ -220,7 +218,7 @@ class Crowd:
         return chances
 
     def figure(self, worker: int) -> Figure:
-        """What is believed of a worker, and why."""
+        """What is believed of a worker; `qualcontrol.risk.reasons` says why."""
         row = self.row[worker]
         judged = self.tally[row, :, 0].sum(axis=(0, 1))
         share = self._share(row)
@@ -235,7 +233,6 @@ class Crowd:
             responses=int(judged.sum()),
             judged_good=int(judged[GOOD]),
             judged_bad=int(judged[BAD]),
-            because=tuple(reasons(self, row)),
         )
 
     def _share(self, row: int) -> float:

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from annotate.pages.wording import counted
 from qualcontrol.risk.failure_patterns import SHOWN
 from qualcontrol.risk.hypotheses import BAD, BLOCK_STARTS, GOOD, IS_CARELESS, Array
-
-if TYPE_CHECKING:
-    from qualcontrol.risk.model import Crowd
+from qualcontrol.risk.model import Crowd
 
 # Flags that are named at most, and how much more often than usual they must come to be named.
 NAMED = 3
@@ -27,8 +24,9 @@ class Reason:
     effect: float
 
 
-def reasons(crowd: "Crowd", row: int) -> Iterator[Reason]:
-    """What moved the figure of the worker in a row; the effects add up to its log odds."""
+def reasons(crowd: Crowd, worker: int) -> Iterator[Reason]:
+    """What moved the worker's figure; the effects add up to its log odds."""
+    row = crowd.row[worker]
     start = log_odds(crowd.careless_share)
     by_flags = log_odds(crowd.risk_by_flags[row])
     yield Reason(
@@ -42,7 +40,7 @@ def reasons(crowd: "Crowd", row: int) -> Iterator[Reason]:
         yield Reason(sentence + _turn_sentence(crowd.posterior[row]), effect)
 
 
-def _flags_sentence(crowd: "Crowd", row: int) -> str:
+def _flags_sentence(crowd: Crowd, row: int) -> str:
     """Which flags the worker's responses have more often than is usual."""
     shown = crowd.tally[row].sum(axis=(0, 3))[:, SHOWN]
     written = crowd.tally[row, :, 0].sum()

@@ -8,6 +8,7 @@ it became known.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from dataclasses import asdict
 from typing import Any
 
 from django.db import connection, transaction
@@ -16,8 +17,9 @@ from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 from annotate.models import Campaign, Response
 from qualcontrol.models import Assessment, Standing, StandingChange, Verdict, Weights
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
-from qualcontrol.risk.model import LEARNED_FORM, Crowd, Figure, Group, fit
+from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
 from qualcontrol.risk.ranking import Queue
+from qualcontrol.risk.reasons import reasons
 from qualcontrol.services.flagging import assess
 from qualcontrol.services.locks import lock_workers
 
@@ -192,7 +194,7 @@ def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
     queue = Queue(crowd)
     Standing.objects.bulk_create(
         (
-            _standing(campaign, crowd.figure(worker), queue.worth(worker), tally)
+            _standing(campaign, crowd, worker, queue.worth(worker), tally)
             for worker, tally in sorted(tallies.items())
         ),
         update_conflicts=True,
@@ -201,10 +203,13 @@ def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
     )
 
 
-def _standing(campaign: Campaign, figure: Figure, worth: float, tally: list[list[Any]]) -> Standing:
+def _standing(
+    campaign: Campaign, crowd: Crowd, worker: int, worth: float, tally: list[list[Any]]
+) -> Standing:
+    figure = crowd.figure(worker)
     return Standing(
         campaign=campaign,
-        worker_id=figure.worker,
+        worker_id=worker,
         tally=tally,
         responses=figure.responses,
         good=figure.judged_good,
@@ -214,7 +219,7 @@ def _standing(campaign: Campaign, figure: Figure, worth: float, tally: list[list
         low=figure.low,
         high=figure.high,
         worth=worth,
-        because=[{"sentence": one.sentence, "effect": one.effect} for one in figure.because],
+        because=[asdict(reason) for reason in reasons(crowd, worker)],
     )
 
 

@@ -1,6 +1,7 @@
 """The model of carelessness: what flags and verdicts make of a worker's figure."""
 
 import random
+from math import exp
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from scipy.special import ndtr
 from qualcontrol.risk.failure_patterns import FAMILIES
 from qualcontrol.risk.hypotheses import BLOCK_STARTS, NORMAL_AT, NORMAL_BELOW, block_of
 from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Figure, Group, fit
+from qualcontrol.risk.reasons import reasons
 
 WORKER = 0
 # Forty others, of whose responses one in fifty is flagged.
@@ -114,7 +116,7 @@ def test_who_turned_careless_is_seen_beside_much_good_work():
 
     assert crowd.figure(WORKER).risk > CERTAINTY
     assert crowd.chance_bad(WORKER, 2, ()) > 5 * crowd.chance_bad(WORKER, 0, ())
-    assert "around response 50" in crowd.figure(WORKER).because[-1].sentence
+    assert "around response 50" in list(reasons(crowd, WORKER))[-1].sentence
 
 
 def test_flags_alone_exclude_nobody():
@@ -143,14 +145,14 @@ def test_a_flag_that_many_good_workers_have_tells_nothing():
 
 
 def test_effects_add_up_to_the_figure():
-    figure = figure_of(
-        Group(WORKER, 0, ("unlike",), unjudged=6, bad=1), Group(WORKER, 0, (), unjudged=18)
-    )
+    flagged = Group(WORKER, 0, ("unlike",), unjudged=6, bad=1)
+    crowd = fit([flagged, Group(WORKER, 0, (), unjudged=18), *OTHERS])
 
-    log_odds = sum(reason.effect for reason in figure.because)
+    found = list(reasons(crowd, WORKER))
 
-    assert 1 / (1 + 2.718281828**-log_odds) == pytest.approx(figure.risk, rel=1e-6)
-    assert [reason.sentence for reason in figure.because][1:] == [
+    odds = exp(sum(reason.effect for reason in found))
+    assert odds / (1 + odds) == pytest.approx(crowd.figure(WORKER).risk, rel=1e-6)
+    assert [reason.sentence for reason in found][1:] == [
         "Frequent flags in 25 responses: unlike 7 times (usual: 1.9%).",
         "Verdicts: 1 bad, 0 good.",
     ]
