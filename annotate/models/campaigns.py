@@ -110,7 +110,8 @@ class Task(models.Model):
     # campaign's rows; `recount_tasks` computes them anew, and a test compares.
     # wanted − responses that count; below zero where more came in than were wanted.
     answers_missing = models.SmallIntegerField()
-    # answers_missing − claims; below zero where more pages show the task than it misses answers.
+    # answers_missing − claims that take a place; below zero where more pages show the task than it
+    # misses answers.
     places_left = models.SmallIntegerField()
     shows_keywords = models.BooleanField(default=True)
 

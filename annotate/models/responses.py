@@ -30,6 +30,9 @@ class Claim(models.Model):
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="claims")
     page = models.ForeignKey("hits.TaskPage", models.CASCADE, related_name="claims")
+    # False once the page's HIT has been returned, as far as can be told: the page keeps its task,
+    # and other pages show it as if the page were not there.
+    takes_place = models.BooleanField(default=True)
 
     class Meta:
         constraints = [

@@ -92,9 +92,8 @@ def recount_places(campaign: Campaign) -> int:
     wrong."""
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     tasks = list(campaign.tasks.order_by("pk").select_for_update(no_key=True))
-    claims = dict(
-        Claim.objects.filter(task__campaign=campaign).values_list("task").annotate(Count("pk"))
-    )
+    taking = Claim.objects.filter(task__campaign=campaign, takes_place=True)
+    claims = dict(taking.values_list("task").annotate(Count("pk")))
     counting = dict(
         Response.objects.of(campaign).counting().values_list("task").annotate(Count("pk"))
     )

@@ -1,4 +1,4 @@
-"""Choosing the tasks of a page, and giving their places back when the page ends."""
+"""Choosing the tasks of a page, and giving their places back when nobody works at it any more."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, Claim, Task, Worker
@@ -111,13 +112,34 @@ def _lock_in_turn(choice: _Choice) -> list[Task] | None:
 
 @transaction.atomic
 def release_claims(*, pages: Collection[int]) -> int:
-    """Give back the places of these pages' claims; returns how many there were."""
-    claims = Claim.objects.filter(page__in=pages)
+    """End these pages' claims and give back the places that they took; returns how many claims
+    there were."""
+    claims = _locked(Claim.objects.filter(page__in=pages))
+    Claim.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
+    move_places(Counter(claim.task_id for claim in claims if claim.takes_place))
+    return len(claims)
+
+
+@transaction.atomic
+def give_back_places(*, pages: Collection[int]) -> None:
+    """Let other pages have the places of these pages, which keep their tasks."""
+    claims = _locked(Claim.objects.filter(page__in=pages, takes_place=True))
+    Claim.objects.filter(pk__in=[claim.pk for claim in claims]).update(takes_place=False)
+    move_places(Counter(claim.task_id for claim in claims))
+
+
+@transaction.atomic
+def take_places_again(*, page: int) -> None:
+    """Let the page's claims take their places again, if they were given back."""
+    claims = _locked(Claim.objects.filter(page=page, takes_place=False))
+    Claim.objects.filter(pk__in=[claim.pk for claim in claims]).update(takes_place=True)
+    move_places(Counter({claim.task_id: -1 for claim in claims}))
+
+
+def _locked(claims: QuerySet[Claim]) -> list[Claim]:
+    """The claims as they are once their tasks are locked, in the order of the tasks' keys."""
     keys = sorted(set(claims.values_list("task_id", flat=True)))
     for lot in lots(keys):
         lock_tasks(lot)
-    # Somebody else may have released some of them until now.
-    freed = list(claims.values_list("pk", "task_id"))
-    Claim.objects.filter(pk__in=[pk for pk, _ in freed]).delete()
-    move_places(Counter(task for _, task in freed))
-    return len(freed)
+    # Somebody else may have changed some of them until now.
+    return list(claims.filter(task__in=keys))

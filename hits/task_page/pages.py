@@ -10,13 +10,20 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.language.text import Problem
 from annotate.models import Campaign, Claim, Task, Worker
-from annotate.services.claims import NothingToDo, claim_again, claim_tasks, release_claims
+from annotate.services.claims import (
+    NothingToDo,
+    claim_again,
+    claim_tasks,
+    give_back_places,
+    release_claims,
+    take_places_again,
+)
 from hits.models import Assignment, Hit, TaskPage
 from hits.services.accounts import known_account
 from hits.task_page.behaviour import behaviour_field, read_counts
@@ -75,6 +82,7 @@ def open_page(*, campaign: Campaign, turn: Turn, at: datetime) -> OpenPage:
     hit = _hit(campaign, turn)
     worker = _worker(campaign, turn)
     _refuse_submitted(hit, turn)
+    _give_back_returned(hit, turn, is_at_work=True)
     page, tasks = _open(campaign, hit, turn, worker, at)
     _close_surplus(hit, keep=page)
     form = TaskForm(turn, page.opened_at, tuple(task.number for task in tasks))
@@ -125,9 +133,10 @@ def _refuse_kept_out(campaign: Campaign, worker: Worker) -> None:
 
 
 def _seen(campaign: Campaign, turn: Turn) -> list[int]:
-    """The tasks on other pages opened in the worker's name, the latest ones."""
+    """The tasks on other pages opened in the worker's name, the latest ones; not those that the
+    worker must have returned."""
     pages = TaskPage.objects.of(campaign).filter(marketplace_id=turn.worker_id)
-    claims = Claim.objects.filter(page__in=pages).order_by("-pk")
+    claims = Claim.objects.filter(page__in=pages, takes_place=True).order_by("-pk")
     return list(claims.values_list("task_id", flat=True)[:MOST_SEEN])
 
 
@@ -157,6 +166,7 @@ def store_answers(
         "device": device,
     }
     _keep(hit, form, tasks, values, at)
+    _give_back_returned(hit, form.turn, is_at_work=False)
     return passed_on
 
 
@@ -165,7 +175,9 @@ def _keep(
 ) -> None:
     with transaction.atomic():
         _lock(hit)
-        if _pages_of(hit, form.turn).update(**values):
+        kept = _pages_of(hit, form.turn)
+        if kept.update(**values):
+            take_places_again(page=kept.get().pk)
             return
         # The page may have ended because its assignment was read at this moment.
         _refuse_submitted(hit, form.turn)
@@ -198,6 +210,27 @@ def close_returned(*, hit: Hit, at_work: int, before: datetime) -> None:
     work then: the others have returned it, or never had an assignment."""
     opened = hit.pages.filter(opened_at__lt=before)
     _close_oldest(opened, opened.count() - at_work)
+
+
+def _give_back_returned(hit: Hit, turn: Turn, *, is_at_work: bool) -> None:
+    """Have the pages of the HIT whose assignments must have been returned give back their places;
+    `is_at_work` says whether the worker of this turn has one of the HIT's slots and has not
+    answered yet.
+
+    A HIT has no more workers at work than slots without an answer. Of the pages beyond that,
+    another page of this worker, or of this assignment, was certainly returned; of the others it is
+    taken to be the oldest. A wrong guess, or a made-up page, changes which task others are shown
+    and nothing else.
+    """
+    others = hit.pages.exclude(assignment_id=turn.assignment_id, marketplace_id=turn.worker_id)
+    waiting = others.filter(answered_at=None, claims__takes_place=True).distinct()
+    is_followed = Q(assignment_id=turn.assignment_id) | Q(marketplace_id=turn.worker_id)
+    returned = list(waiting.filter(is_followed).values_list("pk", flat=True))
+    left = list(waiting.exclude(is_followed).order_by("opened_at", "pk"))
+    at_work = hit.seats - hit.ingested - hit.pages.answered().count() - is_at_work
+    returned += [page.pk for page in left[: max(0, len(left) - max(0, at_work))]]
+    if returned:
+        give_back_places(pages=returned)
 
 
 def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:

@@ -92,17 +92,17 @@ def rounds(campaign: Campaign, crowd: list[Member], plan: Plan) -> tuple[list[Ou
 def test_a_crowd_completes_a_campaign_and_does_what_others_returned(marketplace, site, settings):
     campaign = pictured(make_campaign(tasks=3), settings)
     reconcile(campaign)
-    plan = plan_of(campaign, {**OPTIONS, "returns": 0.3})
+    plan = plan_of(campaign, {**OPTIONS, "returns": 0.3, "threads": 1})
     crowd, _ = crowd_of(marketplace, [f"c{number}" for number in range(7)], campaign)
 
     outcomes, syncs = rounds(campaign, crowd, plan)
 
     assert not any(outcome.errors for outcome in outcomes)
     assert sum(outcome.returned for outcome in outcomes) > 0
-    # The page of a returned HIT claims its task until the next sync, so a few tasks may get one
-    # answer more than they want.
+    # Nine slots are enough for nine answers: a returned task goes to the next worker of its HIT.
+    # In some crowds one more is needed, because the last worker has done the task that is left.
     submitted = sum(outcome.total for outcome in outcomes)
-    assert 9 <= submitted <= 12
+    assert submitted == 9
     assert sum(sync.ingested for sync in syncs) == submitted
     assert progress(campaign).complete == 3
     assert len(set(Caption.objects.values_list("text", flat=True))) >= 8
