@@ -1,0 +1,1 @@
+"""The requester's side of the marketplace: HITs, assignments, payments, task pages, dashboard."""

@@ -1,0 +1,1 @@
+"""A marketplace site that speaks Mechanical Turk's Requester API."""

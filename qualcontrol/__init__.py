@@ -1,0 +1,1 @@
+"""Quality control: worker requirements, flags, spot checks, exclusions and the decision log."""

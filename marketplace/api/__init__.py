@@ -1,0 +1,1 @@
+"""The Requester API on the wire: signatures, shapes, errors, and a handler for each operation."""

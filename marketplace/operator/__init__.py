@@ -1,0 +1,1 @@
+"""The operator's pages: requesters, workers, invitations, studies, payouts, records."""

@@ -1,0 +1,1 @@
+"""The workers' pages: signing in, HITs, the frame around a task, qualifications, earnings."""

@@ -1,0 +1,1 @@
+"""Every change at the marketplace, by topic."""

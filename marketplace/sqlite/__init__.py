@@ -1,0 +1,1 @@
+"""A database backend: SQLite with writers that wait for their turn."""
