@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, Device, Worker
+from qualcontrol.models import HeldPayment
 
 # MTurk charges more from ten assignments on, and a HIT created below ten can never grow to ten.
 MOST_ASSIGNMENTS = 9
@@ -224,8 +225,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(status=AssignmentStatus.SUBMITTED)
 
     def payable(self) -> Self:
-        """Undecided assignments that may be approved as soon as their review window is over."""
-        return self.undecided()
+        """Undecided assignments that may be approved as soon as their review window is over: those
+        that do not wait for a person."""
+        held = HeldPayment.objects.open().filter(assignment=models.OuterRef("pk"))
+        return self.undecided().filter(~models.Exists(held))
 
 
 class Assignment(models.Model):
@@ -246,7 +249,8 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
     feedback = models.CharField(max_length=1024, blank=True, help_text="what the worker was told")
-    # The answer as the marketplace gave it, kept where it could not be joined to a task.
+    # The answer as the marketplace gave it, kept where it could not be joined to a task; the
+    # beginning of a long one.
     unplaced_answer = models.TextField(blank=True)
 
     objects = AssignmentQuerySet.as_manager()

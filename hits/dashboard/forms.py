@@ -49,3 +49,15 @@ class CampaignFileForm(forms.Form):
         if not text.strip():
             raise forms.ValidationError("Choose a campaign file or paste its text.")
         return "The text", text
+
+
+class AcceptanceForm(forms.Form):
+    """Why a held payment is made, if there is something to say."""
+
+    reason = forms.CharField(
+        label="Note",
+        required=False,
+        max_length=1024,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="Optional. Kept in the decision log; the worker does not read it.",
+    )

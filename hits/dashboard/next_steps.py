@@ -1,7 +1,9 @@
 """What a campaign wants of a person next, the most pressing first."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
+from django.db.models import Min
 from django.urls import reverse
 
 from annotate.kinds import KINDS
@@ -10,7 +12,7 @@ from annotate.pages.wording import counted
 from annotate.services.campaigns import Progress
 from hits.models import Sync
 from hits.queries.costs import Spend, estimate, seat_cost
-from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
+from qualcontrol.models import Appeal, HeldPayment, Proposal, waiting_for_verdicts
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ def next_steps(
         return [_publish(campaign)]
     steps = [
         *_halted(campaign, progress, spend, last_sync),
+        *_to_pay(campaign),
         *_to_decide(campaign),
         *_to_review(campaign, open_checks),
     ]
@@ -85,6 +88,23 @@ def _what_failed(sync: Sync) -> str:
         return "The last sync failed; this page may be out of date."
     failed = counted(sync.problems, "thing")
     return f"The last sync could not deal with {failed}. The next sync tries again."
+
+
+def _to_pay(campaign: Campaign) -> list[NextStep]:
+    held = HeldPayment.objects.of(campaign).open()
+    number = held.count()
+    if not number:
+        return []
+    first = held.aggregate(at=Min("assignment__submitted_at"))["at"]
+    ends_at = first + timedelta(days=campaign.config.hit.auto_approval_days)
+    return [
+        NextStep(
+            f"{counted(number, 'held payment needs', 'held payments need')} a decision. The "
+            f"marketplace approves the first one automatically on {ends_at:%-d %b, %H:%M} UTC.",
+            "Decide",
+            reverse("hits:held_payments", args=[campaign.slug]),
+        )
+    ]
 
 
 def _to_decide(campaign: Campaign) -> list[NextStep]:

@@ -2,7 +2,11 @@
 
 from xml.etree.ElementTree import Element, ParseError
 
+from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
+
+# Characters of an answer that a page shows.
+MOST_SHOWN = 2_000
 
 
 class UnreadableAnswer(ValueError):
@@ -22,3 +26,16 @@ def parse_answer(xml: str) -> dict[str, str]:
         if name:
             fields.setdefault(name.strip(), answer.findtext("{*}FreeText") or "")
     return fields
+
+
+def shown_answer(xml: str) -> str:
+    """The answer for a person to read, a line for each field; one that cannot be parsed, as one
+    that was cut short, as it is. No more than a page can show."""
+    try:
+        fields = parse_answer(xml)
+    except (UnreadableAnswer, DefusedXmlException):
+        fields = {}
+    text = "\n".join(f"{name}: {value}" for name, value in fields.items()) or xml
+    if len(text) <= MOST_SHOWN:
+        return text
+    return f"{text[:MOST_SHOWN]} …"

@@ -12,6 +12,7 @@ from hits.mturk.client import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus, ListedHit, ListedStatus
 from hits.reconcile.run import HIT_NAME, Done, Run
 from hits.services.counts import recount
+from hits.services.held_payments import lapse_held
 from hits.services.submissions import take_submission
 from hits.task_page.pages import close_pages, close_returned
 
@@ -128,6 +129,7 @@ def ask_for(run: Run, assignment: Assignment) -> bool:
 def _lose(run: Run, assignment: Assignment) -> bool:
     undecided = Assignment.objects.undecided().filter(pk=assignment.pk)
     lost = undecided.update(status=AssignmentStatus.LOST, deciding="", decided_at=run.at)
+    lapse_held(assignment=assignment.pk, at=run.at)
     recount(assignment.hit_id)
     return bool(lost)
 
@@ -235,6 +237,7 @@ def note_decision(assignment: Assignment, listed: ListedAssignment) -> bool:
     open_to_it = [AssignmentStatus.SUBMITTED]
     if status == AssignmentStatus.APPROVED:
         open_to_it.append(AssignmentStatus.REJECTED)
+    lapse_held(assignment=assignment.pk, at=listed.decided_at or assignment.submitted_at)
     return bool(
         Assignment.objects.filter(pk=assignment.pk, status__in=open_to_it).update(
             status=status,

@@ -41,18 +41,22 @@ def settle(run: Run) -> None:
 def _to_settle(run: Run) -> list[int]:
     """The keys of assignments that look as if they could be decided now."""
     undecided = Assignment.objects.of(run.campaign).undecided()
-    asked = Decision.objects.filter(
-        campaign=run.campaign,
-        act=Act.REJECT,
-        response__assignment__status=AssignmentStatus.SUBMITTED,
-    ).values_list("response__assignment", flat=True)
+    rejections = Decision.objects.filter(campaign=run.campaign, act=Act.REJECT).order_by("pk")
+    asked = [
+        *_undecided_among(rejections, "response__assignment"),
+        *_undecided_among(rejections, "held_payment__assignment"),
+    ]
     due = undecided.filter(
         Q(submitted_at__lte=_submitted_until(run), pk__in=undecided.payable()) | ~Q(deciding="")
     )
-    first = dict.fromkeys(asked.order_by("pk"))
     rest = due.order_by("submitted_at", "pk").values_list("pk", flat=True)
-    keys: dict[Any, None] = dict.fromkeys(chain(first, rest))
-    return run.healthy_first(keys, ASSIGNMENT_NAME)
+    return run.healthy_first(dict.fromkeys(chain(asked, rest)), ASSIGNMENT_NAME)
+
+
+def _undecided_among(decisions: QuerySet[Decision], assignment: str) -> QuerySet[Any, Any]:
+    """The keys of the submitted assignments that the decisions name by this relation."""
+    submitted = {f"{assignment}__status": AssignmentStatus.SUBMITTED}
+    return decisions.filter(**submitted).values_list(assignment, flat=True)
 
 
 def _submitted_until(run: Run) -> datetime:

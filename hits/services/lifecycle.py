@@ -2,9 +2,11 @@
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
+from annotate.pages.wording import counted
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, seat_cost
+from qualcontrol.models import HeldPayment
 
 
 class NotConfirmed(DomainError):
@@ -46,7 +48,10 @@ def pause(*, campaign: Campaign) -> None:
 
 def finish(*, campaign: Campaign) -> None:
     """End the campaign: nothing is opened any more, what is submitted is still settled. Raises
-    CannotMove."""
+    CannotMove, also while a payment waits for a person: nobody would look at the campaign again."""
+    if number := HeldPayment.objects.of(campaign).open().count():
+        wait = counted(number, "held payment needs", "held payments need")
+        raise CannotMove(f"{wait} a decision first.")
     _move(campaign, [CampaignStatus.RUNNING, CampaignStatus.PAUSED], CampaignStatus.FINISHED)
 
 

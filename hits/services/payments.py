@@ -8,7 +8,7 @@ a process that is killed over the call leaves the decision, which the next sync 
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotate.models import Response, ResponseStatus, Worker
 from hits.models import Assignment, AssignmentStatus
@@ -48,7 +48,8 @@ def rejection_reason(assignment: Assignment) -> str:
     where some of the work was restored since: what is used is paid."""
     if counting_responses(assignment).exists():
         return ""
-    asked = Decision.objects.filter(act=Act.REJECT, response__assignment=assignment)
+    of_it = Q(held_payment__assignment=assignment) | Q(response__assignment=assignment)
+    asked = Decision.objects.filter(of_it, act=Act.REJECT)
     latest = asked.order_by("pk").last()
     return latest.reason if latest else ""
 

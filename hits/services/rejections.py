@@ -8,7 +8,8 @@ from django.db import transaction
 from annotate.models import Response
 from hits.models import Assignment, AssignmentStatus
 from hits.services.payments import counting_responses, lock_assignment
-from qualcontrol.services import CannotReject, reject_response
+from qualcontrol.models import HeldOutcome, HeldPayment
+from qualcontrol.services import CannotReject, end_hold, reject_response
 
 WHY_NOT = {
     AssignmentStatus.APPROVED: "This assignment is already approved, and an approval is final.",
@@ -26,6 +27,14 @@ UNDER_WAY = {
 }
 
 
+def refuse_if_decided(assignment: Assignment) -> None:
+    """Raise CannotReject if the assignment is decided at the marketplace, or is being decided."""
+    if why_not := WHY_NOT.get(AssignmentStatus(assignment.status)):
+        raise CannotReject(why_not)
+    if assignment.deciding:
+        raise CannotReject(UNDER_WAY[AssignmentStatus(assignment.deciding)])
+
+
 @transaction.atomic
 def ask_for_rejection(*, response: Response, reason: str, actor: User, at: datetime) -> None:
     """Have the response's assignment rejected by the next sync.
@@ -39,12 +48,11 @@ def ask_for_rejection(*, response: Response, reason: str, actor: User, at: datet
             "This response has no assignment at the marketplace, so there is nothing to reject."
         )
     assignment = lock_assignment(found.pk)
-    if why_not := WHY_NOT.get(AssignmentStatus(assignment.status)):
-        raise CannotReject(why_not)
-    if assignment.deciding:
-        raise CannotReject(UNDER_WAY[AssignmentStatus(assignment.deciding)])
+    refuse_if_decided(assignment)
     if counting_responses(assignment).exists():
         raise CannotReject(
             "Other responses of the same assignment are in use. Work that is used is paid."
         )
     reject_response(response=response, reason=reason, actor=actor, at=at)
+    for held in HeldPayment.objects.open().filter(assignment=assignment.pk):
+        end_hold(held=held, outcome=HeldOutcome.REJECT, at=at)

@@ -12,6 +12,7 @@ from qualcontrol.models.exclusions import (
 )
 from qualcontrol.models.flags import Assessment, Copying, CopyKey
 from qualcontrol.models.gold import Gold, GoldAnswer
+from qualcontrol.models.held_payments import HeldCause, HeldOutcome, HeldPayment
 from qualcontrol.models.standing import Standing, StandingChange, Weights
 
 __all__ = [
@@ -24,6 +25,9 @@ __all__ = [
     "Exclusion",
     "Gold",
     "GoldAnswer",
+    "HeldCause",
+    "HeldOutcome",
+    "HeldPayment",
     "Hold",
     "Judgement",
     "Pause",

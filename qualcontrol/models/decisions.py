@@ -15,6 +15,7 @@ class Act(models.TextChoices):
     EXCLUDE = "EXCLUDE", "excluded"
     REINSTATE = "REINSTATE", "reinstated"
     REJECT = "REJECT", "to be rejected"
+    PAY = "PAY", "to be paid"
     PROPOSE = "PROPOSE", "proposed for exclusion"
     LEAVE = "LEAVE", "left as they are"
     PAUSE = "PAUSE", "paused"

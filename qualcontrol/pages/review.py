@@ -28,7 +28,7 @@ from annotate.queries.keywords import keywords
 from qualcontrol import services
 from qualcontrol.models import Standing
 from qualcontrol.pages.forms import VerdictForm, reasons_against
-from qualcontrol.review.items import FIRST, RANDOM, SECOND, WORTH, Item
+from qualcontrol.review.items import FIRST, HELD, RANDOM, SECOND, WORTH, Item
 
 KEY = re.compile(UUIDConverter.regex)
 # Items that the page holds ready beside the one it shows.
@@ -38,6 +38,7 @@ CAUSES = {
     RANDOM: "Random check, chosen regardless of flags.",
     FIRST: "One of this worker's first responses.",
     SECOND: "Second judgement; the first is hidden.",
+    HELD: "Breaks the campaign's rules. The payment waits for your verdict.",
     WORTH: "Most useful check at this point.",
 }
 

@@ -16,6 +16,7 @@ from annotate.models import Campaign, Response, ResponseStatus, Worker
 from qualcontrol.models import (
     Decision,
     GoldAnswer,
+    HeldPayment,
     Judgement,
     Proposal,
     SpotCheck,
@@ -167,16 +168,20 @@ def reviewers(campaign: Campaign) -> list[ReviewerFigures]:
 
 
 def known_workers(campaign: Campaign) -> QuerySet[Worker]:
-    """Workers who answered in the campaign; another campaign's worker is not found here."""
+    """Workers who submitted something in the campaign, if only answers that fit no task; another
+    campaign's worker is not found here."""
     answers = Response.objects.of(campaign).filter(worker=OuterRef("pk"))
-    return Worker.objects.filter(Exists(answers))
+    held = HeldPayment.objects.of(campaign).filter(worker=OuterRef("pk"))
+    return Worker.objects.filter(Exists(answers) | Exists(held))
 
 
 def ranked_workers(campaign: Campaign) -> list[int]:
     """The keys of the workers who submitted something, those at the highest risk first and then
     the busiest."""
     submitted = Response.objects.of(campaign)
-    rows = dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
+    held = HeldPayment.objects.of(campaign).order_by()
+    rows = dict.fromkeys(held.values_list("worker", flat=True), 0)
+    rows |= dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
     risks = dict(Standing.objects.of(campaign).values_list("worker", "risk"))
     return sorted(rows, key=lambda worker: (-risks.get(worker, 0.0), -rows[worker], worker))
 

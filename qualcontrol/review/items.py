@@ -23,14 +23,16 @@ from qualcontrol.services.flagging import flags_if_written
 from qualcontrol.services.standings import crowd_of, newcomer_risk
 
 # Why something is shown.
-SECOND, RANDOM, FIRST, WORTH = "second opinion", "random", "first of a worker", "worth"
+SECOND, HELD = "second opinion", "held payment"
+RANDOM, FIRST, WORTH = "random", "first of a worker", "worth"
 
 
 @dataclass(frozen=True)
 class Item:
     """One thing to judge: a response, or a made-up one that looks like one.
 
-    `risk` is the probability that it is bad, `cause` one of SECOND, RANDOM, FIRST, WORTH.
+    `risk` is the probability that it is bad, `cause` one of SECOND, HELD, RANDOM, FIRST,
+    WORTH.
     """
 
     response: Response

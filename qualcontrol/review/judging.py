@@ -18,6 +18,7 @@ from qualcontrol.services.errors import (
     ReasonMissing,
 )
 from qualcontrol.services.exclusions import discard_excluded
+from qualcontrol.services.held_payments import end_hold_if_judged
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import decide
 from qualcontrol.services.standings import note_changes, refresh_standings
@@ -115,6 +116,7 @@ def _resolve(
         _discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
             draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
+    end_hold_if_judged(response=response, at=at)
     note_changes(campaign, [response.worker_id])
     return True
 

@@ -3,8 +3,8 @@
 Most checks go where they are worth most. Every few, one is taken from the floor, which was drawn
 when the response came in: a random one or, in their turn, one of a worker's first. Where the
 campaign has a trial, workers' first responses come before both, as their workers wait or soon will.
-Where two reviewers judge, what waits for another one goes first. Now and then a gold item is put
-between.
+What waits for another reviewer, where two judge, goes first, and then what a payment waits for.
+Now and then a gold item is put between.
 """
 
 from collections.abc import Collection, Iterator
@@ -19,13 +19,15 @@ from annotate.models import Campaign, ResponseStatus
 from qualcontrol.models import (
     Assessment,
     Gold,
+    HeldCause,
+    HeldPayment,
     Hold,
     Judgement,
     SpotCheck,
     Standing,
     waiting_for_verdicts,
 )
-from qualcontrol.review.items import FIRST, RANDOM, SECOND, WORTH, Item, items_of
+from qualcontrol.review.items import FIRST, HELD, RANDOM, SECOND, WORTH, Item, items_of
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.random_sample import FLOOR_EVERY, is_floor_turn, random_order
 from qualcontrol.risk.ranking import Pick, Queue
@@ -81,9 +83,11 @@ class _Desk:
 
     def stream(self) -> Iterator[tuple[int, str]]:
         """Responses with the cause to show them: what the reviewer has before them already, then
-        what waits for another reviewer, then what keeps workers waiting, then the queue."""
+        what waits for another reviewer, then what keeps payments or workers waiting, then the
+        queue."""
         yield from self._new(self._mine())
         yield from self._new(self._half_judged())
+        yield from self._new(self._of_held_payments())
         if self.campaign.config.review.trial:
             yield from self._new(self._firsts_of_waiting())
             yield from self._new(self._floor(FIRST, is_first=True))
@@ -119,6 +123,11 @@ class _Desk:
             checks = self._free(SpotCheck.objects.of(self.campaign).half_judged()).order_by("pk")
             for response in checks.values_list("response_id", flat=True).iterator():
                 yield response, SECOND
+
+    def _of_held_payments(self) -> Iterator[tuple[int, str]]:
+        """What payments wait for, the longest waiting first."""
+        held = HeldPayment.objects.of(self.campaign).open().filter(cause=HeldCause.RULES)
+        yield from self._floor(HELD, response__assignment__in=held.values("assignment"))
 
     def _firsts_of_waiting(self) -> Iterator[tuple[int, str]]:
         """What keeps workers from going on, from who came first."""

@@ -1,11 +1,12 @@
 """The required spot checks: responses that are drawn whatever their flags say.
 
-These are each worker's first ones and a random share of all. Where the campaign has a trial and a
+These are each worker's first ones and a random share of all, and those that break the campaign's
+rules (`qualcontrol.services.held_payments`). Where the campaign has a trial and a
 first response is judged bad, the worker's other responses of the trial are drawn, too.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -16,8 +17,15 @@ from qualcontrol.risk.random_sample import random_order
 
 
 @transaction.atomic
-def draw_spot_checks(*, campaign: Campaign, responses: Sequence[Response], at: datetime) -> int:
-    """Draw each worker's first responses and a seeded share of all; how many were drawn.
+def draw_spot_checks(
+    *,
+    campaign: Campaign,
+    responses: Sequence[Response],
+    at: datetime,
+    also: Collection[int] = (),
+) -> int:
+    """Draw each worker's first responses, a seeded share of all, and those with the keys `also`;
+    how many were drawn.
 
     A second call with the same responses draws nothing.
     """
@@ -37,7 +45,7 @@ def draw_spot_checks(*, campaign: Campaign, responses: Sequence[Response], at: d
         # checks says whether they are done, and no rank has to be computed.
         check.is_first = firsts[response.worker_id] < wanted[response.worker_id]
         firsts[response.worker_id] += check.is_first
-        if check.is_first or check.is_random:
+        if check.is_first or check.is_random or response.pk in also:
             chosen.append(check)
     SpotCheck.objects.bulk_create(chosen, ignore_conflicts=True)
     return len(chosen)

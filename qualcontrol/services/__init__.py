@@ -21,6 +21,7 @@ from qualcontrol.review.sampling import draw_spot_checks
 from qualcontrol.services.appeals import answer_appeal, enter_appeal
 from qualcontrol.services.errors import (
     AlreadyAnswered,
+    AlreadyDecided,
     AlreadyExcluded,
     AlreadyJudged,
     AlreadyPaused,
@@ -41,12 +42,19 @@ from qualcontrol.services.exclusions import (
     pause_worker,
     reinstate_worker,
 )
+from qualcontrol.services.held_payments import (
+    accept_payment,
+    end_hold,
+    hold_payment,
+    refuse_payment,
+)
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions, release_campaign
 from qualcontrol.services.standings import learn, recount_standings, refresh_standings
 
 __all__ = [
+    "AlreadyDecided",
     "AlreadyAnswered",
     "AlreadyExcluded",
     "AlreadyJudged",
@@ -60,13 +68,16 @@ __all__ = [
     "NotPaused",
     "NothingProposed",
     "ReasonMissing",
+    "accept_payment",
     "answer_appeal",
     "checks_to_go",
     "decide",
     "draw_spot_checks",
+    "end_hold",
     "enter_appeal",
     "exclude_worker",
     "exclusion_preview",
+    "hold_payment",
     "item_by_key",
     "judge",
     "judge_item",
@@ -81,6 +92,7 @@ __all__ = [
     "pause_worker",
     "recount_standings",
     "refresh_standings",
+    "refuse_payment",
     "reinstate_worker",
     "reject_response",
     "release_campaign",

@@ -42,6 +42,10 @@ class CannotAppeal(DomainError):
     """There is no exclusion to appeal against, or its appeal waits already."""
 
 
+class AlreadyDecided(DomainError):
+    """Somebody has decided about the payment."""
+
+
 class AlreadyAnswered(DomainError):
     """The appeal was answered before."""
 

@@ -17,6 +17,7 @@ from qualcontrol.models import (
     Assessment,
     Decision,
     Exclusion,
+    HeldOutcome,
     Pause,
     Proposal,
     SpotCheck,
@@ -32,6 +33,7 @@ from qualcontrol.services.errors import (
     NotPaused,
     reason_given,
 )
+from qualcontrol.services.held_payments import forgive_unplaced
 from qualcontrol.services.locks import lock_worker
 
 
@@ -240,7 +242,9 @@ def leave_worker(
 
 
 def forgive(campaign: Campaign, worker: Worker, at: datetime) -> None:
-    """Have the policy leave the worker alone until there are more bad verdicts than now."""
+    """Have the policy leave the worker alone until there are more bad verdicts than now, or another
+    answer that fits no task."""
+    forgive_unplaced(campaign=campaign, worker=worker)
     judged_bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD, response__worker=worker)
     Standing.objects.update_or_create(
         campaign=campaign, worker=worker, defaults={"forgiven": judged_bad.count()}
@@ -276,7 +280,13 @@ def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> set[int]:
     latest = theirs.filter(act=Act.EXCLUDE).aggregate(latest=Max("pk", default=0))["latest"]
     lines = theirs.filter(act=Act.DISCARD, pk__gt=latest)
     rejected = log.filter(act=Act.REJECT)
-    return _responses_of(lines) - _responses_of(rejected)
+    unpaid = Response.objects.filter(
+        worker=worker,
+        assignment__in=campaign.held_payments.filter(
+            worker=worker, outcome=HeldOutcome.REJECT
+        ).values("assignment"),
+    )
+    return _responses_of(lines) - _responses_of(rejected) - set(unpaid.values_list("pk", flat=True))
 
 
 def _responses_of(log: QuerySet[Decision]) -> set[int]:

@@ -2,7 +2,7 @@
 compare it with its image's other answers made anew when another one arrives."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -33,9 +33,15 @@ class Answer(NamedTuple):
 
 
 @transaction.atomic
-def assess(*, campaign: Campaign, responses: Sequence[Response]) -> set[int]:
+def assess(
+    *,
+    campaign: Campaign,
+    responses: Sequence[Response],
+    known: Mapping[int, Sequence[Flag]] | None = None,
+) -> set[int]:
     """Flag responses that were just submitted, and compare their images' other answers anew; the
-    keys of the workers whose flags came or changed.
+    keys of the workers whose flags came or changed. `known` has lasting flags that some of the
+    responses are known to have, by response.
 
     A response that was assessed before keeps its lasting flags. The workers' rows are locked by
     the caller, so that each response gets a place of its own in its worker's work.
@@ -44,8 +50,9 @@ def assess(*, campaign: Campaign, responses: Sequence[Response]) -> set[int]:
     arrived = {response.pk for response in responses}
     _lock(tasks)
     assessed = _answers(campaign, tasks)
-    known = {answer.pk for answer in assessed}
-    new = _add(campaign, [response for response in responses if response.pk not in known])
+    assessed_before = {answer.pk for answer in assessed}
+    arrived_now = [response for response in responses if response.pk not in assessed_before]
+    new = _add(campaign, arrived_now, known or {})
     earlier = [a for a in assessed if a.status == ResponseStatus.SUBMITTED or a.pk in arrived]
     return {answer.worker for answer in new} | _compare(campaign, [*earlier, *new])
 
@@ -86,14 +93,16 @@ def _lock(tasks: Collection[int]) -> None:
         list(locked.values_list("pk"))
 
 
-def _add(campaign: Campaign, responses: Sequence[Response]) -> list[Answer]:
+def _add(
+    campaign: Campaign, responses: Sequence[Response], known: Mapping[int, Sequence[Flag]]
+) -> list[Answer]:
     """Give each response its assessment, with the flags that last."""
     filed = FiledCaptions(campaign)
     content_of = attrgetter(KINDS[campaign.kind].content_column.replace("__", "."))
     answers = []
     for response in responses:
         place = filed.take_place(response.worker_id)
-        flags = _columns(_lasting(campaign, response, filed))
+        flags = _columns([*_lasting(campaign, response, filed), *known.get(response.pk, ())])
         Assessment.objects.create(
             response_id=response.pk,
             campaign=campaign,

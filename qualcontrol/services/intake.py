@@ -1,6 +1,6 @@
 """What happens to responses that were just submitted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -10,14 +10,22 @@ from qualcontrol.models import Exclusion
 from qualcontrol.review.sampling import draw_spot_checks
 from qualcontrol.services.exclusions import discard_for_exclusion
 from qualcontrol.services.flagging import assess
+from qualcontrol.services.held_payments import flags_of
 from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.standings import note_changes
 
 
 @transaction.atomic
-def review_submitted(*, campaign: Campaign, responses: Sequence[Response], at: datetime) -> None:
+def review_submitted(
+    *,
+    campaign: Campaign,
+    responses: Sequence[Response],
+    at: datetime,
+    problems: Mapping[int, Sequence[str]] | None = None,
+) -> None:
     """Take in responses that were just submitted: they are flagged, those of excluded workers are
-    discarded, and of the others some are drawn for a spot check.
+    discarded, and of the others some are drawn for a spot check. Responses to tasks with `problems`
+    break the campaign's rules: they get a flag with these sentences, and a required check.
 
     What follows for their workers is left to `decide`, which looks at them all together.
     """
@@ -37,5 +45,6 @@ def review_submitted(*, campaign: Campaign, responses: Sequence[Response], at: d
         at=at,
     )
     welcome = [response for response in responses if response.worker_id not in excluded]
-    draw_spot_checks(campaign=campaign, responses=welcome, at=at)
-    note_changes(campaign, assess(campaign=campaign, responses=responses))
+    flags = flags_of(responses, problems or {})
+    draw_spot_checks(campaign=campaign, responses=welcome, at=at, also=flags.keys())
+    note_changes(campaign, assess(campaign=campaign, responses=responses, known=flags))

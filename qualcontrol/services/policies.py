@@ -2,8 +2,11 @@
 
 Flags alone lead to nothing, and neither does a single slip: a worker who is paused, proposed or
 excluded has several responses that a person judged bad, and more of them than when a person last
-let the worker go on. A person may decide about a worker while the policy does. So the policy locks
-one worker after the other and decides about each on what it reads under that lock.
+let the worker go on. There is one exception: a worker who submits several answers that fit no task
+is paused before anybody has looked at them.
+
+A person may decide about a worker while the policy does. So the policy locks one worker after the
+other and decides about each on what it reads under that lock.
 """
 
 from datetime import datetime
@@ -20,10 +23,11 @@ from qualcontrol.services.exclusions import (
     pause_worker,
     propose_exclusion,
 )
+from qualcontrol.services.held_payments import senders_of_unplaced, why_unplaced
 from qualcontrol.services.locks import lock_worker
 from qualcontrol.services.trials import failed_trials, why_failed
 
-NO_LONGER_DOUBTFUL = "risk fell below the threshold for a pause"
+NO_LONGER_DOUBTFUL = "the reason for the pause no longer holds"
 
 
 def decide(*, campaign: Campaign, at: datetime) -> int:
@@ -47,6 +51,7 @@ def _to_look_at(campaign: Campaign) -> list[Worker]:
     about = Q(pk__in=suspicious(campaign).filter(risk__gte=least).values("worker"))
     about |= Q(pk__in=campaign.pauses.in_force().filter(is_by_policy=True).values("worker"))
     about |= Q(pk__in=failed_trials(campaign).values("pk"))
+    about |= Q(pk__in=senders_of_unplaced(campaign).values("pk"))
     return list(Worker.objects.filter(about).order_by("pk"))
 
 
@@ -78,6 +83,8 @@ def _doubt(campaign: Campaign, worker: Worker, standing: Standing | None) -> str
         return why(campaign, standing)
     if failed_trials(campaign).filter(pk=worker.pk).exists():
         return why_failed(campaign, worker)
+    if senders_of_unplaced(campaign).filter(pk=worker.pk).exists():
+        return why_unplaced(campaign, worker)
     return ""
 
 

@@ -19,6 +19,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import NotConfirmed, finish, pause, publish
 from hits.task_page.pages import close_pages
 from qualcontrol import services as quality
+from qualcontrol.models import HeldPayment
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import NotOffered
@@ -112,7 +113,7 @@ def test_an_answer_that_only_the_marketplace_has_comes_home(client, marketplace,
     assert Response.objects.get().status == ResponseStatus.SUBMITTED
 
 
-def test_an_answer_nobody_can_place_is_kept_and_paid(client, marketplace, requester):
+def test_an_answer_nobody_can_place_is_kept_and_waits_for_a_person(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]
@@ -123,7 +124,8 @@ def test_an_answer_nobody_can_place_is_kept_and_paid(client, marketplace, reques
 
     assert not Response.objects.exists()
     assert "The page showed nothing." in Assignment.objects.get().unplaced_answer
-    assert done.approved == 1
+    assert done.approved == 0
+    assert HeldPayment.objects.open().count() == 1
     assert done.hits_created == 1  # the seat that it took is opened anew
 
 

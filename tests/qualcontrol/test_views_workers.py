@@ -40,7 +40,7 @@ def test_the_workers_page_counts_what_each_did(client, campaign, django_assert_m
     ResponseFactory(task__campaign=campaign, worker=other)
     services.exclude_worker(campaign=campaign, worker=other, **BY_POLICY)
 
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         rows = client.get("/review/pilot/workers/").context["workers"]
 
     figures = {(w.pseudonym, w.submitted, w.discarded, w.good, w.bad, w.state) for w in rows}

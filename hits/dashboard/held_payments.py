@@ -1,0 +1,116 @@
+"""The page of held payments: what was submitted, why nobody has paid it, and the two decisions."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Response
+from annotate.pages.paging import page_of
+from annotate.pages.signed_in import posted, user_of
+from hits.dashboard.forms import AcceptanceForm
+from hits.mturk.answers import shown_answer
+from hits.services.held_payments import accept_held, reject_held
+from qualcontrol.models import HeldPayment
+from qualcontrol.pages.forms import RejectionForm
+
+PER_PAGE = 20
+DECIDED_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A held payment with what its page says of it."""
+
+    held: HeldPayment
+    answer: str
+    responses: list[Response]
+    submitted_at: datetime
+    # When the marketplace approves it by itself.
+    approved_at: datetime
+
+
+@require_safe
+def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
+    """The submitted assignments of a campaign that wait for a person, the oldest first."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    page = page_of(_rows(campaign).filter(ended_at=None), request, per_page=PER_PAGE)
+    ended = _rows(campaign).exclude(ended_at=None).order_by("-ended_at", "-pk")
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "waiting": _shown(campaign, page),
+        "ended": ended[:DECIDED_SHOWN],
+    }
+    return render(request, "hits/held_payments.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def pay(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Accept a held assignment: the next sync pays it."""
+    form = AcceptanceForm(posted(request))
+    return _decide(request, slug, pk, form, "hits/held_payment_pay.html", "Payment")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def refuse(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
+    """Reject a held assignment, with a reason that the worker reads."""
+    form = RejectionForm(posted(request))
+    return _decide(request, slug, pk, form, "hits/held_payment_reject.html", "Rejection")
+
+
+def _decide(
+    request: HttpRequest, slug: str, pk: int, form: Any, template: str, what: str
+) -> HttpResponse:
+    campaign = get_object_or_404(Campaign, slug=slug)
+    held = get_object_or_404(_rows(campaign), pk=pk)
+    if request.method == "POST" and form.is_valid():
+        decide = accept_held if isinstance(form, AcceptanceForm) else reject_held
+        try:
+            decide(
+                held=held,
+                reason=form.cleaned_data["reason"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            messages.warning(request, str(error))
+        else:
+            messages.success(request, f"{what} scheduled for the next sync.")
+        return redirect("hits:held_payments", slug)
+    context = {"campaign": campaign, "shown": _shown(campaign, [held])[0], "form": form}
+    return render(request, template, context, status=422 if form.errors else 200)
+
+
+def _rows(campaign: Campaign) -> QuerySet[HeldPayment]:
+    rows = HeldPayment.objects.of(campaign)
+    return rows.select_related("worker", "assignment__account").order_by("pk")
+
+
+def _shown(campaign: Campaign, rows: Any) -> list[Shown]:
+    content = KINDS[campaign.kind].content
+    responses = Response.objects.filter(assignment__in=[held.assignment_id for held in rows])
+    by_assignment: dict[int, list[Response]] = {}
+    for response in responses.select_related("task__image", *content).order_by("pk"):
+        by_assignment.setdefault(response.assignment_id or 0, []).append(response)
+    window = timedelta(days=campaign.config.hit.auto_approval_days)
+    return [
+        Shown(
+            held,
+            shown_answer(held.assignment.unplaced_answer).replace(
+                held.assignment.account.marketplace_id, held.worker.pseudonym
+            ),
+            by_assignment.get(held.assignment_id, []),
+            held.assignment.submitted_at,
+            held.assignment.submitted_at + window,
+        )
+        for held in rows
+    ]
