@@ -1,12 +1,14 @@
-"""The base class of errors that services raise, and how an error is shown."""
+"""The base class of errors that services raise, and a function that shortens their messages."""
 
 
 class DomainError(Exception):
-    """The change is not possible now; the message is fit for the person who asked for it."""
+    """The requested change is not possible now; the message can be shown to the user."""
 
 
 def one_line(error: BaseException) -> str:
-    """The first line of an error's message, for a log or a page. What follows may be a row's
-    values, as with PostgreSQL's DETAIL."""
+    """The first line of an error's message, for a log or a page.
+
+    Further lines may contain the values of a row, such as PostgreSQL's DETAIL.
+    """
     lines = str(error).strip().splitlines()
     return lines[0] if lines else type(error).__name__

@@ -1,4 +1,7 @@
-"""Large CSV files by blocks of columns: a loop over a million rows costs more than a database."""
+"""Read large CSV files as blocks of columns.
+
+A loop over a million rows takes longer than the database needs to store them.
+"""
 
 import csv
 import io
@@ -11,20 +14,20 @@ from typing import NamedTuple
 from annotate.reading.files import MalformedFile, Progress, Text, no_progress, open_text
 from annotate.reading.tables import MOST_IN_A_CELL, CsvFile, explained
 
-# Small enough for a block to stay in the processor's cache while it is taken apart.
+# Characters per block: small enough to stay in the processor's cache while it is split.
 PIECE = 1 << 15
 ROWS = 1_000
 
 
 class Block(NamedTuple):
-    """Rows in a row: the line where each begins, and the columns that were asked for."""
+    """Consecutive rows: the line on which each begins, and the requested columns."""
 
     lines: Sequence[int]
     columns: Sequence[Sequence[str]]
 
 
 class BlockFile:
-    """An open file of rows that are as long as its header: what csv reads, in the same order."""
+    """An open CSV file whose rows are as long as its header. Gives the same rows as `csv`."""
 
     def __init__(self, path: Path, texts: Iterator[str]) -> None:
         self.path = path
@@ -33,12 +36,15 @@ class BlockFile:
         self._head = CsvFile(path, self._start)
 
     def wrong(self, reason: str, line: int) -> MalformedFile:
-        """The error to raise about the row of that line."""
+        """The error to raise about the row on this line."""
         return MalformedFile(self.path, reason, line)
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
-        """The columns of these names. Raises MalformedFile: at once if the header lacks one of
-        them, and after the rows before it at a row that cannot be read or has another length."""
+        """Yield the columns with these names, block by block.
+
+        Raises MalformedFile at once if the header lacks a column, and at a row that cannot be read
+        or has the wrong length after yielding the rows before it.
+        """
         names = self._head.header(wanted)
         places = [names.index(name) for name in wanted]
         line = self._head.end
@@ -84,8 +90,10 @@ class BlockFile:
 
 
 def _cells(text: str, width: int, separator: str) -> list[str] | None:
-    """The cells of whole lines with an end mark after each `width` of them; None where it takes
-    csv to find them, or what is wrong with them."""
+    """The cells of whole lines, with a line feed as an extra cell after each `width` cells.
+
+    None if the text needs the `csv` module: it has quoted cells, or a row of the wrong length.
+    """
     text = text.replace("\r\n", "\n")
     if '"' in text or "\r" in text or len(text) > MOST_IN_A_CELL:
         return None
@@ -93,9 +101,10 @@ def _cells(text: str, width: int, separator: str) -> list[str] | None:
         text += "\n"
     rows = text.count("\n")
     cells = text.replace("\n", f"{separator}\n{separator}").split(separator)
-    # What follows the last mark.
+    # The text after the last end mark is empty.
     cells.pop()
-    # As many marks as lines, each where a row ends: so no row is longer or shorter than the others.
+    # There are as many end marks as lines, and each is where a row ends, so all rows have the right
+    # length.
     marks = cells[width :: width + 1]
     if len(cells) != rows * (width + 1) or marks.count("\n") != rows:
         return None
@@ -104,14 +113,13 @@ def _cells(text: str, width: int, separator: str) -> list[str] | None:
 
 @contextmanager
 def open_blocks(path: Path, progress: Progress = no_progress) -> Iterator[BlockFile]:
-    """The file to read by blocks; what is wrong with it is raised as MalformedFile while the block
-    runs."""
+    """Open the file for reading in blocks; inside the block, its faults raise MalformedFile."""
     with open_text(path, progress) as text:
         yield BlockFile(path, _whole_lines(text))
 
 
 def _whole_lines(text: Text) -> Iterator[str]:
-    """The text in pieces that end where a line does; raises MalformedFile."""
+    """The text in pieces that end at the end of a line; raises MalformedFile."""
     kept: list[str] = []
     for piece in text.pieces(PIECE):
         if cut := piece.rfind("\n") + 1:

@@ -1,5 +1,7 @@
-"""A list of entries from a file, whichever of three forms it has: a table, JSON lines, or a JSON
-array. An entry that cannot be read is named by its line, and the next one is read."""
+"""Read a list of entries from a table, JSON lines or a JSON array.
+
+An entry that cannot be read is reported with its line, and reading goes on with the next one.
+"""
 
 import json
 import re
@@ -25,7 +27,7 @@ BLANK = re.compile(r"[ \t\r\n]*")
 
 
 class Entry(NamedTuple):
-    """The line where an entry begins, with its values; or without, and what is wrong with it."""
+    """The line on which an entry begins, and its values, or an error message in `fault`."""
 
     line: int
     values: Mapping[str, Any]
@@ -33,14 +35,14 @@ class Entry(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """An open file of entries; `columns` is None where they are JSON objects."""
+    """An open file of entries; `columns` is None if they are JSON objects."""
 
     name: str
     columns: list[str] | None
     rows: Iterator[Entry]
 
     def require(self, columns: Sequence[str]) -> None:
-        """Raises MalformedFile if a table lacks one of the columns."""
+        """Raise MalformedFile if the file is a table without one of these columns."""
         missing = [name for name in columns if name not in (self.columns or columns)]
         if missing:
             raise MalformedFile(
@@ -52,7 +54,7 @@ class Entries(NamedTuple):
 
 
 def listed(names: Sequence[str]) -> str:
-    """The names of columns for an error message, cut where they are long or many."""
+    """Column names for an error message, shortened if they are long or many."""
     shown = [name if len(name) <= 60 else f"{name[:57]}…" for name in names[:40]]
     return ", ".join(shown) + (", …" if len(names) > 40 else "")
 
@@ -61,8 +63,10 @@ def listed(names: Sequence[str]) -> str:
 def open_entries(
     path: Path, progress: Progress = no_progress, *, name: str | None = None
 ) -> Iterator[Entries]:
-    """The file's entries. Raises MalformedFile, at once or while they are read, where the file as a
-    whole is in none of the forms."""
+    """Open the file and yield its entries.
+
+    Raises MalformedFile, at once or while the entries are read, if the file has none of the forms.
+    """
     with open_text(path, progress, name=name) as text:
         yield _entries(str(text.name), text)
 
@@ -87,7 +91,8 @@ def _entries(name: str, text: Text) -> Entries:
 
 
 def _table_rows(table: CsvFile, columns: list[str]) -> Iterator[Entry]:
-    """Rows may leave out their last cells, as those of the requester site do."""
+    """The rows as entries. Missing cells at the end are empty, as Mechanical Turk's site exports
+    them."""
     for row in table.rows:
         if len(row) > len(columns):
             reason = f"{len(columns)} fields are expected, there are {len(row)}"
@@ -107,8 +112,10 @@ def _json_lines(lines: Iterator[str], before: int) -> Iterator[Entry]:
 
 
 def _json_list(name: str, lines: list[str], before: int) -> Iterator[Entry]:
-    """The entries of a file that begins with a bracket: JSON lines where the first line is a value
-    of its own and others follow, else one array."""
+    """The entries of a file that begins with a bracket.
+
+    The file is JSON lines if its first line is a complete value and others follow, else one array.
+    """
     if any(map(str.strip, lines[1:])) and _is_json(lines[0]):
         return _json_lines(iter(lines), before)
     return _Array(name, "".join(lines), before).entries()
@@ -127,7 +134,7 @@ def _entry(line: int, value: Any) -> Entry:
 
 
 class _Array:
-    """A JSON array that is read value by value, so that not all of them are in memory."""
+    """A JSON array that is parsed value by value, so that not all values are in memory."""
 
     def __init__(self, name: str, text: str, before: int) -> None:
         self._name, self._text, self._line = name, text, before + 1
@@ -171,7 +178,7 @@ class _Array:
         return self._text.startswith(character, self._at)
 
     def _skip(self, characters: int) -> None:
-        """Move on past so many characters and the blanks after them."""
+        """Move forward by this number of characters and past the whitespace after them."""
         found = BLANK.match(self._text, self._at + characters)
         self._move(found.end() if found else len(self._text))
 

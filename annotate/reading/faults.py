@@ -1,15 +1,15 @@
-"""Entries of a file that were left out, and why."""
+"""Collects the entries of a file that were skipped, with the reasons."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-# The others are counted; a file may have millions.
+# Further entries are only counted: a file may have millions.
 MOST_KEPT = 1_000
 
 
 @dataclass
 class Faults:
-    """How many entries were left out; the first MOST_KEPT of them by line, with the reason."""
+    """The number of skipped entries, and line and reason of the first MOST_KEPT."""
 
     count: int = 0
     kept: list[tuple[int, str]] = field(default_factory=list)
@@ -19,8 +19,9 @@ class Faults:
         if len(self.kept) < MOST_KEPT:
             self.kept.append((line, reason))
 
-    def told(self, most: int) -> Iterator[str]:
-        """A line about each of the first ones, and how many more there are."""
+    def lines(self, most: int) -> Iterator[str]:
+        """One line of text for each of the first `most` entries, and one for the number of
+        others."""
         for line, reason in self.kept[:most]:
             yield f"line {line}: {reason}"
         if self.count > most:

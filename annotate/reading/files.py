@@ -1,4 +1,4 @@
-"""The bytes of a file from outside as text."""
+"""Decode the bytes of a file from outside as text."""
 
 import codecs
 import gzip
@@ -17,10 +17,10 @@ from typing import Any
 
 from annotate.errors import DomainError
 
-# Told how many bytes were read since it was last told.
+# Called with the number of bytes read since the last call.
 Progress = Callable[[int], object]
 READ_SIZE = 1 << 18
-# The marks that may begin a text; UTF-32's little-endian mark begins with UTF-16's.
+# Byte order marks. UTF-32's little-endian mark begins with UTF-16's, so it comes first.
 MARKS = [
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -29,17 +29,17 @@ MARKS = [
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 ]
 SAMPLE = 4096
-# A JSON array may stand in one line; what is longer does not fit in memory.
+# A JSON array may be on one line. A longer line does not fit in memory.
 MOST_IN_A_LINE = 200_000_000
 LIKELY = "cp1252"
 
 
 def no_progress(size: int) -> None:
-    """For callers that show none."""
+    """Ignore the progress; the default of callers that do not show it."""
 
 
 class MalformedFile(DomainError):
-    """A file that cannot be imported; the message names the file, the line and the reason."""
+    """A file cannot be imported; the message names the file, the line and the reason."""
 
     def __init__(self, name: Path | str, reason: str, line: int | None = None) -> None:
         place = str(name) if line is None else f"{name}:{line}"
@@ -47,14 +47,14 @@ class MalformedFile(DomainError):
 
 
 def printable(text: str) -> str:
-    """The text on one line, for a terminal: what cannot be printed is written as an escape."""
+    """The text with escapes in place of unprintable characters, on one line for a terminal."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def short(value: object) -> str:
-    """A value as an error message quotes it, cut where it is long or deep."""
+    """The representation of a value for an error message, shortened if it is long or deep."""
     return _QUOTE.repr(value)
 
 
@@ -63,8 +63,11 @@ _QUOTE.maxstring = _QUOTE.maxother = 80
 
 
 class Text:
-    """An open file as text: UTF-8, or UTF-16 or UTF-32 where its first bytes say so. Line ends stay
-    as they are. Reading raises MalformedFile at bytes that are not text, and at a NUL."""
+    """An open text file: UTF-8, or UTF-16 or UTF-32 if its first bytes say so.
+
+    Line ends are not changed. Reading raises MalformedFile at bytes that are not text and at a NUL
+    character.
+    """
 
     def __init__(self, name: Path | str, binary: Any) -> None:
         self.name = name
@@ -74,8 +77,8 @@ class Text:
         self._position = len(mark)
 
     def pieces(self, size: int = READ_SIZE) -> Iterator[str]:
-        """The text in pieces of some `size` bytes; none ends between a carriage return and its
-        line feed."""
+        """The text in pieces of about `size` bytes. None ends between a carriage return and a line
+        feed."""
         decoder = codecs.getincrementaldecoder(self._encoding)()
         line, held = 1, ""
         for piece in chain(iter(partial(self._binary.read, size), b""), [b""]):
@@ -92,7 +95,7 @@ class Text:
                 yield text
 
     def lines(self) -> Iterator[str]:
-        """The lines as an editor numbers them, each with its end."""
+        """The lines as an editor numbers them, each with its line end."""
         begun: list[str] = []
         number = 1
         for piece in self.pieces():
@@ -109,7 +112,6 @@ class Text:
             yield "".join(begun)
 
     def read(self) -> str:
-        """All of the text."""
         return "".join(self.pieces())
 
     def _check(self, text: str, line: int) -> None:
@@ -138,17 +140,17 @@ class Text:
 
 
 def count_lines(text: str) -> int:
-    """How many lines end in the text: at a line feed, a carriage return, or both together."""
+    """The number of line ends in the text: line feeds, carriage returns, or both together."""
     count = text.count("\n")
     return count + text.count("\r") - text.count("\r\n") if "\r" in text else count
 
 
 def _encoding_of(sample: bytes) -> tuple[bytes, str]:
-    """The mark that the text begins with, which may be empty, and the encoding."""
+    """The byte order mark at the beginning of the text, perhaps empty, and the encoding."""
     for mark, encoding in MARKS:
         if sample.startswith(mark):
             return mark, encoding
-    # Without a mark, UTF-16 shows in that every other byte of common letters is zero.
+    # In UTF-16 text without a mark, every other byte of common letters is zero.
     half = len(sample) // 2
     zeros = sample[: 2 * half : 2].count(0), sample[1 : 2 * half : 2].count(0)
     if max(zeros) > 0.6 * half and min(zeros) < 0.2 * half:
@@ -157,7 +159,7 @@ def _encoding_of(sample: bytes) -> tuple[bytes, str]:
 
 
 class _Watched(io.FileIO):
-    """A file that tells how much of it was read."""
+    """A file that reports how many bytes were read."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
         super().__init__(path)
@@ -173,17 +175,19 @@ class _Watched(io.FileIO):
 def open_text(
     path: Path, progress: Progress = no_progress, *, name: str | None = None
 ) -> Iterator[Text]:
-    """The file's text, `.gz` unpacked; `name` is what errors call it. What the disk or zlib finds
-    wrong while the block runs is raised as MalformedFile."""
+    """Open a file as text, unpacking `.gz` files; `name` is its name in error messages.
+
+    Errors of the disk and of unpacking inside the block are raised as MalformedFile.
+    """
     name = name or str(path)
     try:
         packed = io.BufferedReader(_Watched(path, progress), READ_SIZE)
-    # A path may also hold what no path can.
+    # A path with a NUL character raises ValueError.
     except (OSError, ValueError) as error:
         raise MalformedFile(name, getattr(error, "strerror", "") or "cannot be opened") from error
     with packed:
         if not packed.seekable():
-            raise MalformedFile(name, "a pipe cannot be read; save what it gives as a file")
+            raise MalformedFile(name, "a pipe cannot be read; save its output as a file")
         try:
             yield Text(name, gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed)
         except (gzip.BadGzipFile, zlib.error, EOFError) as error:
@@ -194,8 +198,10 @@ def open_text(
 
 @contextmanager
 def rereadable(name: str) -> Iterator[tuple[Path, str]]:
-    """A file that can be read more than once, and what errors call it: the one of this name, or
-    standard input for `-`, which is kept in a temporary file meanwhile."""
+    """The path of a file that can be read more than once, and its name for error messages.
+
+    For `-`, standard input is copied to a temporary file, which is deleted after the block.
+    """
     if name != "-":
         yield Path(name), name
         return
@@ -207,5 +213,5 @@ def rereadable(name: str) -> Iterator[tuple[Path, str]]:
 
 
 def decoded(name: str, content: bytes) -> str:
-    """The text of a small file that is in memory already; raises MalformedFile."""
+    """The text of a small file whose content is in memory; raises MalformedFile."""
     return Text(name, io.BytesIO(content)).read()

@@ -1,4 +1,4 @@
-"""JSON from outside: parsed without a traceback, and free of texts that no database keeps."""
+"""Parse JSON from outside, and refuse texts that a database cannot store."""
 
 import json
 import re
@@ -10,12 +10,13 @@ from annotate.reading.files import MalformedFile, count_lines, open_text
 
 PairsHook = Callable[[list[tuple[str, Any]]], Any]
 SURROGATE = re.compile("[\ud800-\udfff]")
-# How JSON writes what cannot be stored; also the halves of pairs, which can.
+# Escapes of characters that cannot be stored. Matches halves of surrogate pairs, too, although
+# whole pairs can be stored.
 ESCAPED = re.compile(r"\\u(0000|[dD][89a-fA-F])")
 
 
 class NotJson(ValueError):
-    """A text that is not JSON, or whose values cannot be stored; the message says why."""
+    """The text is not JSON or has a value that cannot be stored; the message gives the reason."""
 
     def __init__(self, reason: str, line: int) -> None:
         super().__init__(reason)
@@ -23,8 +24,10 @@ class NotJson(ValueError):
 
 
 def parse_json(text: str, *, pairs_hook: PairsHook | None = None) -> Any:
-    """The text's value; raises NotJson with the line, counted from 1. The hook is json's
-    `object_pairs_hook`."""
+    """The value of a JSON text; raises NotJson with the line, counted from 1.
+
+    `pairs_hook` is the `object_pairs_hook` of `json.loads`.
+    """
     try:
         value = json.loads(text, object_pairs_hook=pairs_hook)
     except json.JSONDecodeError as error:
@@ -39,14 +42,14 @@ def parse_json(text: str, *, pairs_hook: PairsHook | None = None) -> Any:
 
 
 def check_texts(value: Any, written: str) -> None:
-    """Raises NotJson if a text in the value cannot be stored; `written` is the value's JSON."""
+    """Raise NotJson if a text in the value cannot be stored; `written` is the value's JSON."""
     escape = ESCAPED.search(written)
     if escape and (reason := unstorable(value)):
         raise NotJson(f"a text in it {reason}", 1 + count_lines(written[: escape.start()]))
 
 
 def read_json(path: Path, *, pairs_hook: PairsHook | None = None) -> Any:
-    """A JSON file's content; raises MalformedFile."""
+    """The content of a JSON file; raises MalformedFile."""
     with open_text(path) as text:
         try:
             return parse_json(text.read(), pairs_hook=pairs_hook)
@@ -55,7 +58,7 @@ def read_json(path: Path, *, pairs_hook: PairsHook | None = None) -> Any:
 
 
 def unstorable(value: Any) -> str:
-    """Why a text in a value, however deep, cannot be stored by a database; empty if all can."""
+    """The reason why a database cannot store a text inside the value; empty if it can store all."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,4 @@
-"""CSV files and their relatives: commas, semicolons, tabs or bars between the cells."""
+"""Read CSV files and similar tables, separated by commas, semicolons, tabs or vertical bars."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +9,7 @@ from pathlib import Path
 from annotate.reading.files import MalformedFile, Progress, no_progress, open_text
 
 SEPARATORS = ",;\t|"
-# csv's own limit of 131,072 characters is below what people paste into a cell. Without any, a
+# The csv module's limit of 131,072 characters is too low for pasted texts. Without a limit, a
 # quotation mark that is never closed would read the rest of the file into memory.
 MOST_IN_A_CELL = 10_000_000
 csv.field_size_limit(MOST_IN_A_CELL)
@@ -23,11 +23,10 @@ EXPLAINED = {
 
 
 class CsvFile:
-    """An open table: `rows` gives its rows, the latest of which begins at `line` and ends at
-    `end`."""
+    """An open table. `rows` yields its rows; the latest one begins at `line` and ends at `end`."""
 
     def __init__(self, name: Path | str, lines: Iterable[str], *, before: int = 0) -> None:
-        """`before` is how many lines of the file were read already."""
+        """`before` is the number of lines of the file that were read already."""
         self.name = name
         self.line = self.end = before
         lines = iter(lines)
@@ -41,11 +40,11 @@ class CsvFile:
         return MalformedFile(self.name, reason, max(self.line, 1))
 
     def wrong_length(self, row: Sequence[str], wanted: int) -> MalformedFile:
-        """The error to raise about a row that has not as many fields as the header."""
+        """The error to raise about a row whose length differs from the header's."""
         return self.wrong(f"{wanted} fields are expected, there are {len(row)}")
 
     def header(self, required: Sequence[str]) -> list[str]:
-        """The names of the first line; raises MalformedFile if a required one is missing."""
+        """The column names in the first line; raises MalformedFile if a required one is missing."""
         names = [name.strip() for name in next(self.rows, [])]
         missing = [name for name in required if name not in names]
         if missing and len(missing) == len(required):
@@ -58,7 +57,7 @@ class CsvFile:
         return names
 
     def _rows(self) -> Iterator[list[str]]:
-        """The rows as csv reads them; raises MalformedFile with the line where one begins."""
+        """The rows as csv reads them; raises MalformedFile with the first line of a faulty row."""
         before = self.end
         try:
             for row in self._reader:
@@ -69,12 +68,12 @@ class CsvFile:
 
 
 def explained(error: csv.Error) -> str:
-    """What is wrong with a row, in words for people."""
+    """Describe a csv error in words for users."""
     return next((reason for part, reason in EXPLAINED.items() if part in str(error)), str(error))
 
 
 def separator_of(line: str) -> str:
-    """The separator that gives a table's first line the most cells; a comma where several do."""
+    """The separator that splits the first line into the most cells; a comma if several do."""
 
     def cells(separator: str) -> int:
         return len(next(csv.reader([line], delimiter=separator), []))
@@ -84,6 +83,6 @@ def separator_of(line: str) -> str:
 
 @contextmanager
 def open_csv(path: Path, progress: Progress = no_progress) -> Iterator[CsvFile]:
-    """The file's rows; what is wrong with it is raised as MalformedFile while the block runs."""
+    """Open a table; its faults are raised as MalformedFile inside the block."""
     with open_text(path, progress) as text:
         yield CsvFile(text.name, text.lines())

@@ -1,4 +1,4 @@
-"""TOML from outside."""
+"""Parse TOML from outside."""
 
 import re
 import tomllib

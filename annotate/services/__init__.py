@@ -1,1 +1,1 @@
-"""Every change of the domain, one function each, by topic."""
+"""Functions that change the database, one module per topic. Each function is one transaction."""

@@ -1,4 +1,4 @@
-"""Issuing, using and withdrawing API tokens."""
+"""Issue, use, withdraw and delete API tokens."""
 
 import hashlib
 import secrets
@@ -13,8 +13,9 @@ from annotate.models import ApiToken
 from annotate.models.tokens import HINT_CHARACTERS
 from annotate.services.retention import delete_in_batches
 
-# For scripts that ask for a token each time they run.
+# Scripts may ask for a new token on every run, so the number per user is limited.
 MOST_TOKENS = 100
+# `last_used_at` is updated at most this often, so that most API requests write nothing.
 USE_NOTED_EVERY = timedelta(hours=1)
 KEPT_AFTER_ITS_END = timedelta(days=30)
 
@@ -27,8 +28,11 @@ class TokenRefused(DomainError):
 def issue_token(
     *, user: User, at: datetime, name: str = "", days: int | None = None
 ) -> tuple[ApiToken, str]:
-    """A new token of the user, and its text, which cannot be had again. It lasts `days`, at most
-    and by default API_TOKEN_DAYS. Of more than MOST_TOKENS the oldest is withdrawn."""
+    """Create a token for the user; return it with its text, which is not stored.
+
+    The token lasts `days`, but at most API_TOKEN_DAYS, which is also the default. If the user has
+    MOST_TOKENS valid tokens, the oldest one is withdrawn.
+    """
     User.objects.select_for_update().get(pk=user.pk)
     valid = ApiToken.objects.valid(at).filter(user=user)
     too_many = valid.order_by("-created_at", "-pk").values_list("pk", flat=True)[MOST_TOKENS - 1 :]
@@ -47,7 +51,7 @@ def issue_token(
 
 
 def use_token(*, text: str, at: datetime) -> ApiToken:
-    """The valid token with this text, with its user; raises TokenRefused."""
+    """Return the valid token with this text and record its use; raises TokenRefused."""
     found = ApiToken.objects.valid(at).select_related("user").filter(digest=_digest(text)).first()
     if found is None:
         raise TokenRefused("This API token is unknown, has expired or was withdrawn.")
@@ -57,21 +61,21 @@ def use_token(*, text: str, at: datetime) -> ApiToken:
 
 
 def withdraw_token(*, token: ApiToken, at: datetime) -> None:
-    """End the token now; raises TokenRefused if it has ended already."""
+    """Withdraw the token now; raises TokenRefused if it has expired or was withdrawn."""
     if not ApiToken.objects.valid(at).filter(pk=token.pk).update(withdrawn_at=at):
         raise TokenRefused(f"The token {token} has expired or was withdrawn already.")
 
 
 def withdraw_all_tokens(*, user: User, at: datetime) -> int:
-    """End all valid tokens of the user; returns how many there were."""
+    """Withdraw all valid tokens of the user; return their number."""
     return ApiToken.objects.valid(at).filter(user=user).update(withdrawn_at=at)
 
 
 def delete_old_tokens(*, at: datetime) -> int:
-    """Delete tokens that expired some time ago, withdrawn or not; returns how many."""
+    """Delete tokens that expired more than KEPT_AFTER_ITS_END ago; return their number."""
     return delete_in_batches(ApiToken.objects.filter(expires_at__lt=at - KEPT_AFTER_ITS_END))
 
 
 def _digest(text: str) -> str:
-    # A token is random throughout, so that a plain digest cannot be searched for as a password's.
+    # A slow password hash is not needed: the text has 256 random bits and cannot be guessed.
     return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()

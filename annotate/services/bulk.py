@@ -1,7 +1,7 @@
-"""Many rows into one table, each database by its own fastest road.
+"""Write many rows into one table with the fastest method of each database.
 
-A row that is there already, by the columns of a unique constraint, is brought up to date, and is
-left alone if nothing differs. All of it belongs to the caller's transaction.
+A row that exists already, judged by the fields of a unique constraint, is updated if it differs and
+is left alone otherwise. All writes belong to the caller's transaction.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +16,10 @@ from annotate.services.copy_streams import BinaryStream, Columns, CopyStream, Cs
 
 ROWS_AT_ONCE = 400
 Rows = Callable[[], Iterator[tuple[Any, ...]]]
-# Of advisory locks; any number that is always the same.
+# Key of the PostgreSQL advisory lock; any constant works.
 IMPORT_LOCK = 20_190_826
-# Less than the time after which PostgreSQL looks for deadlocks (a second), so that of two who wait
-# for each other it is always the import that lets go.
+# PostgreSQL looks for deadlocks after one second. Waiting for less makes the import, and never the
+# other transaction, give up its locks.
 LOCK_MILLISECONDS = 500
 LOCK_ATTEMPTS = 3
 LOCK_NOT_AVAILABLE = "55P03"
@@ -27,7 +27,7 @@ LOCK_NOT_AVAILABLE = "55P03"
 
 @dataclass(frozen=True)
 class Counts:
-    """What an import did with the entries it read."""
+    """Number of entries that an import read, and how many of them were new, changed or skipped."""
 
     read: int
     new: int
@@ -41,9 +41,9 @@ class Counts:
 
 @dataclass(frozen=True)
 class Target:
-    """A model's table, the fields that rows hold in order, and those that make a row unique.
+    """A model, its fields in the order of a row's values, and the fields that identify a row.
 
-    The kept ones are written with a new row, and stay as they are in one that is there.
+    The `kept` fields are written with a new row and are not changed in an existing one.
     """
 
     model: type[models.Model]
@@ -68,13 +68,13 @@ class Target:
 
     @property
     def rest(self) -> list[str]:
-        """The columns that an entry's later version changes."""
+        """Columns that are updated in an existing row."""
         fixed = {*self.columns(self.unique), *self.columns(self.kept)}
         return [column for column in self.columns(self.fields) if column not in fixed]
 
     @property
     def on_conflict(self) -> str:
-        """The clause that updates a row which differs, and no other."""
+        """SQL clause that updates an existing row, but only if it differs."""
         unique, rest = self.columns(self.unique), self.rest
         if not rest:
             return f"ON CONFLICT ({', '.join(unique)}) DO NOTHING"
@@ -88,10 +88,10 @@ class Target:
 
 
 def take_turns() -> None:
-    """Wait until no other import runs, and keep others waiting to the end of the transaction.
+    """Wait until no other import runs; later imports wait until this transaction ends.
 
-    So they cannot wait for each other's tables and rows in a circle, and what one has looked up
-    stays true. SQLite's transactions take turns by themselves.
+    Imports therefore cannot deadlock with each other, and rows that one has read are not changed by
+    another. SQLite allows only one writing transaction anyway.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -99,9 +99,9 @@ def take_turns() -> None:
 
 
 def load(target: Target, rows: Rows) -> tuple[int, int]:
-    """Write the rows and return how many are new and how many changed.
+    """Write the rows; return the numbers of new and of changed ones.
 
-    `rows` is called for each attempt.
+    `rows` is called once per attempt and must give the same rows each time.
     """
     if connection.vendor == "postgresql":
         return _merge(target, CsvStream(rows(), target.texts))
@@ -109,29 +109,29 @@ def load(target: Target, rows: Rows) -> tuple[int, int]:
 
 
 def load_columns(
-    target: Target, blocks: Callable[[], Iterator[Columns]], *, into_new_ground: bool = False
+    target: Target, blocks: Callable[[], Iterator[Columns]], *, only_new: bool = False
 ) -> tuple[int, int]:
-    """Write rows that come as blocks of columns; otherwise as `load`.
+    """Write rows that come as blocks of columns; return the same numbers as `load`.
 
-    `into_new_ground` says that none of the rows is expected to be there and that the tables may be
-    closed to readers meanwhile, which PostgreSQL makes use of.
+    With `only_new`, PostgreSQL uses a faster method that assumes that no row exists yet and locks
+    the table against readers. If a row exists or the table is in use, the normal method is used.
     """
     if connection.vendor != "postgresql":
         return _sqlite(target, chain.from_iterable(map(tuples, blocks())))
-    if into_new_ground:
+    if only_new:
         try:
             with transaction.atomic(), keys_checked_at_the_end(target.table):
                 return _copy(target, target.table, BinaryStream(blocks())), 0
         except (IntegrityError, TableInUse):
-            # The file states a row twice, and only the longer way round can tell which; or
-            # somebody is reading, and that way need not wait for them.
+            # Either the file has a row twice, and only `_merge` can resolve that, or another
+            # transaction uses the table, and `_merge` does not need to wait for it.
             pass
     return _merge(target, BinaryStream(blocks()))
 
 
 def _sqlite(target: Target, rows: Iterator[tuple[Any, ...]]) -> tuple[int, int]:
     before = target.model._default_manager.count()
-    # Past Django's own cursor, which would copy each row once more to change its placeholders.
+    # Django's own cursor would copy each row to convert its placeholders.
     with connection.cursor() as cursor:
         raw = cursor.connection.cursor()
     width = len(target.fields)
@@ -152,8 +152,10 @@ def _sqlite(target: Target, rows: Iterator[tuple[Any, ...]]) -> tuple[int, int]:
 
 
 def _insert(target: Target, rows: int) -> str:
-    """A statement for so many rows at once: begun and ended once for all of them, it takes half
-    the time."""
+    """SQL that inserts this number of rows.
+
+    One statement per ROWS_AT_ONCE rows takes half the time of one statement per row.
+    """
     columns = target.columns(target.fields)
     row = f"({', '.join('?' * len(columns))})"
     return (
@@ -166,7 +168,7 @@ def _merge(target: Target, stream: CopyStream) -> tuple[int, int]:
     columns = ", ".join(target.columns(target.fields))
     unique = ", ".join(target.columns(target.unique))
     same = " AND ".join(f"old.{name} = new.{name}" for name in target.columns(target.unique))
-    # Not even locked, as ON CONFLICT alone would do, which writes to a row's page.
+    # Unchanged rows are filtered out here. ON CONFLICT alone would lock them, which writes to disk.
     unchanged = f"SELECT FROM {target.table} old WHERE {same}" + "".join(
         f" AND old.{name} IS NOT DISTINCT FROM new.{name}" for name in target.rest
     )
@@ -178,7 +180,7 @@ def _merge(target: Target, stream: CopyStream) -> tuple[int, int]:
             f"SELECT {columns} FROM {target.table} LIMIT 0"
         )
         _copy(target, "incoming", stream)
-        # Of a row stated twice, the last one counts.
+        # If the file has a row twice, the last one wins.
         cursor.execute(
             f"INSERT INTO {target.table} ({columns}) SELECT {columns} FROM ("
             f"SELECT DISTINCT ON ({unique}) {columns} FROM incoming ORDER BY {unique}, ctid DESC"
@@ -197,27 +199,27 @@ def _copy(target: Target, table: str, stream: CopyStream) -> int:
             with connection.wrap_database_errors:
                 cursor.copy_expert(f"COPY {table} ({columns}) FROM STDIN ({stream.form})", stream)
         except Exception as error:
-            # psycopg2 puts its own error in the place of one that reading raised.
+            # psycopg2 replaces an error raised by `read` with its own. Raise the original.
             raise stream.error or error from None
         return int(cursor.rowcount)
 
 
 class TableInUse(Exception):
-    """Others work with the table, so that it cannot be closed to them now."""
+    """The table could not be locked, because other transactions use it."""
 
 
 @contextmanager
 def keys_checked_at_the_end(table: str) -> Iterator[None]:
-    """Drop a PostgreSQL table's keys for the block and put them back, which checks all rows in a
-    join and a sort for each; row by row that takes four times as long.
+    """Drop a PostgreSQL table's keys for the block, then add them again and check all rows at once.
 
-    The table and those it refers to are closed to readers meanwhile; raises TableInUse if others
-    keep at work there. If the block fails, the transaction it belongs to brings the keys back.
+    Checking the keys row by row takes four times as long. The table and the tables it refers to are
+    locked against readers meanwhile; raises TableInUse if they cannot be locked. If the block
+    fails, rolling back the transaction restores the keys.
     """
     with connection.cursor() as cursor:
-        # A table with checks still waiting cannot be altered.
+        # PostgreSQL refuses to alter a table that has deferred checks pending. Run them first.
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
-        # The primary key first, and it stays if other tables refer to it.
+        # The primary key comes first. It stays if other tables refer to it.
         cursor.execute(
             "SELECT conname, pg_get_constraintdef(oid), confrelid::regclass::text, contype = 'f' "
             "FROM pg_constraint own WHERE conrelid = %s::regclass AND (contype IN ('f', 'u') "
@@ -227,22 +229,24 @@ def keys_checked_at_the_end(table: str) -> Iterator[None]:
             [table],
         )
         keys = cursor.fetchall()
-        _close(cursor, [table, *(other for _, _, other, is_foreign in keys if is_foreign)])
+        _lock_exclusively(
+            cursor, [table, *(other for _, _, other, is_foreign in keys if is_foreign)]
+        )
         drops = ", ".join(f'DROP CONSTRAINT "{name}"' for name, *_ in keys)
         cursor.execute(f"ALTER TABLE {table} {drops}")
         yield
         adds = ", ".join(f'ADD CONSTRAINT "{name}" {rule}' for name, rule, *_ in keys)
-        # Helpers in making an index of a few hundred thousand rows start slower than they help.
+        # With a few hundred thousand rows, starting parallel workers takes longer than they save.
         cursor.execute(
             f"SET LOCAL max_parallel_maintenance_workers = 0; ALTER TABLE {table} {adds}"
         )
 
 
-def _close(cursor: Any, tables: Sequence[str]) -> None:
-    """Keep everybody else from the tables to the end of the transaction; raises TableInUse.
+def _lock_exclusively(cursor: Any, tables: Sequence[str]) -> None:
+    """Lock the tables against all other transactions until this one ends; raises TableInUse.
 
-    Altering them would do so as well, but table by table with no end to its waiting: a reader who
-    takes them in another order would wait in turn for us.
+    ALTER TABLE would lock them as well, but one at a time and without a timeout. A reader that
+    locks them in another order would then cause a deadlock.
     """
     cursor.execute("SELECT current_setting('lock_timeout')")
     (usual,) = cursor.fetchone()

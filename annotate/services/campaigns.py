@@ -1,4 +1,4 @@
-"""Making campaigns, and telling how far they are."""
+"""Create campaigns, measure their progress and recount their tasks."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +13,7 @@ from annotate.models import Campaign, Claim, Response, ResponseStatus, Task
 
 @transaction.atomic
 def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> Campaign:
-    """A draft campaign with all its tasks; raises CampaignNotPossible."""
+    """Create a draft campaign with all its tasks; raises CampaignNotPossible."""
     if config.kind not in KINDS:
         raise CampaignNotPossible(
             f"kind: there is no task type {config.kind!r}, only {', '.join(sorted(KINDS))}."
@@ -36,7 +36,7 @@ def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> C
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a campaign is, in images and in responses."""
+    """Counts of a campaign's tasks and responses."""
 
     tasks: int
     complete: int
@@ -46,12 +46,12 @@ class Progress:
 
     @property
     def share(self) -> float:
-        """From 0 to 1; responses beyond what a task wants do not count."""
+        """Submitted share of the wanted responses, from 0 to 1."""
         return min(1.0, self.submitted / self.wanted) if self.wanted else 0.0
 
 
 def progress(campaign: Campaign) -> Progress:
-    """The campaign's numbers now, in three queries."""
+    """Count the campaign's tasks and responses, in three queries."""
     tasks = campaign.tasks.aggregate(tasks=Count("pk"), wanted=Sum("wanted", default=0))
     responses = Response.objects.of(campaign).aggregate(
         submitted=Count("pk", filter=Q(status=ResponseStatus.SUBMITTED)),
@@ -65,21 +65,21 @@ def progress(campaign: Campaign) -> Progress:
 
 
 def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:
-    """Tasks with fewer submitted responses than they want, each with its count as `has`."""
+    """Tasks with fewer submitted responses than wanted, annotated with the number as `has`."""
     submitted = Count("responses", filter=Q(responses__status=ResponseStatus.SUBMITTED))
     return campaign.tasks.annotate(has=submitted).filter(has__lt=F("wanted"))
 
 
 @dataclass(frozen=True)
 class OpenWork:
-    """What a campaign still needs, whatever pages are open."""
+    """Number of responses that a campaign still needs, and of the tasks that need them."""
 
     responses: int
     tasks: int
 
 
 def open_work(campaign: Campaign) -> OpenWork:
-    """The responses that are missing, and the tasks that miss them."""
+    """Count the responses that are still needed. Claims of open pages make no difference."""
     unfinished = campaign.tasks.unfinished()
     return OpenWork(
         **unfinished.aggregate(responses=Sum("answers_missing", default=0), tasks=Count("pk"))
@@ -88,8 +88,7 @@ def open_work(campaign: Campaign) -> OpenWork:
 
 @transaction.atomic
 def recount_places(campaign: Campaign) -> int:
-    """Compute the stored counters of each task anew from its rows; returns how many tasks were
-    wrong."""
+    """Recompute the stored counters of each task from its rows; return how many were wrong."""
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     tasks = list(campaign.tasks.order_by("pk").select_for_update(no_key=True))
     taking = Claim.objects.filter(task__campaign=campaign, takes_place=True)

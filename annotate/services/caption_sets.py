@@ -1,4 +1,4 @@
-"""Sets of finished captions: taken from a release, or from a COCO captions file."""
+"""Create caption sets from a release or from a COCO captions file."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,11 +16,11 @@ from annotate.services.selections import SLUG
 
 
 class NoSuchCaptions(DomainError):
-    """There is no release or set of captions by that name, or it has none."""
+    """There is no release or caption set with that name, or it has no captions."""
 
 
 class CaptionCounts(NamedTuple):
-    """What an import did with the entries of a file."""
+    """Number of captions that an import stored, and of those that it skipped."""
 
     new: int
     skipped: int
@@ -28,7 +28,8 @@ class CaptionCounts(NamedTuple):
 
 @transaction.atomic
 def set_of_release(*, name: str, at: datetime) -> CaptionSet:
-    """The references of a release as a set, made at its first use; raises NoSuchCaptions."""
+    """Return the caption set of a release's references, created at first use; raises
+    NoSuchCaptions."""
     release = Release.objects.filter(name=name).first()
     if release is None:
         raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(Release)}.")
@@ -44,7 +45,7 @@ def set_of_release(*, name: str, at: datetime) -> CaptionSet:
 
 
 def _references(caption_set: CaptionSet, release: Release) -> Iterator[GivenCaption]:
-    """The release's references with the ids that its `captions.json` gives them."""
+    """The release's references, with the annotation ids that its `captions.json` gives them."""
     rows = ReleasedCaption.objects.filter(image__release=release, role=Role.REFERENCE)
     columns = rows.order_by("pk").values_list("image__task__image", "text")
     for annotation_id, (image_id, text) in enumerate(columns.iterator()):
@@ -59,13 +60,16 @@ def _references(caption_set: CaptionSet, release: Release) -> Iterator[GivenCapt
 
 @transaction.atomic
 def import_captions(*, path: Path, split: str, name: str, at: datetime) -> CaptionCounts:
-    """Take in a COCO captions file as a set, in the order of the file; captions of images that the
-    split does not have are skipped. Raises MalformedFile, or DomainError for a name in use."""
+    """Create a caption set from a COCO captions file; captions keep the order of the file.
+
+    Captions of images outside the split are skipped. Raises MalformedFile, and DomainError if the
+    name is invalid or in use, the split has no images, or no caption belongs to the split.
+    """
     content = coco.read_captions(path)
     if not SLUG.fullmatch(name):
         raise DomainError(
-            f"{name!r} cannot be the name of a set: take up to 100 letters, digits, hyphens and "
-            "underscores."
+            f"{name!r} cannot be the name of a caption set: use up to 100 letters, digits, hyphens "
+            "and underscores."
         )
     _check_is_free(name)
     images = dict(Image.objects.filter(split=split).values_list("key", "pk"))
@@ -73,7 +77,7 @@ def import_captions(*, path: Path, split: str, name: str, at: datetime) -> Capti
         raise DomainError(f"The split {split!r} has no images; import them first.")
     known = [caption for caption in content if caption.image in images]
     if not known:
-        raise DomainError(f"No caption of {path} is of an image of the split {split!r}.")
+        raise DomainError(f"No caption in {path} belongs to an image of the split {split!r}.")
     made = CaptionSet.objects.create(name=name, created_at=at)
     rows = (
         GivenCaption(
@@ -90,18 +94,18 @@ def import_captions(*, path: Path, split: str, name: str, at: datetime) -> Capti
 
 
 def set_named(name: str) -> CaptionSet:
-    """The set of captions; raises NoSuchCaptions."""
+    """Return the caption set; raises NoSuchCaptions."""
     found = CaptionSet.objects.filter(name=name).first()
     if found is None:
         raise NoSuchCaptions(
-            f"there is no set of captions {name!r}. Existing names: {_names(CaptionSet)}."
+            f"there is no caption set {name!r}. Existing names: {_names(CaptionSet)}."
         )
     return found
 
 
 def _check_is_free(name: str) -> None:
     if CaptionSet.objects.filter(name=name).exists():
-        raise DomainError(f"A set of captions named {name!r} already exists.")
+        raise DomainError(f"A caption set named {name!r} already exists.")
 
 
 def _names(model: type[Release] | type[CaptionSet]) -> str:

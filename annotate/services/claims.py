@@ -1,4 +1,4 @@
-"""Choosing the tasks of a page, and giving their places back when nobody works at it any more."""
+"""Choose and claim the tasks that a page shows, and give their places back later."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -11,11 +11,11 @@ from django.db.models import QuerySet
 from annotate.errors import DomainError
 from annotate.models import Campaign, Claim, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
-from annotate.services.places import lock_tasks, lots, move_places
+from annotate.services.places import batches, lock_tasks, move_places
 
 
 class NothingToDo(DomainError):
-    """The worker has submitted an answer to every task of the campaign that misses one."""
+    """No task of the campaign that still needs responses is open to the worker."""
 
 
 @transaction.atomic
@@ -27,11 +27,11 @@ def claim_tasks(
     count: int,
     seen: Collection[int] = (),
 ) -> list[Task]:
-    """Claim up to `count` tasks for a page, those with most places left first.
+    """Claim up to `count` tasks for a page and return them; tasks with most places left come first.
 
-    Claims turn nobody away: where no place is left, the page shares tasks with other pages. Tasks
-    whose keys are in `seen` come last. `worker` is None for somebody of whom nothing was submitted
-    yet. Raises NothingToDo.
+    Claims never turn a worker away: if no places are left, pages share tasks. Tasks whose keys are
+    in `seen` come last. `worker` is None for a worker without submitted responses. Raises
+    NothingToDo if no task is open to the worker.
     """
     tasks = _take(_Choice(campaign.tasks.open_to(worker), count, seen))
     if not tasks:
@@ -42,7 +42,7 @@ def claim_tasks(
 
 @transaction.atomic
 def claim_again(*, page: int, tasks: Iterable[Task]) -> None:
-    """Claim these tasks for a page, whatever places they have left."""
+    """Claim these tasks for a page, even if they have no places left."""
     tasks = list(tasks)
     move_places(Counter({task.pk: -1 for task in tasks}))
     Claim.objects.bulk_create(Claim(task=task, page_id=page) for task in tasks)
@@ -50,7 +50,7 @@ def claim_again(*, page: int, tasks: Iterable[Task]) -> None:
 
 @dataclass(frozen=True)
 class _Choice:
-    """What a page may show: the tasks open to the worker, as many as fit, the unseen ones first."""
+    """The tasks open to a worker, how many to choose, and which of them the worker has seen."""
 
     open_tasks: TaskQuerySet
     count: int
@@ -65,7 +65,7 @@ class _Choice:
         return self.unseen.filter(places_left__gt=0)
 
     def best(self) -> list[int]:
-        """The keys of the tasks to show, in their order."""
+        """Primary keys of the tasks to show, in the order in which to show them."""
         keys = list(self.unseen.emptiest_first().values_list("pk", flat=True)[: self.count])
         if len(keys) < self.count and self.seen:
             again = self.open_tasks.filter(pk__in=self.seen).emptiest_first()
@@ -74,31 +74,36 @@ class _Choice:
 
 
 def _take(choice: _Choice) -> list[Task]:
-    """The tasks, locked. Tasks that other pages are taking at this moment are passed over at first;
-    only where too few with a place remain does the caller wait for the others.
+    """Lock and return the chosen tasks.
 
-    A caller that waits has no task locked that others wait for: what was locked is let go first,
-    and the wait is in the order of the keys. Otherwise two that wait would be a deadlock.
+    The first attempt skips tasks that other transactions have locked. If too few unlocked tasks
+    have a place left, later attempts wait for the locks.
+
+    A waiting caller holds no locks that others wait for: each attempt starts by releasing all
+    locks, and locks are taken in the order of the keys. Otherwise two waiting callers could
+    deadlock.
     """
-    for lock in chain([_lock_at_rest], repeat(_lock_in_turn)):
+    for lock in chain([_lock_unlocked], repeat(_lock_waiting)):
         with transaction.atomic():
             tasks = lock(choice)
             if tasks is not None:
                 return tasks
-            transaction.set_rollback(True)  # lets go of the locks
-    raise AssertionError("never reached: the last way is repeated")
+            transaction.set_rollback(True)  # releases the locks
+    raise AssertionError("never reached: the last attempt is repeated")
 
 
-def _lock_at_rest(choice: _Choice) -> list[Task] | None:
-    """The emptiest tasks that nobody else has locked, if enough of them have a place left."""
-    at_rest = choice.with_place.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    tasks = list(at_rest.emptiest_first().with_subject()[: choice.count])
+def _lock_unlocked(choice: _Choice) -> list[Task] | None:
+    """The best tasks that no other transaction has locked; None if too few have a place left."""
+    unlocked = choice.with_place.select_for_update(skip_locked=True, of=("self",), no_key=True)
+    tasks = list(unlocked.emptiest_first().with_subject()[: choice.count])
     return tasks if len(tasks) == choice.count else None
 
 
-def _lock_in_turn(choice: _Choice) -> list[Task] | None:
-    """The best tasks, once the others are done with them; None if they are not the best any more:
-    one was finished, or lost its last place while another task has one."""
+def _lock_waiting(choice: _Choice) -> list[Task] | None:
+    """The best tasks, after waiting for their locks; None if the choice is out of date by then.
+
+    It is out of date if a task was finished, or lost its last place while another task has one.
+    """
     keys = choice.best()
     chosen = choice.open_tasks.filter(pk__in=keys).order_by("pk")
     tasks = list(chosen.select_for_update(of=("self",), no_key=True).with_subject())
@@ -112,8 +117,8 @@ def _lock_in_turn(choice: _Choice) -> list[Task] | None:
 
 @transaction.atomic
 def release_claims(*, pages: Collection[int]) -> int:
-    """End these pages' claims and give back the places that they took; returns how many claims
-    there were."""
+    """Delete the claims of these pages and give back the places that they take; return their
+    number."""
     claims = _locked(Claim.objects.filter(page__in=pages))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
     move_places(Counter(claim.task_id for claim in claims if claim.takes_place))
@@ -122,7 +127,8 @@ def release_claims(*, pages: Collection[int]) -> int:
 
 @transaction.atomic
 def give_back_places(*, pages: Collection[int]) -> None:
-    """Let other pages have the places of these pages, which keep their tasks."""
+    """Give back the places of these pages' claims. The claims stay, so the pages keep their
+    tasks."""
     claims = _locked(Claim.objects.filter(page__in=pages, takes_place=True))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).update(takes_place=False)
     move_places(Counter(claim.task_id for claim in claims))
@@ -130,16 +136,17 @@ def give_back_places(*, pages: Collection[int]) -> None:
 
 @transaction.atomic
 def take_places_again(*, page: int) -> None:
-    """Let the page's claims take their places again, if they were given back."""
+    """Take back the places of a page's claims that `give_back_places` gave back."""
     claims = _locked(Claim.objects.filter(page=page, takes_place=False))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).update(takes_place=True)
     move_places(Counter({claim.task_id: -1 for claim in claims}))
 
 
 def _locked(claims: QuerySet[Claim]) -> list[Claim]:
-    """The claims as they are once their tasks are locked, in the order of the tasks' keys."""
+    """Lock the claims' tasks, in the order of the tasks' keys; return the claims as they are
+    then."""
     keys = sorted(set(claims.values_list("task_id", flat=True)))
-    for lot in lots(keys):
-        lock_tasks(lot)
-    # Somebody else may have changed some of them until now.
+    for batch in batches(keys):
+        lock_tasks(batch)
+    # Another transaction may have changed some of them before the tasks were locked.
     return list(claims.filter(task__in=keys))

@@ -1,4 +1,4 @@
-"""What PostgreSQL's COPY reads, made while it reads."""
+"""Streams of rows for PostgreSQL's COPY, produced while COPY reads them."""
 
 import csv
 import io
@@ -10,26 +10,28 @@ from typing import Any, Protocol
 import numpy as np
 
 CHUNK = 2_000
-# Columns of a block of rows: whole numbers, fractions, and int8 for flags, where -1 is NULL.
+# Columns of a block of rows: integers, floats, and int8 for flags, where -1 means NULL.
 Columns = Sequence[np.ndarray]
 
+# https://www.postgresql.org/docs/current/sql-copy.html describes the binary format.
 BINARY_START = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
 BINARY_END = struct.pack(">h", -1)
 NULL_LENGTH = -1
 
 
 class CopyStream(Protocol):
-    """A file for COPY, with the form it is in; `error` is what went wrong in making it."""
+    """A file-like object for COPY, with its format; `error` is the exception that `read` raised."""
 
     form: str
     error: Exception | None
 
     def read(self, _size: int) -> str | bytes:
-        """What comes next, empty at the end; psycopg2 takes more than it asked for."""
+        """Return the next chunk, empty at the end. It may be longer than `_size`: psycopg2 accepts
+        that."""
 
 
 class CsvStream:
-    """Rows of any values; an empty field is NULL, except in the texts, which never are."""
+    """Rows of any values as CSV. An empty field is NULL, except in the columns named by `texts`."""
 
     def __init__(self, rows: Iterator[tuple[Any, ...]], texts: Sequence[str]) -> None:
         self.rows = rows
@@ -47,7 +49,7 @@ class CsvStream:
 
 
 class BinaryStream:
-    """Columns of numbers: neither side has to write or read them as text."""
+    """Columns of numbers in COPY's binary format, which needs no conversion to text."""
 
     form = "FORMAT binary"
 
@@ -65,15 +67,14 @@ class BinaryStream:
     def _parts(self, blocks: Iterator[Columns]) -> Iterator[bytes]:
         yield BINARY_START
         for columns in blocks:
-            # An empty part would be the end.
+            # COPY takes an empty chunk as the end of the stream.
             if len(columns[0]):
                 yield binary_rows(columns)
         yield BINARY_END
 
 
 def binary_rows(columns: Columns) -> bytes:
-    """The rows as COPY's binary form has them: the number of fields, then the length in bytes and
-    the value of each."""
+    """The rows in COPY's binary format: the number of fields, then the length and value of each."""
     layout = [("fields", ">i2")]
     for place, column in enumerate(columns):
         kind = column.dtype.newbyteorder(">")
@@ -87,7 +88,7 @@ def binary_rows(columns: Columns) -> bytes:
 
 
 def _without_nulls(rows: np.ndarray, columns: Columns) -> bytes:
-    """The bytes of the rows; a NULL has a length of -1 and no value."""
+    """The bytes of the rows. A NULL field has the length -1 and no value."""
     kept = None
     fields: Mapping[str, Any] = rows.dtype.fields or {}
     for place, column in enumerate(columns):

@@ -1,4 +1,4 @@
-"""Image files into MEDIA_ROOT, and copies of them for pages."""
+"""Import image files into MEDIA_ROOT, and make the copies of them that pages show."""
 
 import logging
 import re
@@ -13,14 +13,14 @@ from annotate.images import copies as image_copies
 from annotate.images import files as image_files
 from annotate.images.files import BrokenImage, Picture
 from annotate.models import Image, ImageSource
-from annotate.services.places import lots
+from annotate.services.places import batches
 
 logger = logging.getLogger(__name__)
 
 BATCH = 200
-# Seconds after which images are looked through for missing copies again.
+# Seconds after which all images are checked for missing copies again.
 LOOK_EVERY = 300.0
-# The fields that a file decides.
+# Fields of Image that depend on its file.
 FILE_FIELDS = ["file", "width", "height"]
 
 
@@ -31,30 +31,31 @@ class BrokenFile(NamedTuple):
 
 @dataclass
 class FileCounts:
-    """What became of a folder's files."""
+    """Result of importing a folder: numbers of files, and the broken ones with the reason."""
 
     new: int = 0
     changed: int = 0
     unchanged: int = 0
-    # Files that are named after no image of the split.
+    # Files whose names match no image of the split.
     strangers: int = 0
     broken: list[BrokenFile] = field(default_factory=list)
 
 
 def files_below(folder: Path) -> list[Path]:
-    """A folder's files, also those in folders of it, in order; raises DomainError."""
+    """All files in a folder and its subfolders, sorted; raises DomainError."""
     if not folder.is_dir():
-        raise DomainError(f"{folder} is no folder.")
+        raise DomainError(f"{folder} is not a folder.")
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
 def import_files(
     *, folder: Path, split: str, progress: Callable[[int], object] = lambda _: None
 ) -> FileCounts:
-    """Copy image files, named by their images' ids, into MEDIA_ROOT and note their sizes.
+    """Copy image files, named by their images' ids, into MEDIA_ROOT and store their sizes.
 
-    A broken file is listed and leaves its image as it was. Each batch of files is written down on
-    its own, so a run that was cut short has done a part, and the next one does the rest.
+    A broken file is listed in the result and its image is not changed. Each batch of files is saved
+    on its own: if a run is interrupted, the next run imports the rest. `progress` is called with 1
+    after each file. Raises DomainError if the split has no images.
     """
     counts = FileCounts()
     images = {image.key: image for image in Image.objects.filter(split=split)}
@@ -71,7 +72,7 @@ def import_files(
             counts.broken.append(BrokenFile(str(path.relative_to(folder)), reason))
         else:
             try:
-                if _take_in(path, image, counts):
+                if _import_file(path, image, counts):
                     waiting.append(image)
                 taken[image.key] = path
             except BrokenImage as error:
@@ -85,7 +86,7 @@ def import_files(
 
 
 def _image_of(path: Path, images: dict[str, Image]) -> Image | None:
-    """The image that a file is named after; COCO's files end in the image's number."""
+    """The image that a file is named after. COCO's file names end in the image's number."""
     if image := images.get(path.stem):
         return image
     number = re.search(r"[0-9]+$", path.stem)
@@ -93,8 +94,8 @@ def _image_of(path: Path, images: dict[str, Image]) -> Image | None:
     return image if image and image.source == ImageSource.COCO else None
 
 
-def _take_in(path: Path, image: Image, counts: FileCounts) -> bool:
-    """Copy one file and note it in the image, which the caller saves if this is true."""
+def _import_file(path: Path, image: Image, counts: FileCounts) -> bool:
+    """Copy one file into MEDIA_ROOT; return whether the caller must save the image."""
     kept = _content_of(image_files.file_path(image)) if image.file else None
     content = image_files.read_content(path)
     if kept == content:
@@ -118,7 +119,7 @@ def _content_of(path: Path) -> bytes | None:
 
 
 def _note_size(image: Image, width: int, height: int) -> bool:
-    """Note the size of a file that is here already; whether the image had another one."""
+    """Set the size of an image whose file is unchanged; return whether it differs from before."""
     before, image.width, image.height = (image.width, image.height), width, height
     return before != (width, height)
 
@@ -130,11 +131,10 @@ def _write(image: Image, name: str, picture: Picture) -> None:
 
 
 def make_copies() -> Iterator[tuple[Image, str]]:
-    """Make the copies that are missing; yields each image that lacked one and, if a copy could not
-    be made, the reason."""
+    """Make missing copies; yield each image that lacked one, with the reason if this failed."""
     keys = list(Image.objects.exclude(file="").order_by("pk").values_list("pk", flat=True))
-    for lot in lots(keys):
-        for image in Image.objects.exclude(file="").filter(pk__in=lot).order_by("pk"):
+    for batch in batches(keys):
+        for image in Image.objects.exclude(file="").filter(pk__in=batch).order_by("pk"):
             if not image_copies.missing_copies(image):
                 continue
             try:
@@ -147,15 +147,17 @@ def make_copies() -> Iterator[tuple[Image, str]]:
 
 
 class CopyMaker:
-    """Makes missing copies a little at a time, for a process that has other things to do."""
+    """Makes missing copies in short steps, for a process that also has other work."""
 
     def __init__(self) -> None:
         self._making: Iterator[object] | None = None
         self._next_look = 0.0
 
     def work(self, *, seconds: float) -> bool:
-        """Make copies for about so long; whether there may be more to make. Once none is missing,
-        images are looked through again after LOOK_EVERY."""
+        """Make copies for about `seconds`; return whether more may be missing.
+
+        When no copy is missing, all images are checked again after LOOK_EVERY.
+        """
         end = time.monotonic() + seconds
         if self._making is None and time.monotonic() >= self._next_look:
             self._making = make_copies()

@@ -1,4 +1,4 @@
-"""Bring a data set's files into the tables: one transaction a file, repeatable."""
+"""Import the files of a dataset. Each import is one transaction and can be repeated."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from annotate.reading.files import MalformedFile, Progress, no_progress, short
 from annotate.reading.tables import open_csv
 from annotate.services.bulk import Counts, Target, load, load_columns, take_turns
 
-# What an address is written in; a question mark would end its path.
+# Characters of a base URL. A question mark would end the path of each image's address.
 UNQUOTED = re.compile(r"[A-Za-z0-9\-._~:/@!$&'()*+,;=%\[\]]*")
 LONGEST_BASE = 400
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -66,10 +66,10 @@ BOXES = Target(
     ["image", "object_class", *EDGES],
 )
 
-# A row of a box file, packed or not.
+# Bytes per row of a box file, compressed or not, to estimate the number of rows.
 BOX_BYTES = 50
-# Keys of a row that is there are checked anew in a twelfth of the time that a row takes which comes
-# in with its keys in place.
+# Checking the keys of an existing row again takes a twelfth of the time that writing a new row with
+# its keys in place takes.
 REBUILT_FOR_ONE_NEW = 10
 
 COCO_IMAGES = Target(
@@ -101,7 +101,7 @@ COCO_BOXES = Target(
 
 @transaction.atomic
 def import_classes(*, path: Path, progress: Progress = no_progress) -> Counts:
-    """Take in class descriptions; a name that changed is changed. Raises MalformedFile."""
+    """Import class descriptions; changed names are updated. Raises MalformedFile."""
     take_turns()
     with open_csv(path, progress) as file:
         classes = list(openimages.read_classes(file))
@@ -110,7 +110,7 @@ def import_classes(*, path: Path, progress: Progress = no_progress) -> Counts:
 
 @transaction.atomic
 def import_hierarchy(*, path: Path) -> Counts:
-    """Add the edges of a hierarchy file to the graph of classes; raises MalformedFile."""
+    """Add the relations in a hierarchy file to the class graph; raises MalformedFile."""
     take_turns()
     hierarchy = openimages.read_hierarchy(path)
     ObjectClass.objects.get_or_create(label=hierarchy.root, defaults={"name": openimages.ROOT_NAME})
@@ -118,7 +118,7 @@ def import_hierarchy(*, path: Path) -> Counts:
     for relation in hierarchy.relations:
         if relation.child not in numbers:
             raise MalformedFile(
-                path, f"class {relation.child} is not known; import the class descriptions first"
+                path, f"unknown class {relation.child}; import the class descriptions first"
             )
     rows = [(numbers[parent], numbers[child], kind) for parent, child, kind in hierarchy.relations]
     return _counted(RELATIONS, rows)
@@ -128,9 +128,10 @@ def import_hierarchy(*, path: Path) -> Counts:
 def import_images(
     *, path: Path, split: str, base_url: str = "", progress: Progress = no_progress
 ) -> Counts:
-    """Take in image metadata as a split's; raises MalformedFile.
+    """Import image metadata into a split; raises MalformedFile.
 
-    With a base URL the images are fetched from there, by key, and not from their authors' host.
+    With `base_url`, images are loaded from `<base_url>/<key>.jpg` and not from their original URLs.
+    Raises DomainError if the URL or the name of the split is invalid.
     """
     _check_split(split)
     prefix = _prefix(base_url)
@@ -162,11 +163,13 @@ def import_boxes(
     require_images: bool = False,
     progress: Progress = no_progress,
 ) -> Counts:
-    """Take in the boxes of a split's images; raises MalformedFile. Boxes of other images are
-    counted and passed over, as a box file covers its whole split and the metadata may be of a
-    part of it; with `require_images` they are an error."""
-    # SQLite need not look up image and class of each row: their numbers are read in the
-    # transaction that writes the boxes, and it is the only one that writes.
+    """Import the boxes of a split's images; raises MalformedFile.
+
+    A box file covers its whole split, but the metadata may cover only a part of it. Boxes of
+    unknown images are therefore counted and skipped. With `require_images` they are an error.
+    """
+    # SQLite does not need to check the foreign keys of each row: the keys are read in this
+    # transaction, and no other transaction can write meanwhile.
     with connection.constraint_checks_disabled(), transaction.atomic():
         return _import_boxes(path, split, require_images, progress)
 
@@ -185,13 +188,16 @@ def _import_boxes(path: Path, split: str, require_images: bool, progress: Progre
         with open_blocks(path, progress) as file:
             yield from reader.read(file)
 
-    new, changed = load_columns(BOXES, blocks, into_new_ground=_nobody_minds(split, path))
+    new, changed = load_columns(BOXES, blocks, only_new=_may_lock_tables(split, path))
     return Counts(reader.rows_read, new, changed, reader.skipped)
 
 
-def _nobody_minds(split: str, path: Path) -> bool:
-    """Whether a split's first boxes may come in with the table closed to readers meanwhile, and do
-    so sooner: the keys of all boxes, of other splits as well, are then checked anew."""
+def _may_lock_tables(split: str, path: Path) -> bool:
+    """Whether to import with the table locked against readers, which is faster.
+
+    Only for the first boxes of a split, while no campaign is running, and if the table is small
+    enough: locking means checking the keys of all boxes again, those of other splits included.
+    """
     size = path.stat().st_size if path.exists() else 0
     return not (
         Box.objects.filter(image__source=ImageSource.OPEN_IMAGES, image__split=split).exists()
@@ -201,7 +207,7 @@ def _nobody_minds(split: str, path: Path) -> bool:
 
 
 class CocoCounts(NamedTuple):
-    """What an import did with each list of a COCO file."""
+    """Results of importing a COCO file, one for each of its lists."""
 
     classes: Counts
     images: Counts
@@ -210,7 +216,7 @@ class CocoCounts(NamedTuple):
 
 @transaction.atomic
 def import_coco(*, path: Path, split: str) -> CocoCounts:
-    """Take in a COCO instances file as a split; raises MalformedFile."""
+    """Import a COCO instances file as a split; raises MalformedFile and DomainError."""
     _check_split(split)
     take_turns()
     content = coco.read_instances(path)
@@ -220,7 +226,7 @@ def import_coco(*, path: Path, split: str) -> CocoCounts:
             path, f"image {moved} belongs to the split {elsewhere[moved]!r} already"
         )
     classes = _counted(CLASSES, list(content.classes.items()))
-    # COCO's images stand upright, and it names no authors.
+    # COCO's images need no rotation, and COCO names no authors.
     rest = (ImageSource.COCO.value, split, 0, "", "", "", "")
     sizes = _sizes_of_files(ImageSource.COCO, split)
     images = _counted(
@@ -242,30 +248,32 @@ def import_coco(*, path: Path, split: str) -> CocoCounts:
 
 
 def _check_split(split: str) -> None:
-    """Refuse a name that cannot be a folder's; image files are kept in one by that name."""
+    """Raise DomainError unless the name is valid as the name of a folder for image files."""
     if not SPLIT_NAME.fullmatch(split):
         raise DomainError(
-            f"{split!r} cannot be the name of a split: take up to 64 letters, digits, dots, "
-            "hyphens and underscores, and a letter or digit first."
+            f"{split!r} cannot be the name of a split: use up to 64 letters, digits, dots, "
+            "hyphens and underscores, and start with a letter or digit."
         )
 
 
 def _prefix(url: str) -> str:
-    """What comes before an image's key in its address; empty without a base URL. Raises DomainError
-    for an address that pages must not show images from."""
+    """The part of an image's URL before its key, or an empty text without a base URL.
+
+    Raises DomainError for a URL from which pages must not show images.
+    """
     try:
         parts = urlsplit(url)
         is_web = parts.scheme in {"http", "https"} and bool(parts.hostname)
-        # A wrong port is found when it is read.
+        # `parts.port` raises ValueError if the port is invalid.
         is_path = not parts.scheme and not parts.netloc and parts.path.startswith("/")
         is_fit = (is_web and parts.port != 0) or is_path or not url
     except ValueError:
         is_fit = False
     if not is_fit or not UNQUOTED.fullmatch(url) or len(url) > LONGEST_BASE:
         raise DomainError(
-            f"--base-url {short(url)} is not an address that images can be shown from: give one "
-            "that begins with https:// or http://, or with / for a path of this site, without a "
-            "? or #, of at most 400 characters."
+            f"--base-url {short(url)} is not a valid address for images: it must start with "
+            "https:// or http://, or with / for a path on this site, contain no ? or #, and have "
+            "at most 400 characters."
         )
     return url and f"{url.rstrip('/')}/"
 
@@ -276,15 +284,19 @@ def _counted(target: Target, rows: list[tuple[Any, ...]]) -> Counts:
 
 
 def _splits_of_others(source: ImageSource, split: str) -> dict[str, str]:
-    """The split of each image that is not in this one: an image never moves, since selections and
-    campaigns may hold it."""
+    """Keys of the images in other splits, each with its split.
+
+    An image never moves to another split, because selections and campaigns may contain it.
+    """
     others = Image.objects.filter(source=source).exclude(split=split)
     return dict(others.values_list("key", "split"))
 
 
 def _sizes_of_files(source: ImageSource, split: str) -> dict[str, tuple[int | None, int | None]]:
-    """The size of each image that has a file here, as the file is shown: a data set may state it
-    from before a camera's note of which side is up."""
+    """Sizes as shown, in pixels, of the images whose files are stored here, by image key.
+
+    A dataset may state the size before the rotation that the camera recorded in the file.
+    """
     with_file = Image.objects.filter(source=source, split=split).exclude(file="")
     return {key: (width, height) for key, width, height in with_file.values_list("key", *SIZE)}
 

@@ -1,8 +1,8 @@
-"""Freezing a release: which responses to a task are in it, and that they are enough.
+"""Create releases: check that all tasks are complete, draw the responses and copy them.
 
-For nocaps, 11 captions per image were collected, one of which was drawn at random as the human
-baseline and the other ten are the references (Agrawal et al. 2019, section 3.1). What becomes of
-the responses that were drawn is for the kind of task to say.
+For nocaps, 11 captions per image were collected; one, drawn at random, is the human baseline and
+the other ten are the references (Agrawal et al. 2019, section 3.1). The task type decides what the
+drawn responses become.
 """
 
 import random
@@ -19,7 +19,7 @@ from annotate.models import Campaign, Release, Response, Task
 from annotate.services.campaigns import incomplete_tasks
 from annotate.site.snapshots import SnapshotConflict, in_one_snapshot
 
-# What others than the domain itself have to settle before a release, a sentence for each matter.
+# Checks by other apps before a release. Each returned sentence names one unfinished matter.
 OpenQuestions = Callable[[Campaign], Sequence[str]]
 
 
@@ -28,7 +28,7 @@ def no_questions(_campaign: Campaign) -> Sequence[str]:
 
 
 class ReleaseRefused(DomainError):
-    """The campaign cannot be released as it is; `missing` lists what is wanting."""
+    """The campaign cannot be released now; `missing` lists the reasons."""
 
     def __init__(self, message: str, missing: Sequence[str] = ()) -> None:
         super().__init__("\n".join([message, *(f"- {line}" for line in missing)]))
@@ -36,7 +36,7 @@ class ReleaseRefused(DomainError):
 
 
 def missing(campaign: Campaign) -> list[str]:
-    """What the campaign's tasks still lack, a line each; the first twenty, then how many more."""
+    """One line for each incomplete task, at most twenty, and then the number of further ones."""
     counted = incomplete_tasks(campaign).order_by("number")
     columns = ("number", "image__key", "subject", "has", "wanted")
     tasks = counted.values_list(*columns)
@@ -60,11 +60,11 @@ def freeze(
     partial: bool = False,
     open_questions: OpenQuestions = no_questions,
 ) -> Release:
-    """A release of all the campaign's complete tasks; raises ReleaseRefused.
+    """Create a release of all complete tasks; raises ReleaseRefused.
 
-    `partial` leaves out the incomplete ones, and releases in spite of open questions. The draw
-    depends on the seed and on the responses alone. What is missing, the open questions and the
-    responses are read as they were at one moment, whatever changes meanwhile.
+    With `partial`, incomplete tasks are left out and open questions are ignored; otherwise either
+    refuses the release. The draw depends only on the seed and the responses. Everything is read in
+    one snapshot, so concurrent changes do not affect it.
     """
 
     def make() -> Release:
@@ -84,7 +84,8 @@ def freeze(
 
 
 def _create(campaign: Campaign, name: str, seed: int, at: datetime, *, is_partial: bool) -> Release:
-    """The release's own row; waits for another release of this name that is being made."""
+    """Create the release's row. If another transaction is creating a release of this name, wait for
+    it."""
     try:
         with transaction.atomic():
             return Release.objects.create(
@@ -98,7 +99,7 @@ def _create(campaign: Campaign, name: str, seed: int, at: datetime, *, is_partia
 
 
 def _fill(release: Release) -> None:
-    """Draw responses to each complete task, and copy them into the release."""
+    """Draw responses for each complete task and copy them into the release."""
     campaign, kind = release.campaign, KINDS[release.campaign.kind]
     by_task = _responses_by_task(campaign)
     tasks = [
@@ -116,7 +117,8 @@ def _fill(release: Release) -> None:
 
 
 def _check_count(release: Release) -> None:
-    """Compare what was saved with what the release says of itself; raises ReleaseRefused."""
+    """Check that a release that is not partial has all tasks of the campaign; raises
+    ReleaseRefused."""
     saved, tasks = release.images.count(), release.campaign.tasks.count()
     if saved != tasks and not release.is_partial:
         raise ReleaseRefused(
@@ -143,8 +145,10 @@ def _draw(
 
 
 def _worker_numbers(drawn: Iterable[Drawn]) -> dict[int, int]:
-    """Numbers for the release's workers, in a random order that is kept nowhere, so that two
-    releases cannot be joined on them."""
+    """Number the release's workers in a random order.
+
+    The order is not stored, so that workers cannot be matched across releases.
+    """
     workers = sorted({response.worker_id for _, responses in drawn for response in responses})
     random.SystemRandom().shuffle(workers)
     return {worker: number for number, worker in enumerate(workers, start=1)}

@@ -1,4 +1,4 @@
-"""Adding responses that were submitted, discarding and restoring them."""
+"""Add submitted responses, discard them and restore them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,12 +10,14 @@ from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Caption, Response, ResponseStatus, Task, Worker
-from annotate.services.places import lock_tasks, lots, move_answers
+from annotate.services.places import batches, lock_tasks, move_answers
 
 
 class Answered(NamedTuple):
-    """An answer to a task, and what is known of how it was made: columns of Behaviour, or None for
-    an answer that was not given on a page of ours."""
+    """An answer to a task, with the time it took in seconds and the fields of its Behaviour.
+
+    The last two are None if the answer was not given on one of our pages.
+    """
 
     task: Task
     answer: Any
@@ -31,11 +33,11 @@ def add_submitted(
     at: datetime,
     assignment: int | None = None,
 ) -> list[Response]:
-    """Keep answers that the worker submitted, in the assignment with this key if it was here, and
-    count them; returns the new responses.
+    """Store the answers that a worker submitted; return the new responses.
 
-    An answer to a task to which the worker has a response already is left out. A task may end up
-    with more responses than it wants. The caller has locked the worker.
+    `assignment` is the primary key of the assignment, None for responses collected elsewhere. An
+    answer is skipped if the worker already has a response to its task. A task may get more
+    responses than it wants. The caller must have locked the worker.
     """
     keys = sorted({answered.task.pk for answered in answers})
     lock_tasks(keys)
@@ -70,8 +72,10 @@ def _keep_content(responses: Sequence[Response], answers: Sequence[Answered]) ->
 
 @transaction.atomic
 def add_collected(*, responses: Sequence[Response], texts: Sequence[str]) -> None:
-    """Keep captions that were submitted elsewhere, and count them from now on: responses not saved
-    yet, with the text of each. A task may end up with more than it wants."""
+    """Store captions that were collected elsewhere: unsaved responses, and the text of each.
+
+    A task may get more responses than it wants.
+    """
     Response.objects.bulk_create(responses)
     Caption.objects.bulk_create(
         Caption(response=response, text=text)
@@ -80,24 +84,28 @@ def add_collected(*, responses: Sequence[Response], texts: Sequence[str]) -> Non
     move_answers(Counter({task: -n for task, n in Counter(r.task_id for r in responses).items()}))
 
 
-def in_lots(responses: QuerySet[Response]) -> Iterator[list[Response]]:
-    """All the responses, some hundreds at a time, so that a worker of thousands takes no more
-    memory than one of a few. For `discard` and `restore`, which lock their tasks in this order."""
+def in_batches(responses: QuerySet[Response]) -> Iterator[list[Response]]:
+    """Yield all the responses in batches, so that memory does not grow with a worker's responses.
+
+    They come in the order in which `discard` and `restore` lock their tasks.
+    """
     keys = list(responses.order_by("task_id", "pk").values_list("pk", flat=True))
-    for lot in lots(keys):
-        named = Response.objects.filter(pk__in=lot).order_by("task_id", "pk")
+    for batch in batches(keys):
+        named = Response.objects.filter(pk__in=batch).order_by("task_id", "pk")
         yield list(named.only("task_id", "worker_id", "status"))
 
 
 def discard(*, responses: Iterable[Response]) -> list[Response]:
-    """Take responses out of the count, so that their tasks want others; returns those that were
-    counting until now."""
+    """Discard the responses; return those that were not discarded before. Their tasks reopen."""
     return _move(responses, ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED)
 
 
 def restore(*, responses: Iterable[Response]) -> list[Response]:
-    """Let discarded responses count again where their tasks still miss answers, whatever pages are
-    open; returns those that do from now on and did not until now."""
+    """Restore discarded responses; return those that were restored.
+
+    A response stays discarded if its task needs no more responses. Claims of open pages make no
+    difference.
+    """
     return _move(responses, ResponseStatus.DISCARDED, ResponseStatus.SUBMITTED)
 
 
@@ -105,15 +113,17 @@ def restore(*, responses: Iterable[Response]) -> list[Response]:
 def _move(
     responses: Iterable[Response], old: ResponseStatus, new: ResponseStatus
 ) -> list[Response]:
-    # In the order of their tasks, so that two callers never wait for each other.
+    # Tasks are locked in the order of their keys, so that two callers cannot deadlock.
     ordered = sorted(responses, key=lambda response: (response.task_id, response.pk))
-    return [response for lot in lots(ordered) for response in _move_lot(lot, old, new)]
+    return [response for batch in batches(ordered) for response in _move_batch(batch, old, new)]
 
 
-def _move_lot(lot: Sequence[Response], old: ResponseStatus, new: ResponseStatus) -> list[Response]:
-    room = lock_tasks([response.task_id for response in lot])
+def _move_batch(
+    batch: Sequence[Response], old: ResponseStatus, new: ResponseStatus
+) -> list[Response]:
+    room = lock_tasks([response.task_id for response in batch])
     counts = new == ResponseStatus.SUBMITTED
-    moved = _set_status(_that_fit(lot, room) if counts else lot, old, new)
+    moved = _set_status(_that_fit(batch, room) if counts else batch, old, new)
     change = -1 if counts else 1
     tasks = Counter(response.task_id for response in moved)
     move_answers(Counter({task: change * number for task, number in tasks.items()}))
@@ -121,7 +131,7 @@ def _move_lot(lot: Sequence[Response], old: ResponseStatus, new: ResponseStatus)
 
 
 def _that_fit(responses: Sequence[Response], room: dict[int, int]) -> list[Response]:
-    """Of the discarded responses to each task, the first ones, as many as it misses answers."""
+    """The discarded responses that their tasks still need, the first ones of each task."""
     keys = [response.pk for response in responses]
     discarded = Response.objects.filter(pk__in=keys, status=ResponseStatus.DISCARDED)
     restorable = set(discarded.values_list("pk", flat=True))
@@ -136,7 +146,7 @@ def _that_fit(responses: Sequence[Response], room: dict[int, int]) -> list[Respo
 def _set_status(
     responses: Iterable[Response], old: ResponseStatus, new: ResponseStatus
 ) -> list[Response]:
-    """Move those responses that have the old status, in one guarded update; returns them."""
+    """Update the status of those responses that have the old one, in one statement; return them."""
     by_key = {response.pk: response for response in responses}
     if not by_key:
         return []

@@ -1,4 +1,4 @@
-"""Draw the images of a campaign out of a split, and keep the numbers that drew them."""
+"""Draw the images of a campaign from a split, and store the parameters of the draw."""
 
 import re
 from collections import Counter
@@ -24,12 +24,12 @@ from annotate.queries.keywords import hidden_class_numbers
 from annotate.selection import choose as selection
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,100}")
-# Too broad to say anything of an image; the paper names them. Parts are ignored as well.
+# Classes that are too broad to describe an image, as listed in the paper. Parts are ignored too.
 BROAD_CLASSES = ("Auto part", "Home appliance", "Sports equipment")
 
 
 class Summary(NamedTuple):
-    """A set of images in figures: how many have so many classes, and the entropy over classes."""
+    """Number of images by their number of classes, and the entropy over classes in nats."""
 
     by_classes: dict[int, int]
     entropy: float
@@ -39,14 +39,14 @@ class Drawn(NamedTuple):
     selection: Selection
     pool: Summary
     chosen: Summary
-    # Images of so many classes that all should have been taken, where they were too many for that.
+    # Number of images with more than MOST_CLASSES classes that did not fit. Normally all are taken.
     rich_left_out: int
 
 
 def find_selection(
     *, name: str, split: str, count: int, sample: int, seed: int, ignore: Iterable[str] = ()
 ) -> Selection | None:
-    """The selection drawn before by these numbers; raises DomainError if it had other ones."""
+    """The existing selection of this name, or None; raises DomainError if its parameters differ."""
     found = Selection.objects.filter(name=name).first()
     if found is None:
         return None
@@ -78,12 +78,16 @@ def draw_selection(
     ignore: Iterable[str] = (),
     progress: Callable[[int], object] = lambda _: None,
 ) -> Drawn:
-    """Choose images of a split and keep them under a new name; raises DomainError."""
+    """Choose images of a split and store them as a new selection; raises DomainError.
+
+    `sample` is the number of images compared at each step of the draw. `progress` is called with
+    the number of images chosen since the last call.
+    """
     if count < 1 or sample < 1:
         raise DomainError("The count and the sample must be 1 or more.")
     if not SLUG.fullmatch(name):
         raise DomainError(
-            f"{name!r} cannot be the name of a selection: take up to 100 letters, digits, hyphens "
+            f"{name!r} cannot be the name of a selection: use up to 100 letters, digits, hyphens "
             "and underscores."
         )
     ignored = ignored_names(ignore)
@@ -117,11 +121,11 @@ def draw_selection(
 
 
 def ignored_names(more: Iterable[str] = ()) -> list[str]:
-    """The names of the classes left out of every count; raises DomainError for an unknown one."""
+    """Sorted names of the ignored classes; raises DomainError if one of `more` is unknown."""
     more = set(more)
     known = set(ObjectClass.objects.filter(name__in=more).values_list("name", flat=True))
     if unknown := sorted(more - known):
-        raise DomainError(f"There is no class called {', '.join(unknown)}.")
+        raise DomainError(f"Unknown class: {', '.join(unknown)}.")
     hidden = ObjectClass.objects.filter(pk__in=hidden_class_numbers())
     return sorted({*BROAD_CLASSES, *hidden.values_list("name", flat=True), *more})
 
@@ -129,7 +133,10 @@ def ignored_names(more: Iterable[str] = ()) -> list[str]:
 def candidates_of(
     *, split: str, ignored: Iterable[str]
 ) -> tuple[dict[str, int], list[selection.Candidate]]:
-    """The split's upright images as candidates, and their primary keys by key."""
+    """The split's upright images: their primary keys by image key, and the candidates.
+
+    Raises DomainError if the split has no images, or if the class hierarchy was not imported.
+    """
     images = Image.objects.filter(split=split)
     if not images.exists():
         raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
@@ -152,8 +159,10 @@ def candidates_of(
 
 
 def _instances(split: str, left_out: set[int]) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
-    """Each image with its classes and their instances, counted by the database; a box of a group
-    is one instance, as every other box is."""
+    """Each image's primary key with its classes and the number of boxes of each.
+
+    A box around a group counts as one instance.
+    """
     rows = (
         Box.objects.verified()
         .filter(image__split=split)
@@ -161,7 +170,7 @@ def _instances(split: str, left_out: set[int]) -> Iterator[tuple[int, tuple[tupl
         .values_list("image_id", "object_class_id")
         .annotate(number=Count("pk"))
     )
-    # Most pairs come again and again: one tuple for all of them keeps a large pool small.
+    # The same pairs occur many times. Sharing one tuple for each saves memory with a large pool.
     pairs: dict[tuple[int, int], tuple[int, int]] = {}
     for image, group in groupby(rows.iterator(10_000), key=lambda row: row[0]):
         yield (
@@ -175,7 +184,6 @@ def _instances(split: str, left_out: set[int]) -> Iterator[tuple[int, tuple[tupl
 
 
 def summary(candidates: Iterable[selection.Candidate]) -> Summary:
-    """The figures of a set of candidates."""
     by_classes: Counter[int] = Counter()
     counts = selection.ClassCounts()
     for candidate in candidates:

@@ -137,8 +137,8 @@ def discard_excluded(
         return 0
     reason = f"worker excluded: {exclusion.reason}"
     return sum(
-        discard_for_exclusion(lot, campaign=campaign, reason=reason, actor=actor, at=at)
-        for lot in response_services.in_lots(to_discard(campaign, worker))
+        discard_for_exclusion(batch, campaign=campaign, reason=reason, actor=actor, at=at)
+        for batch in response_services.in_batches(to_discard(campaign, worker))
     )
 
 
@@ -164,8 +164,8 @@ def reinstate_worker(
     restorable = _discarded_by_exclusion(campaign, worker)
     discarded = Response.objects.of(campaign).filter(worker=worker, status=ResponseStatus.DISCARDED)
     restored = 0
-    for lot in response_services.in_lots(discarded):
-        moved = response_services.restore(responses=[r for r in lot if r.pk in restorable])
+    for batch in response_services.in_batches(discarded):
+        moved = response_services.restore(responses=[r for r in batch if r.pk in restorable])
         log_each(
             moved,
             campaign=campaign,

@@ -207,7 +207,7 @@ def test_files_of_no_image_are_counted(folder):
 def test_a_folder_that_is_none_is_named(tmp_path):
     ImageFactory()
 
-    with pytest.raises(DomainError, match="files is no folder"):
+    with pytest.raises(DomainError, match="files is not a folder"):
         images.import_files(folder=tmp_path / "files", split="validation")
 
 

@@ -88,7 +88,7 @@ def test_a_set_is_taken_in_once(write):
         ([(1, None)], [(1, 1, "A dog."), (1, 1, "A cat.")], "the id was used before"),
         ([(1, "a"), (1, "b")], [], "the id was used before"),
         ([(1, 5)], [], "open_images_id 5 is not a text"),
-        ([(2, None)], [(1, 2, "A dog.")], "No caption of"),
+        ([(2, None)], [(1, 2, "A dog.")], "No caption in"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_named_with_its_fault(write, images, captions, message):
@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_used_is_named_with_its_fault(write, images, capti
 
 
 def test_a_name_that_is_no_name_is_refused(write):
-    with pytest.raises(CommandError, match="cannot be the name of a set"):
+    with pytest.raises(CommandError, match="cannot be the name of a caption set"):
         take_in(write([(1, None)], [(1, 1, "A dog.")]), name="my set")
 
 

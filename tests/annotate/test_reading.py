@@ -123,7 +123,7 @@ def test_a_pipe_is_refused(tmp_path):
     writer = threading.Thread(target=path.write_bytes, args=[b""])
     writer.start()
 
-    with pytest.raises(MalformedFile, match="a pipe cannot be read; save what it gives as a file"):
+    with pytest.raises(MalformedFile, match="a pipe cannot be read; save its output as a file"):
         lines_of(path)
 
     writer.join()

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Behaviour, Response, ResponseStatus
 from annotate.services.campaigns import recount_places
-from annotate.services.responses import Answered, add_submitted, discard, in_lots, restore
+from annotate.services.responses import Answered, add_submitted, discard, in_batches, restore
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -155,9 +155,9 @@ def test_of_several_responses_to_a_task_as_many_are_restored_as_it_misses_answer
     assert recount_places(task.campaign) == 0
 
 
-@pytest.mark.parametrize("lot", [1000, 2])
-def test_many_are_discarded_and_restored_as_one_by_one(lot, monkeypatch):
-    monkeypatch.setattr("annotate.services.places.LOT", lot)
+@pytest.mark.parametrize("batch", [1000, 2])
+def test_many_are_discarded_and_restored_as_one_by_one(batch, monkeypatch):
+    monkeypatch.setattr("annotate.services.places.BATCH", batch)
     campaign = CampaignFactory()
     tasks = TaskFactory.create_batch(3, campaign=campaign)
     kept = ResponseFactory(task=tasks[0])
@@ -181,23 +181,23 @@ def test_moving_many_takes_as_many_queries_as_moving_a_few(move):
     if move is restore:
         discard(responses=responses)
 
-    def queries(lot):
+    def queries(batch):
         with CaptureQueriesContext(connection) as queries:
-            assert len(move(responses=lot)) == len(lot)
+            assert len(move(responses=batch)) == len(batch)
         return len(queries)
 
     assert queries(responses[:3]) == queries(responses[3:])
 
 
-@pytest.mark.parametrize("lot", [1000, 3])
-def test_in_lots_gives_each_response_once_in_the_order_of_the_tasks(lot, monkeypatch):
-    monkeypatch.setattr("annotate.services.places.LOT", lot)
+@pytest.mark.parametrize("batch", [1000, 3])
+def test_in_batches_gives_each_response_once_in_the_order_of_the_tasks(batch, monkeypatch):
+    monkeypatch.setattr("annotate.services.places.BATCH", batch)
     task, later = TaskFactory.create_batch(2)
     responses = [ResponseFactory(task=later if n < 2 else task) for n in range(5)]
 
-    found = list(in_lots(Response.objects.all()))
+    found = list(in_batches(Response.objects.all()))
 
-    assert [len(one) for one in found] == ([5] if lot == 1000 else [3, 2])
+    assert [len(one) for one in found] == ([5] if batch == 1000 else [3, 2])
     assert list(chain(*found)) == [*responses[2:], *responses[:2]]
 
 

@@ -84,7 +84,7 @@ def test_a_class_can_be_ignored_on_request_if_it_exists(classes):
 
     with pytest.raises(DomainError, match="has only 0 that are upright"):
         draw(1, ignore=[classes[0].name])
-    with pytest.raises(DomainError, match="There is no class called Unicorn"):
+    with pytest.raises(DomainError, match="Unknown class: Unicorn"):
         draw(1, ignore=["Unicorn"])
 
 

@@ -187,7 +187,7 @@ def test_a_second_exclusion_restores_only_what_it_discarded_itself(campaign, wor
 
 
 def test_an_exclusion_in_several_lots_is_one_exclusion(campaign, worker, monkeypatch):
-    monkeypatch.setattr("annotate.services.places.LOT", 2)
+    monkeypatch.setattr("annotate.services.places.BATCH", 2)
     written = [ResponseFactory(task__campaign=campaign, worker=worker) for _ in range(5)]
     ResponseFactory(task=written[0].task)
 

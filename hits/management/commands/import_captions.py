@@ -79,7 +79,7 @@ class Command(DomainCommand):
             f"{intake.read} captions read: {intake.new} new, {intake.known} known, "
             f"{intake.rejected} of rejected assignments skipped, {intake.faults.count} left out."
         )
-        for line in intake.faults.told(FAULTS_NAMED):
+        for line in intake.faults.lines(FAULTS_NAMED):
             self.stdout.write(f"  {line}")
         if not intake.is_complete:
             self.stdout.write(

@@ -73,7 +73,7 @@ class Command(DomainCommand):
             )
 
     def _name(self, lines: Faults, out: Any) -> None:
-        for line in lines.told(FAULTS_NAMED):
+        for line in lines.lines(FAULTS_NAMED):
             out.write(line)
 
 
