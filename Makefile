@@ -19,7 +19,7 @@ lint: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/python tools/architecture_map.py --check
-	DJANGO_SETTINGS_MODULE=annotate.settings $(BIN)/mypy annotate qualcontrol hits simulation benchmarks tools
+	DJANGO_SETTINGS_MODULE=annotate.settings $(BIN)/mypy environment.py annotate qualcontrol hits simulation benchmarks tools
 	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy marketplace benchmarks/marketplace.py \
 		benchmarks/marketplace_rush.py benchmarks/marketplace_site.py
 	$(BIN)/python manage.py makemigrations --check --dry-run

@@ -12,25 +12,11 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from annotate.site import secret_key
+from environment import flag, words
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Everything that a running installation writes, unless the environment says otherwise.
 VAR_DIR = BASE_DIR / "var"
-
-
-def flag(name: str, *, default: bool) -> bool:
-    """A yes-or-no variable; raises ImproperlyConfigured for anything else."""
-    value = os.environ.get(name, str(default)).strip().lower()
-    if value in {"1", "true", "yes", "on"}:
-        return True
-    if value in {"", "0", "false", "no", "off"}:
-        return False
-    raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}.")
-
-
-def words(name: str) -> list[str]:
-    """A comma-separated variable as a list."""
-    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
 
 
 def data_folder(database: Mapping[str, Any]) -> Path:

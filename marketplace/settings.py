@@ -13,25 +13,11 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from environment import flag, words
 from marketplace.keys import path_beside, stored_key
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
-
-
-def flag(name: str, *, default: bool) -> bool:
-    """A yes-or-no variable; raises ImproperlyConfigured for anything else."""
-    value = os.environ.get(name, str(default)).strip().lower()
-    if value in {"1", "true", "yes", "on"}:
-        return True
-    if value in {"", "0", "false", "no", "off"}:
-        return False
-    raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}.")
-
-
-def words(name: str) -> list[str]:
-    """A comma-separated variable as a list."""
-    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
 
 
 # The site's own address: the API's endpoint, and the `turkSubmitTo` that task frames are told.

@@ -15,53 +15,45 @@ class KeptOutQuerySet(models.QuerySet[Any]):
         return self.filter(lifted_at=None)
 
 
-class Exclusion(models.Model):
-    """A worker kept out of a campaign; what they wrote was discarded."""
+class KeptOut(models.Model):
+    """A worker who gets no new tasks of a campaign until this is lifted."""
 
-    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="exclusions")
-    worker = models.ForeignKey(Worker, models.PROTECT, related_name="exclusions")
     reason = models.CharField(max_length=300)
-    excluded_at = models.DateTimeField()
     lifted_at = models.DateTimeField(null=True, blank=True)
 
     objects = KeptOutQuerySet.as_manager()
 
     class Meta:
+        abstract = True
         constraints = [
             models.UniqueConstraint(
                 fields=["campaign", "worker"],
                 condition=Q(lifted_at=None),
-                name="exclusion_in_force_once",
+                name="%(class)s_in_force_once",
             ),
-            models.CheckConstraint(condition=~Q(reason=""), name="exclusion_has_a_reason"),
+            models.CheckConstraint(condition=~Q(reason=""), name="%(class)s_has_a_reason"),
         ]
+
+
+class Exclusion(KeptOut):
+    """A worker kept out of a campaign for good; what they wrote was discarded."""
+
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="exclusions")
+    worker = models.ForeignKey(Worker, models.PROTECT, related_name="exclusions")
+    excluded_at = models.DateTimeField()
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.campaign}"
 
 
-class Pause(models.Model):
-    """A worker who gets no new tasks of a campaign for now; what they wrote stays."""
+class Pause(KeptOut):
+    """A worker kept out of a campaign for now; what they wrote stays."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="pauses")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="pauses")
-    reason = models.CharField(max_length=300)
     # The campaign's policy lifts only what it made itself.
     is_by_policy = models.BooleanField(default=False)
     paused_at = models.DateTimeField()
-    lifted_at = models.DateTimeField(null=True, blank=True)
-
-    objects = KeptOutQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["campaign", "worker"],
-                condition=Q(lifted_at=None),
-                name="pause_in_force_once",
-            ),
-            models.CheckConstraint(condition=~Q(reason=""), name="pause_has_a_reason"),
-        ]
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.campaign}"

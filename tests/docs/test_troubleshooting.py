@@ -29,7 +29,9 @@ def fragments(quotes: list[str]) -> list[str]:
 
 
 def strings_of_the_code() -> str:
-    paths = [path for app in APPS for path in (ROOT / app).rglob("*.py")]
+    paths = [path for app in APPS for path in (ROOT / app).rglob("*.py")] + [
+        ROOT / "environment.py"
+    ]
     return "\n".join(
         node.value
         for path in paths
