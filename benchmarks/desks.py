@@ -21,8 +21,8 @@ from qualcontrol.risk import model as risk
 from qualcontrol.risk.estimate import Estimate, estimate_share
 from qualcontrol.risk.hypotheses import block_of
 from qualcontrol.risk.model import CERTAINTY, LIMIT, Group, fit
-from qualcontrol.risk.random_sample import is_floor_turn
-from qualcontrol.risk.ranking import Queue
+from qualcontrol.risk.random_sample import is_required_turn
+from qualcontrol.risk.ranking import CheckRanking
 
 # Verdicts between two readings of the queue.
 BATCH = 10
@@ -128,7 +128,7 @@ def check_by_worth(
     """Check what the product's queue gives until the desk is done, at least and at most so many
     captions; what it said each MOMENT checks, and before the first."""
     groups = _Groups(desk, codes)
-    floor = (
+    random_sample = (
         number for number in desk.order if number not in desk.verdicts and desk.is_kept(number)
     )
     moments: list[Moment] = []
@@ -140,9 +140,11 @@ def check_by_worth(
         if desk.checks % MOMENT == 0:
             intervals = _intervals(desk, weighed)
             moments.append(Moment(desk.checks, true_share(desk), estimate(desk), intervals))
-        queue = Queue(weighed, barred=desk.excluded)
+        ranking = CheckRanking(weighed, excluded=desk.excluded)
         for _ in range(BATCH):
-            number = next(floor, None) if is_floor_turn(desk.checks) else groups.take(queue)
+            number = (
+                next(random_sample, None) if is_required_turn(desk.checks) else groups.take(ranking)
+            )
             if number is None:
                 return moments
             groups.count(number, is_bad=desk.judge(number))
@@ -154,8 +156,8 @@ def _intervals(desk: Desk, weighed: risk.Crowd) -> list[tuple[bool, bool]]:
     found = []
     for worker, work in desk.work.items():
         share = sum(desk.crowd.captions[number].is_bad for number in work) / len(work)
-        figure = weighed.figure(worker)
-        is_held = figure.low - 1e-9 <= share <= figure.high + 1e-9
+        estimate = weighed.estimate(worker)
+        is_held = estimate.low - 1e-9 <= share <= estimate.high + 1e-9
         found.append((worker in desk.crowd.manners, is_held))
     return found
 
@@ -181,9 +183,9 @@ class _Groups:
         for (worker, block, codes), numbers in self.numbers.items():
             yield Group(worker, block, codes, *numbers)
 
-    def take(self, queue: Queue) -> int | None:
+    def take(self, ranking: CheckRanking) -> int | None:
         """The next caption of the queue that has no verdict."""
-        while (pick := queue.take()) is not None:
+        while (pick := ranking.take()) is not None:
             members = self.members[pick.worker, pick.block, pick.codes]
             while members:
                 number = members.pop()

@@ -15,7 +15,7 @@ from benchmarks.crowds import CARELESS, SLIPS, SPOILED, WORKERS
 from benchmarks.harness import Line, Report, main, ratio
 from qualcontrol.risk.hypotheses import Array
 from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS
-from qualcontrol.risk.ranking import AHEAD
+from qualcontrol.risk.ranking import LONGEST_RUN
 
 BEST, RUN, IN_TURN = "best index", "run of bad verdicts", "in turn"
 # Workers, the careless among them, and how many of these are to be found: in a crowd without any
@@ -107,7 +107,7 @@ def run_index(posterior: Array) -> Array:
     index = np.zeros(posterior.shape[:2])
     for at in np.ndindex(index.shape):
         weights, reached, checks = posterior[at], 1.0, 0.0
-        for bad in range(at[1] + 1, at[1] + 1 + AHEAD):
+        for bad in range(at[1] + 1, at[1] + 1 + LONGEST_RUN):
             chance = weights @ SHARES
             checks, reached = checks + reached, reached * chance
             weights = weights * SHARES / chance

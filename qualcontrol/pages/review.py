@@ -28,7 +28,7 @@ from annotate.queries.keywords import keywords
 from qualcontrol import services
 from qualcontrol.models import Standing
 from qualcontrol.pages.forms import VerdictForm, reasons_against
-from qualcontrol.review.items import FIRST, HELD, RANDOM, SECOND, WORTH, Item
+from qualcontrol.review.items import FIRST, HELD, MOST_USEFUL, RANDOM, SECOND, Item
 
 KEY = re.compile(UUIDConverter.regex)
 # Items that the page holds ready beside the one it shows.
@@ -39,7 +39,7 @@ CAUSES = {
     FIRST: "One of this worker's first responses.",
     SECOND: "Second judgement; the first is hidden.",
     HELD: "Breaks the campaign's rules. The payment waits for your verdict.",
-    WORTH: "Most useful check at this point.",
+    MOST_USEFUL: "Most useful check at this point.",
 }
 
 
@@ -164,7 +164,7 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
             "original_url": original_url(item.response.task.image),
             "keywords": keywords(item.response.task.image) if has_keywords else [],
             "cause": CAUSES[_cause(item)],
-            "is_worth": _cause(item) == WORTH,
+            "is_most_useful": _cause(item) == MOST_USEFUL,
             "standing": standings.get(item.response.worker_id),
             "others": _others(campaign, item.response),
         }

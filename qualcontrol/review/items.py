@@ -24,7 +24,7 @@ from qualcontrol.services.standings import crowd_of, newcomer_risk
 
 # Why something is shown.
 SECOND, HELD = "second opinion", "held payment"
-RANDOM, FIRST, WORTH = "random", "first of a worker", "worth"
+RANDOM, FIRST, MOST_USEFUL = "random", "first of a worker", "most useful"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Item:
     """One thing to judge: a response, or a made-up one that looks like one.
 
     `risk` is the probability that it is bad, `cause` one of SECOND, HELD, RANDOM, FIRST,
-    WORTH.
+    MOST_USEFUL.
     """
 
     response: Response
@@ -77,7 +77,7 @@ def item_by_key(campaign: Campaign, key: UUID) -> Item:
     if made_up is not None:
         return _made_up(made_up)
     response = Response.objects.of(campaign).get(key=key)
-    return _items(campaign, {response.pk: WORTH})[0]
+    return _items(campaign, {response.pk: MOST_USEFUL})[0]
 
 
 def responses_among(campaign: Campaign, keys: Iterable[UUID]) -> list[int]:
@@ -163,7 +163,7 @@ def _gold_to_show(campaign: Campaign, reviewer: User, *, most: int) -> list[Gold
 def _gold_item(campaign: Campaign, gold: Gold) -> Item:
     if gold.response_id is None:
         return _made_up(gold)
-    [item] = _items(campaign, {gold.response_id: WORTH})
+    [item] = _items(campaign, {gold.response_id: MOST_USEFUL})
     return item
 
 
@@ -180,7 +180,7 @@ def _made_up(gold: Gold) -> Item:
         response.spot_check = check
     flags = flags_if_written(task=gold.task, text=gold.text)
     risk = newcomer_risk(campaign, [flag["code"] for flag in flags])
-    return Item(response, WORTH, risk, flags, gold)
+    return Item(response, MOST_USEFUL, risk, flags, gold)
 
 
 def _looks_drawn(campaign: Campaign, gold: Gold) -> bool:

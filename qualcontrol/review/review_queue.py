@@ -1,10 +1,12 @@
-"""The queue of checks: what a reviewer is shown next.
+"""The queue of checks: which responses a reviewer is shown next, in this order:
 
-Most checks go where they are worth most. Every few, one is taken from the floor, which was drawn
-when the response came in: a random one or, in their turn, one of a worker's first. Where the
-campaign has a trial, workers' first responses come before both, as their workers wait or soon will.
-What waits for another reviewer, where two judge, goes first, and then what a payment waits for.
-Now and then a gold item is put between.
+1. what the reviewer was shown before and has not judged yet;
+2. responses that wait for a second reviewer's judgement;
+3. responses whose payment is held until a verdict;
+4. in a campaign with a trial, workers' first responses, as their workers wait or soon will;
+5. the checks with the highest expected value; every REQUIRED_EVERY checks a required check.
+
+Gold items are inserted between them.
 """
 
 from collections.abc import Collection, Iterator
@@ -27,18 +29,18 @@ from qualcontrol.models import (
     Standing,
     waiting_for_verdicts,
 )
-from qualcontrol.review.items import FIRST, HELD, RANDOM, SECOND, WORTH, Item, items_of
+from qualcontrol.review.items import FIRST, HELD, MOST_USEFUL, RANDOM, SECOND, Item, items_of
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
-from qualcontrol.risk.random_sample import FLOOR_EVERY, is_floor_turn, random_order
-from qualcontrol.risk.ranking import Pick, Queue
+from qualcontrol.risk.random_sample import REQUIRED_EVERY, is_required_turn, random_order
+from qualcontrol.risk.ranking import CheckRanking, Pick
 from qualcontrol.services.standings import crowd_of
 
-# A response is kept for a reviewer so long; one that was skipped or forgotten goes to others then.
+# How long a response is reserved for a reviewer. After that others are shown it.
 HOLD = timedelta(minutes=15)
-# Of the floor's checks every so many is one of a worker's first, the others are random ones.
+# One required check in so many is a worker's first response, the others are random checks.
 FIRSTS_EVERY = 3
-# Workers who are weighed for the next checks, beside two for each check: the worth of a worker's
-# second check is known only when the first was taken.
+# The workers who are ranked: two for each check and these. The stored expected values are those of
+# each worker's first check; the order after it is only known once it is taken.
 SPARE = 10
 
 
@@ -50,15 +52,15 @@ def next_checks(
     at: datetime,
     without: Collection[int] = (),
 ) -> list[Item]:
-    """The next things to judge, at most `count`, save the responses `without`.
+    """The next items to judge, at most `count`, without the responses `without`.
 
-    They are held for the reviewer, who gets them again until they are judged, and nobody else
-    does. Without a reviewer nothing is written, and the same question has the same answer. Gold
-    items, where the campaign has some, are further items between the others.
+    They are reserved for the reviewer, who gets them again until they are judged or the reservation
+    expires. Without a reviewer the call writes nothing, and returns the same items if repeated.
+    Gold items are inserted in addition to `count`.
     """
-    desk = _Desk(campaign, reviewer, count, at, set(without))
+    candidates = _Candidates(campaign, reviewer, count, at, set(without))
     chosen: dict[int, str] = {}
-    for response, cause in desk.stream():
+    for response, cause in candidates.in_order():
         if len(chosen) == count:
             break
         if reviewer is None or _hold(campaign, response, reviewer, at):
@@ -66,8 +68,8 @@ def next_checks(
     return items_of(campaign, chosen, reviewer)
 
 
-class _Desk:
-    """What may be shown to one reviewer at one moment, in order."""
+class _Candidates:
+    """The responses that one reviewer can be shown now, each with the cause to show it."""
 
     def __init__(
         self,
@@ -79,24 +81,21 @@ class _Desk:
     ) -> None:
         self.campaign, self.reviewer, self.count, self.at = campaign, reviewer, count, at
         self.taken = without
-        self.held = Hold.objects.of(campaign).in_force(at)
+        self.holds = Hold.objects.of(campaign).in_force(at)
 
-    def stream(self) -> Iterator[tuple[int, str]]:
-        """Responses with the cause to show them: what the reviewer has before them already, then
-        what waits for another reviewer, then what keeps payments or workers waiting, then the
-        queue."""
+    def in_order(self) -> Iterator[tuple[int, str]]:
         yield from self._new(self._mine())
         yield from self._new(self._half_judged())
         yield from self._new(self._of_held_payments())
         if self.campaign.config.review.trial:
             yield from self._new(self._firsts_of_waiting())
-            yield from self._new(self._floor(FIRST, is_first=True))
+            yield from self._new(self._open(FIRST, is_first=True))
         judged = SpotCheck.objects.of(self.campaign).exclude(verdict="").count()
-        turn = judged + self.held.count()
+        turn = judged + self.holds.count()
         sources = {
-            RANDOM: self._new(self._floor(RANDOM, is_random=True)),
-            FIRST: self._new(self._floor(FIRST, is_first=True)),
-            WORTH: self._new(self._worth()),
+            RANDOM: self._new(self._open(RANDOM, is_random=True)),
+            FIRST: self._new(self._open(FIRST, is_first=True)),
+            MOST_USEFUL: self._new(self._most_useful()),
         }
         while found := _first_of(sources[cause] for cause in _causes(turn)):
             yield found
@@ -111,12 +110,12 @@ class _Desk:
     def _mine(self) -> Iterator[tuple[int, str]]:
         if self.reviewer is None:
             return
-        mine = self.held.filter(reviewer=self.reviewer, response__status=ResponseStatus.SUBMITTED)
+        mine = self.holds.filter(reviewer=self.reviewer, response__status=ResponseStatus.SUBMITTED)
         checks = mine.order_by("pk").values_list(
             "response_id", "response__spot_check__is_random", "response__spot_check__is_first"
         )
         for response, is_random, is_first in checks:
-            yield response, RANDOM if is_random else FIRST if is_first else WORTH
+            yield response, RANDOM if is_random else FIRST if is_first else MOST_USEFUL
 
     def _half_judged(self) -> Iterator[tuple[int, str]]:
         if self.campaign.config.review.reviewers > 1:
@@ -125,34 +124,34 @@ class _Desk:
                 yield response, SECOND
 
     def _of_held_payments(self) -> Iterator[tuple[int, str]]:
-        """What payments wait for, the longest waiting first."""
+        """Responses whose payment is held until a verdict, the earliest first."""
         held = HeldPayment.objects.of(self.campaign).open().filter(cause=HeldCause.RULES)
-        yield from self._floor(HELD, response__assignment__in=held.values("assignment"))
+        yield from self._open(HELD, response__assignment__in=held.values("assignment"))
 
     def _firsts_of_waiting(self) -> Iterator[tuple[int, str]]:
-        """What keeps workers from going on, from who came first."""
+        """First responses of workers who wait for verdicts, the earliest first."""
         waiting = waiting_for_verdicts(self.campaign)
-        yield from self._floor(FIRST, is_first=True, response__worker__in=waiting)
+        yield from self._open(FIRST, is_first=True, response__worker__in=waiting)
 
-    def _floor(self, cause: str, **which: Any) -> Iterator[tuple[int, str]]:
+    def _open(self, cause: str, **which: Any) -> Iterator[tuple[int, str]]:
         checks = self._free(SpotCheck.objects.of(self.campaign).open().filter(**which))
         order = ["draw"] if cause == RANDOM else ["pk"]
         for response in checks.order_by(*order).values_list("response_id", flat=True).iterator():
             yield response, cause
 
-    def _worth(self) -> Iterator[tuple[int, str]]:
+    def _most_useful(self) -> Iterator[tuple[int, str]]:
         excluded = self.campaign.exclusions.in_force().values("worker")
         standings = Standing.objects.of(self.campaign).filter(worth__gte=0)
         best = standings.exclude(worker__in=excluded).worth_most_first()[: 2 * self.count + SPARE]
         crowd = crowd_of(self.campaign, best)
-        queue = Queue(crowd) if crowd else None
-        while queue is not None and (pick := queue.take()):
+        ranking = CheckRanking(crowd) if crowd else None
+        while ranking is not None and (pick := ranking.take()):
             response = self._response_of(pick)
             if response is not None:
-                yield response, WORTH
+                yield response, MOST_USEFUL
 
     def _response_of(self, pick: Pick) -> int | None:
-        """A response that the pick describes: of all that fit, the first in the random order."""
+        """The first response in the random order that fits the pick, or None."""
         start = BLOCK_STARTS[pick.block]
         end = [*BLOCK_STARTS, 2**31][pick.block + 1]
         alike = Assessment.objects.filter(
@@ -169,10 +168,10 @@ class _Desk:
         return min(left, key=lambda pk: random_order(seed, pk), default=None)
 
     def _free(self, rows: QuerySet[Any]) -> QuerySet[Any]:
-        """Of rows with a response, those that nobody else has before them, that no verdict stands
-        for, that this reviewer has not judged, and that are no gold."""
+        """The rows whose response this reviewer can judge: it has no verdict, this reviewer has not
+        judged it, it is not reserved for another reviewer, and it is not a gold item."""
         response = OuterRef("response_id")
-        of_others = self.held.exclude(reviewer=self.reviewer) if self.reviewer else self.held
+        of_others = self.holds.exclude(reviewer=self.reviewer) if self.reviewer else self.holds
         judged = SpotCheck.objects.filter(response=response).exclude(verdict="")
         by_them = Judgement.objects.filter(spot_check__response=response, reviewer=self.reviewer)
         return rows.exclude(
@@ -184,11 +183,11 @@ class _Desk:
 
 
 def _causes(turn: int) -> list[str]:
-    """Where to look for the check after so many others, and where if there is none."""
-    if not is_floor_turn(turn):
-        return [WORTH, RANDOM, FIRST]
-    is_for_firsts = turn // FLOOR_EVERY % FIRSTS_EVERY == FIRSTS_EVERY - 1
-    return [FIRST, RANDOM, WORTH] if is_for_firsts else [RANDOM, FIRST, WORTH]
+    """The cause of the check after `turn` others, then those to fall back on."""
+    if not is_required_turn(turn):
+        return [MOST_USEFUL, RANDOM, FIRST]
+    is_for_firsts = turn // REQUIRED_EVERY % FIRSTS_EVERY == FIRSTS_EVERY - 1
+    return [FIRST, RANDOM, MOST_USEFUL] if is_for_firsts else [RANDOM, FIRST, MOST_USEFUL]
 
 
 def _first_of(sources: Iterator[Iterator[tuple[int, str]]]) -> tuple[int, str] | None:
@@ -200,7 +199,7 @@ def _first_of(sources: Iterator[Iterator[tuple[int, str]]]) -> tuple[int, str] |
 
 @transaction.atomic
 def _hold(campaign: Campaign, response: int, reviewer: User, at: datetime) -> bool:
-    """Keep a response for a reviewer; False if another has it."""
+    """Reserve a response for a reviewer; False if it is reserved for another one."""
     holds = Hold.objects.filter(response=response)
     if holds.filter(Q(until__lte=at) | Q(reviewer=reviewer)).update(
         reviewer=reviewer, until=at + HOLD

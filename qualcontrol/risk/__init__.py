@@ -1,1 +1,1 @@
-"""How likely each worker is to be careless, and which response to check next, as plain Python."""
+"""The risk model in plain Python: each worker's risk, and which response to check next."""

@@ -1,8 +1,8 @@
-"""The share of bad responses in what is kept, estimated from the random checks alone.
+"""The share of bad responses in the data, estimated from the random checks alone.
 
-Every response has a place in a random order that is drawn before anything is known of it
-(`random_sample.random_order`). The responses up to the first that nobody judged are a uniform
-sample of all, whatever the queue had checked besides. Plain Python with NumPy.
+Every response has a position in a random order that depends on neither flags nor verdicts
+(`random_sample.random_order`). The responses before the first one without a verdict are a uniform
+sample of all responses, whichever others the queue had checked. Plain Python with NumPy.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from math import lgamma
 import numpy as np
 
 CONFIDENCE = 0.95
-# Halvings of the interval from 0 to 1: as many as a float has digits.
+# Bisection steps: as many as a float has binary digits.
 HALVINGS = 53
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The share of bad responses among those kept, with the ends of its interval of 95 %
-    confidence, and the number of random checks it rests on."""
+    """The share of bad responses among those kept, its 95% confidence interval from `low` to
+    `high`, and the number of random checks that it is made from."""
 
     share: float
     low: float
@@ -27,11 +27,11 @@ class Estimate:
 
 
 def estimate_share(*, good: int, bad: int, kept: int, removed: int) -> Estimate:
-    """What the random checks say of the responses that are kept.
+    """Estimate the share of bad responses among those kept.
 
-    `good` and `bad` are the sample's verdicts on responses of workers who are not excluded; `kept`
-    is how many responses of theirs are kept, `removed` how many were judged bad, by any check, and
-    so removed. The sample tells of both together; what was removed is taken off.
+    All numbers are of workers who are not excluded: `good` and `bad` verdicts of the sample, `kept`
+    responses, and `removed` ones, which any check judged bad. The sample estimates the bad
+    responses among kept and removed together; the removed ones are then subtracted.
     """
     checks, written = good + bad, kept + removed
     low, high = exact_interval(bad, checks)
@@ -43,16 +43,16 @@ def estimate_share(*, good: int, bad: int, kept: int, removed: int) -> Estimate:
 
 
 def exact_interval(successes: int, trials: int) -> tuple[float, float]:
-    """The interval of Clopper and Pearson (1934) for a share, which covers it in at least 95 of
-    100 samples; 0 to 1 without trials."""
+    """The 95% interval of Clopper and Pearson (1934) for a share; 0 to 1 without trials. It covers
+    the share with at least that probability."""
     low = _share_with_tail(successes, trials) if successes else 0.0
     high = 1 - _share_with_tail(trials - successes, trials) if successes < trials else 1.0
     return low, high
 
 
 def _share_with_tail(least: int, trials: int) -> float:
-    """The share at which so many successes or more are just so rare that the interval leaves the
-    share out. The larger the share, the more probable they are, so halving finds it."""
+    """The share at which `least` or more successes have the probability of one tail. The
+    probability grows with the share, so bisection finds it."""
     counts = np.arange(least, trials + 1)
     logs = np.array([-lgamma(n + 1) - lgamma(trials - n + 1) for n in counts]) + lgamma(trials + 1)
     low, high = 0.0, 1.0

@@ -1,7 +1,13 @@
-"""The manners in which careless work may show: which flags tell of each. Plain Python with numpy.
+"""Failure patterns: the ways in which careless work can show in a response's flags.
 
-A manner is one flag, a family of flags that tell of the same fault, no flag at all (what flags
-cannot see), or any flags: these in grades, the rarer the flags, the more they tell.
+A failure pattern is one flag, a family of related flags, any flags, or no flag at all (faults that
+no flag detects). A response shows each pattern to a grade from 0 to 3:
+
+- of a single flag or a family: 0 no notable flag, SHOWN one of the pattern's own flags, OTHERS
+  other flags that are rare together;
+- of any flags, and of no flag: 0 for common sets of flags, then 1, 2 and 3 the rarer the set is.
+
+Plain Python with NumPy; arrays have the axes [pattern, grade].
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,18 +15,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-NO_TRACE, ANY_FLAGS = "no flag", "any flags"
-# Any flags are of grade 1, 2 or 3 where so rare a set is found in one response of so many.
+NO_FLAG, ANY_FLAGS = "no flag", "any flags"
+# A set of flags has grade 1, 2 or 3 of "any flags" if it is rarer than one response in so many. The
+# rates of its flags are multiplied, as if flags were independent.
 RARITIES = (1, 50, 500)
 GRADES = len(RARITIES) + 1
-# How many of the bad responses that show by any flags are of each grade.
-TELLING = np.array([0.0, 0.25, 0.35, 0.4])
-USUAL_ANY = np.array([0.85, 0.1, 0.04, 0.01])
-# Of a single flag or family the grades are: none, this one, others that are rare.
 SHOWN, OTHERS = 1, 2
-TELLING_ONE = np.array([0, 1.0, 0, 0])
-USUAL_ONE = np.array([0.93, 0.02, 0.05, 0])
-# How many responses of a good worker are bad, by the grade of any flags.
+# Shares of the grades among good responses, before the campaign has any data.
+ANY_IF_GOOD = np.array([0.85, 0.1, 0.04, 0.01])
+ONE_IF_GOOD = np.array([0.93, 0.02, 0.05, 0])
+# Shares of the grades among bad responses that show their pattern.
+ANY_IF_SHOWN = np.array([0.0, 0.25, 0.35, 0.4])
+ONE_IF_SHOWN = np.array([0, 1.0, 0, 0])
+# The probability that a good worker's response is bad (a slip), by its grade of "any flags".
 SLIPS_BY_GRADE = np.array([0.003, 0.02, 0.15, 0.4])
 
 FAMILIES: Mapping[str, frozenset[str]] = {
@@ -30,16 +37,20 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "cut short": frozenset({"unfinished", "brief", "too_short"}),
     "not written by hand": frozenset({"pasted", "pasted_long", "ornate", "sentences"}),
 }
-# How frequent each is believed to be among careless workers; single flags and families share the
-# rest. Much is left to what flags see badly or not at all.
-BELIEVED = {NO_TRACE: 0.3, ANY_FLAGS: 0.3}
-# Good workers' slips are of all manners.
-OF_SLIPS = {NO_TRACE: 0.5, ANY_FLAGS: 0.35}
+# Prior shares of two patterns among careless workers; single flags and families divide the rest
+# equally. Much goes to faults that flags detect badly or not at all.
+CARELESS_PRIOR = {NO_FLAG: 0.3, ANY_FLAGS: 0.3}
+# The same for the slips of good workers.
+SLIP_PRIOR = {NO_FLAG: 0.5, ANY_FLAGS: 0.35}
 
 
-class Manners:
-    """The manners that a campaign's flags can tell of. `rates` says how many of all responses
-    have each code; codes that it does not name tell nothing."""
+class FailurePatterns:
+    """The patterns that a campaign's flags can show.
+
+    `rates` maps each flag's code to its share among all responses; other codes are ignored.
+    `names` lists the patterns in the order of all arrays. `if_good` and `if_shown` are the shares
+    of the grades among good responses (prior) and among bad ones that show their pattern.
+    """
 
     def __init__(self, rates: Mapping[str, float]) -> None:
         self.rates = dict(sorted(rates.items()))
@@ -48,33 +59,37 @@ class Manners:
             **{name: codes for name, codes in families.items() if len(codes) > 1},
             **{code: frozenset({code}) for code in self.rates},
         }
-        self.names = [NO_TRACE, ANY_FLAGS, *self.codes_of]
-        # Shares of the grades, [manner, grade]: among good responses, before the campaign has
-        # shown it, and among bad responses that show their manner.
-        self.usual = np.array([USUAL_ANY, USUAL_ANY, *[USUAL_ONE] * len(self.codes_of)])
-        self.telling = np.array([USUAL_ANY, TELLING, *[TELLING_ONE] * len(self.codes_of)])
+        self.names = [NO_FLAG, ANY_FLAGS, *self.codes_of]
+        self.if_good = np.array([ANY_IF_GOOD, ANY_IF_GOOD, *[ONE_IF_GOOD] * len(self.codes_of)])
+        self.if_shown = np.array([ANY_IF_GOOD, ANY_IF_SHOWN, *[ONE_IF_SHOWN] * len(self.codes_of)])
         self._grades: dict[tuple[str, ...], NDArray[np.int64]] = {}
 
     def grades(self, codes: tuple[str, ...]) -> NDArray[np.int64]:
-        """To which grade a response with these flags shows each manner, [manner]."""
+        """The grade to which a response with these flags shows each pattern, [pattern]."""
         if codes not in self._grades:
             rarity = -sum(np.log(self.rates[code]) for code in codes if code in self.rates)
             any_flags = int(np.searchsorted(np.log(RARITIES), rarity))
-            plain = OTHERS if any_flags >= 2 else 0
-            told = [plain if known.isdisjoint(codes) else SHOWN for known in self.codes_of.values()]
-            self._grades[codes] = np.array([any_flags, any_flags, *told])
+            otherwise = OTHERS if any_flags >= 2 else 0
+            own = [
+                otherwise if known.isdisjoint(codes) else SHOWN for known in self.codes_of.values()
+            ]
+            self._grades[codes] = np.array([any_flags, any_flags, *own])
         return self._grades[codes]
 
     def slips(self, by_grade: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How likely a good worker's response is a slip, [manner, grade], where the manner does
-        not say it itself."""
+        """The probability that a good worker's response is bad, [pattern, grade].
+
+        `by_grade` is that probability by the grade of "any flags". It is 0 where the grade is
+        evidence of the pattern, because the hypothesis itself then says how many are bad.
+        """
         slips = np.zeros((len(self.names), GRADES))
         slips[0] = by_grade
         slips[2:, 0], slips[2:, OTHERS] = by_grade[0], by_grade[2:].mean()
         return slips
 
     def shares(self, known: Mapping[str, float]) -> NDArray[np.float64]:
-        """How frequent each manner is, [manner], if these are so frequent and all others alike."""
+        """The share of each pattern, [pattern], with sum 1: `known` gives the share of some
+        patterns, and the others divide the rest equally."""
         others = max(1, len(self.names) - len(known))
         rest = (1 - sum(known.values())) / others
         shares = np.array([known.get(name, rest) for name in self.names])
@@ -83,7 +98,8 @@ class Manners:
 
 
 def code_rates(numbers: Sequence[tuple[tuple[str, ...], int]]) -> dict[str, float]:
-    """How many of all responses have each code, from the number of responses with each set."""
+    """The share of all responses that have each code, smoothed so that none is 0. `numbers` pairs
+    each set of codes with its number of responses."""
     total = sum(number for _, number in numbers)
     counts: dict[str, int] = {}
     for codes, number in numbers:

@@ -1,11 +1,16 @@
-"""How likely it is that a worker is careless, from the flags of their responses and the verdicts.
+"""How probable it is that a worker is careless, from the flags and verdicts of their responses.
 
-Plain Python with numpy. Bayes' rule weighs the cases of `hypotheses` for each worker; how
-usual each flag is, how many workers are careless, and in which manners, is learned from the whole
-campaign. Only what is known counts, not the order in which it became known.
+The model is a finite mixture. Each worker follows one of the hypotheses of `hypotheses`, whose
+posterior probabilities come from Bayes' rule. A few iterations similar to expectation maximisation,
+with prior counts, fit the parameters that all workers share: the flags of good responses, the share
+of careless workers, the patterns in which they fail, and the slips of good workers.
+
+A worker's *risk* is the probability that the share of bad responses among those that the worker has
+written is above the tolerated share. The order in which responses were judged has no influence.
+Plain Python with NumPy.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from qualcontrol.risk.failure_patterns import (
-    BELIEVED,
+    CARELESS_PRIOR,
     GRADES,
-    OF_SLIPS,
+    SLIP_PRIOR,
     SLIPS_BY_GRADE,
-    Manners,
+    FailurePatterns,
     code_rates,
 )
 from qualcontrol.risk.hypotheses import (
@@ -30,39 +35,42 @@ from qualcontrol.risk.hypotheses import (
     OPEN,
     Array,
     Chances,
+    bad_count_points,
+    chance_bad_by_pattern,
     chance_over,
-    likely_bad,
-    log_evidence,
+    log_likelihood,
+    quantiles,
 )
 
 LIMIT = 0.10
 CERTAINTY = 0.95
-# Nobody is excluded on fewer bad verdicts than these, whatever the flags say.
+# The fewest bad verdicts that an exclusion needs, so that flags alone never exclude a worker.
 LEAST_BAD_VERDICTS = 3
-# How probable it is that a worker's share of bad responses lies in its interval.
-COVERED = 0.90
-# Numbers of responses that differ by less are the same but for the rounding of floats.
+# The probability of the interval of a worker's share of bad responses.
+INTERVAL_PROBABILITY = 0.90
+# Numbers of responses that differ by less are equal but for floating-point errors.
 ROUNDING = 1e-6
-# Raised when what is learned changes its form, so that what is kept in the old form is not used.
-LEARNED_FORM = 2
+# Raise it when the keys of `Crowd.learned` change: values stored in another form are not used.
+LEARNED_FORM = 3
 
-# What is believed before a campaign has shown anything, and how many workers' worth of showing it
-# takes to move that half-way.
-CARELESS_SHARE, CARELESS_WORTH = 0.1, 20
-MANNERS_WORTH = 10
-# How many careless workers were good at first.
-TURNED_SHARE = 0.2
-USUAL_WORTH, LEAST_RATE = 50, 1e-3
-SLIPS_WORTH = 20
-# A worker's responses count for so many at most when it is learned how usual a flag is.
-VOICE = 200
-ROUNDS = 4
-# Workers that are weighed at a time: what fits a processor's cache.
-TOGETHER = 16
+# Priors of what is learned. A weight is the number of workers (of responses for the flags and slips
+# of good work) that count as much as the prior.
+CARELESS_SHARE, CARELESS_PRIOR_WEIGHT = 0.1, 20
+PATTERNS_PRIOR_WEIGHT = 10
+GRADES_PRIOR_WEIGHT, MIN_RATE = 50, 1e-3
+SLIPS_PRIOR_WEIGHT = 20
+# The share of careless workers who became careless after their first block.
+LATER_SHARE = 0.2
+# The most responses that one worker counts for in the flags of good work, so that the habits of a
+# busy worker do not become the campaign's.
+MAX_EFFECTIVE_RESPONSES = 200
+ITERATIONS = 4
+# Workers whose posteriors are computed together: as many as fit a processor's cache.
+WORKERS_AT_ONCE = 16
 
 
 class Group(NamedTuple):
-    """Responses of one worker, of one block of their work, with the same flags (sorted codes)."""
+    """Numbers of a worker's responses in one block with the same flags (sorted codes)."""
 
     worker: int
     block: int
@@ -73,10 +81,9 @@ class Group(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Figure:
-    """What is believed of a worker: `risk`, the probability that more than the limit of their
-    responses is bad, and `share`, the expected share, with the ends of its interval of 90 %
-    probability."""
+class WorkerEstimate:
+    """A worker's risk; the expected share of bad responses, with its 90% interval from `low` to
+    `high`; and the numbers of responses and verdicts."""
 
     worker: int
     risk: float
@@ -89,10 +96,12 @@ class Figure:
 
 
 class Crowd:
-    """Workers of a campaign with all that is known of them; made by `fit`.
+    """The workers of a campaign with their posteriors; made by `fit`.
 
-    Arrays over workers are in the order of `workers`, those over groups in that of `groups`.
-    `posterior` has for each worker how probable each case is, [since, manner, level].
+    `workers` and `groups` are sorted. Arrays with an axis [worker] or [group] are in their order;
+    `row` maps a worker to the index, and `rows` has the index of each group's worker. After `fit`,
+    `posterior` has for each worker the probability of each hypothesis, [start, pattern, level],
+    with as many starts as the worker has blocks.
     """
 
     def __init__(
@@ -108,63 +117,63 @@ class Crowd:
             rates = code_rates([(g.codes, g.unjudged + g.good + g.bad) for g in self.groups])
         self.limit = limit
         self.certainty = certainty
-        self.manners = Manners(rates)
+        self.patterns = FailurePatterns(rates)
         self.workers = sorted({group.worker for group in self.groups})
         self.row = {worker: row for row, worker in enumerate(self.workers)}
         self.rows = np.array([self.row[group.worker] for group in self.groups], dtype=int)
         self.blocks = np.array([group.block for group in self.groups], dtype=int)
-        grades = [self.manners.grades(group.codes) for group in self.groups]
-        self.grades = np.array(grades, dtype=int).reshape(-1, len(self.manners.names))
+        grades = [self.patterns.grades(group.codes) for group in self.groups]
+        self.grades = np.array(grades, dtype=int).reshape(-1, len(self.patterns.names))
         numbers = [(group.unjudged, group.good, group.bad) for group in self.groups]
         self.numbers = np.array(numbers, dtype=float).reshape(-1, 3)
         self.tally = self._tally()
         self.careless_share = CARELESS_SHARE
-        self.manner_share = self.manners.shares(BELIEVED)
-        self.usual = self._usual_rates(np.zeros(len(self.groups)))
+        self.pattern_share = self.patterns.shares(CARELESS_PRIOR)
+        self.if_good = self._grades_if_good(np.zeros(len(self.groups)))
         self.slips = SLIPS_BY_GRADE
 
     def learn(self) -> None:
-        """Learn how usual the flags and manners are from the weighed cases, and weigh these anew,
-        in turn."""
-        for _ in range(ROUNDS - 1):
-            self.weigh()
-            self._learn_manners()
-            self.usual = self._usual_rates(self.chances_bad())
+        """Fit the shared parameters: compute posteriors and parameters in turn."""
+        for _ in range(ITERATIONS - 1):
+            self.update_posterior()
+            self._learn_patterns()
+            self.if_good = self._grades_if_good(self.chances_bad())
             self.slips = self._slips()
-        self.weigh()
+        self.update_posterior()
 
     @property
     def learned(self) -> dict[str, Any]:
-        """What was learned from the campaign as a whole, to weigh some of its workers by."""
+        """The shared parameters as JSON values, for `use_learned`."""
         return {
             "form": LEARNED_FORM,
-            "rates": self.manners.rates,
-            "usual": self.usual.tolist(),
+            "rates": self.patterns.rates,
+            "if_good": self.if_good.tolist(),
             "slips": self.slips.tolist(),
             "careless_share": float(self.careless_share),
-            "manner_share": self.manner_share.tolist(),
+            "pattern_share": self.pattern_share.tolist(),
         }
 
-    def recall(self, learned: Mapping[str, Any]) -> None:
-        """Take over what was learned from the whole campaign."""
-        self.usual = np.array(learned["usual"])
+    def use_learned(self, learned: Mapping[str, Any]) -> None:
+        """Set the shared parameters to those of another `Crowd`, and update the posteriors."""
+        self.if_good = np.array(learned["if_good"])
         self.slips = np.array(learned["slips"])
         self.careless_share = learned["careless_share"]
-        self.manner_share = np.array(learned["manner_share"])
-        self.weigh()
+        self.pattern_share = np.array(learned["pattern_share"])
+        self.update_posterior()
 
-    def weigh(self) -> None:
-        """Weigh the cases with what was learned."""
-        self.telling = self.manners.telling.copy()
-        self.telling[0] = self.usual[0]  # What leaves no trace looks like good work.
-        self.chances = Chances.of(self.usual, self.telling, self.manners.slips(self.slips))
-        self.posterior = self._weighed(self.tally)
+    def update_posterior(self) -> None:
+        """Set `posterior` from the data and the shared parameters."""
+        self.if_shown = self.patterns.if_shown.copy()
+        self.if_shown[0] = self.if_good[0]  # Faults without a flag look like good work.
+        self.chances = Chances.of(self.if_good, self.if_shown, self.patterns.slips(self.slips))
+        self.posterior = self._posteriors(self.tally)
 
     @cached_property
-    def over(self) -> list[Array]:
-        """For each worker, the probability in each case that their bad share is over the limit."""
+    def chance_over_limit(self) -> list[Array]:
+        """For each worker, the probability under each hypothesis that the worker's bad share is
+        above the limit, [start, pattern, level]."""
         by_worker: list[Array] = [np.zeros(0)] * len(self.workers)
-        for rows, blocks in self._alike:
+        for rows, blocks in self._batches:
             over = chance_over(self.tally[rows, :blocks], self.chances, self.limit)
             for row, of_worker in zip(rows, over, strict=True):
                 by_worker[row] = of_worker
@@ -172,18 +181,18 @@ class Crowd:
 
     @cached_property
     def risk(self) -> Array:
-        """The probability that a worker's bad share is over the limit, [worker]."""
-        return self.risk_in(self.posterior)
+        """The probability that a worker's bad share is above the limit, [worker]."""
+        return self._risk_in(self.posterior)
 
     @cached_property
     def risk_by_flags(self) -> Array:
-        """The same as if nobody had judged any response."""
+        """The risk if no response had a verdict, [worker]."""
         unjudged = np.zeros_like(self.tally)
         unjudged[..., OPEN] = self.tally.sum(axis=4)
-        return self.risk_in(self._weighed(unjudged))
+        return self._risk_in(self._posteriors(unjudged))
 
-    def risk_in(self, posterior: list[Array]) -> Array:
-        pairs = zip(posterior, self.over, strict=True)
+    def _risk_in(self, posterior: list[Array]) -> Array:
+        pairs = zip(posterior, self.chance_over_limit, strict=True)
         risks: Array = np.clip([np.vdot(weights, over) for weights, over in pairs], 0, 1)
         return risks
 
@@ -193,41 +202,50 @@ class Crowd:
         numbers: Array = self.tally[:, :, 0, :, BAD].sum(axis=(1, 2))
         return numbers
 
-    def is_over(self, risk: float, bad: float) -> bool:
-        """Whether somebody with this risk and so many bad verdicts is to be excluded."""
+    def is_excludable(self, risk: float, bad: float) -> bool:
+        """Whether the rule excludes a worker with this risk and number of bad verdicts."""
         return risk >= self.certainty and bad >= LEAST_BAD_VERDICTS
 
     def should_exclude(self, worker: int) -> bool:
         row = self.row[worker]
-        return self.is_over(self.risk[row], self.judged_bad[row])
+        return self.is_excludable(self.risk[row], self.judged_bad[row])
 
     def chance_bad(self, worker: int, block: int, codes: tuple[str, ...]) -> float:
-        """The probability that a response without a verdict is bad."""
-        row, grades = self.row[worker], self.manners.grades(codes)
-        since = self.posterior[row][: block + 1].sum(axis=0)
-        return float(np.sum(since * self.chances.bad[np.arange(len(grades)), grades]))
+        """The probability that a response of the worker without a verdict is bad."""
+        row, grades = self.row[worker], self.patterns.grades(codes)
+        started = self.posterior[row][: block + 1].sum(axis=0)
+        return float(np.sum(started * self.chances.bad[np.arange(len(grades)), grades]))
 
     def chances_bad(self) -> Array:
         """The probability that a response without a verdict is bad, [group]."""
-        manners = np.arange(len(self.manners.names))
-        by_worker = np.zeros((len(self.workers), BLOCKS, len(manners), GRADES))
+        patterns = np.arange(len(self.patterns.names))
+        by_worker = np.zeros((len(self.workers), BLOCKS, len(patterns), GRADES))
         for row, posterior in enumerate(self.posterior):
-            by_worker[row, : len(posterior)] = chances_in(posterior, self.chances)
-        at = (self.rows[:, None], self.blocks[:, None], manners, self.grades)
+            by_worker[row, : len(posterior)] = chance_bad_by_pattern(posterior, self.chances)
+        at = (self.rows[:, None], self.blocks[:, None], patterns, self.grades)
         chances: Array = by_worker[at].sum(axis=1)
         return chances
 
-    def figure(self, worker: int) -> Figure:
-        """What is believed of a worker; `qualcontrol.risk.reasons` says why."""
+    def chances_of(self, posterior: Array, groups: NDArray[np.int64]) -> Array:
+        """The probability that a response without a verdict is bad, for these groups of a worker
+        with this posterior, [group]. For a part of a posterior it is the part's contribution."""
+        by_pattern = chance_bad_by_pattern(posterior, self.chances)
+        grades = self.grades[groups]
+        patterns = np.arange(grades.shape[1])
+        chances: Array = by_pattern[self.blocks[groups][:, None], patterns, grades].sum(axis=1)
+        return chances
+
+    def estimate(self, worker: int) -> WorkerEstimate:
+        """The worker's risk and share; `qualcontrol.risk.reasons` explains the risk."""
         row = self.row[worker]
         judged = self.tally[row, :, 0].sum(axis=(0, 1))
         share = self._share(row)
         low, high = self._interval(row)
-        return Figure(
+        return WorkerEstimate(
             worker=worker,
             risk=float(self.risk[row]),
             share=share,
-            # A mean may lie beyond the ends, where few cases are far from all others.
+            # A mean can be outside the interval if a few improbable hypotheses are far away.
             low=min(low, share),
             high=max(high, share),
             responses=int(judged.sum()),
@@ -236,59 +254,52 @@ class Crowd:
         )
 
     def _share(self, row: int) -> float:
-        """The share of bad responses that is expected of a worker, judged ones included."""
+        """The expected share of bad responses, judged ones included."""
         groups = np.arange(*np.searchsorted(self.rows, [row, row + 1]))
         bad = self.numbers[groups, BAD].sum()
         bad += self.numbers[groups, OPEN] @ self.chances_of(self.posterior[row], groups)
         return float(min(1.0, bad / self.numbers[groups].sum()))
 
     def _interval(self, row: int) -> tuple[float, float]:
-        """The ends of the interval of a worker's share of bad responses: no less than is judged bad
-        and no more than is not judged good. The number of bad responses is a whole one, so the ends
-        are rounded outwards to whole responses; for a worker with few, that makes a difference."""
+        """The ends of the interval of the share of bad responses. They lie between the share judged
+        bad and the share not judged good. The number of bad responses is an integer, so the ends
+        are rounded outwards to whole responses, which matters for workers with few."""
         posterior, judged = self.posterior[row], self.tally[row, :, 0].sum(axis=(0, 1))
-        bad = likely_bad(self.tally[row, : len(posterior)], self.chances)
+        bad = bad_count_points(self.tally[row, : len(posterior)], self.chances)
         bad = np.clip(bad, judged[BAD], judged.sum() - judged[GOOD])
         weights = np.repeat(posterior[..., None], bad.shape[-1], axis=-1)
-        tail = (1 - COVERED) / 2
+        tail = (1 - INTERVAL_PROBABILITY) / 2
         low, high = quantiles(bad.ravel(), weights.ravel(), (tail, 1 - tail))
         low, high = np.floor(low + ROUNDING), np.ceil(high - ROUNDING)
         return float(low / judged.sum()), float(high / judged.sum())
 
-    def chances_of(self, posterior: Array, groups: NDArray[np.int64]) -> Array:
-        """The probability that a response without a verdict is bad, for groups of one worker with
-        this posterior."""
-        by_manner = chances_in(posterior, self.chances)
-        grades = self.grades[groups]
-        manners = np.arange(grades.shape[1])
-        chances: Array = by_manner[self.blocks[groups][:, None], manners, grades].sum(axis=1)
-        return chances
-
     def _tally(self) -> Array:
-        tally = np.zeros((len(self.workers), BLOCKS, len(self.manners.names), GRADES, 3))
-        manners = np.arange(len(self.manners.names))
-        at = (self.rows[:, None], self.blocks[:, None], manners, self.grades)
+        tally = np.zeros((len(self.workers), BLOCKS, len(self.patterns.names), GRADES, 3))
+        patterns = np.arange(len(self.patterns.names))
+        at = (self.rows[:, None], self.blocks[:, None], patterns, self.grades)
         np.add.at(tally, at, self.numbers[:, None])
         return tally
 
     @cached_property
-    def _alike(self) -> list[tuple[NDArray[np.int64], int]]:
-        """Rows of workers who wrote as many blocks, some at a time, with that number."""
+    def _batches(self) -> list[tuple[NDArray[np.int64], int]]:
+        """Batches of rows of workers with the same number of blocks, with that number."""
         blocks = np.zeros(len(self.workers), dtype=int)
         np.maximum.at(blocks, self.rows, self.blocks + 1)
         return [
-            (rows[start : start + TOGETHER], int(number))
+            (rows[start : start + WORKERS_AT_ONCE], int(number))
             for number in np.unique(blocks)
             for rows in [np.flatnonzero(blocks == number)]
-            for start in range(0, len(rows), TOGETHER)
+            for start in range(0, len(rows), WORKERS_AT_ONCE)
         ]
 
-    def _weighed(self, tally: Array) -> list[Array]:
-        """For each worker how probable each case is, [since, manner, level]."""
+    def _posteriors(self, tally: Array) -> list[Array]:
+        """For each worker the probability of each hypothesis, [start, pattern, level]."""
         by_worker: list[Array] = [np.zeros(0)] * len(self.workers)
-        for rows, blocks in self._alike:
-            evidence = log_evidence(tally[rows, :blocks], self.chances, self.usual, self.telling)
-            weights = evidence + self._log_prior(blocks)
+        for rows, blocks in self._batches:
+            weights = log_likelihood(
+                tally[rows, :blocks], self.chances, self.if_good, self.if_shown
+            )
+            weights += self._log_prior(blocks)
             weights -= weights.max(axis=(1, 2, 3), keepdims=True)
             np.exp(weights, out=weights)
             weights /= weights.sum(axis=(1, 2, 3), keepdims=True)
@@ -297,67 +308,53 @@ class Crowd:
         return by_worker
 
     def _log_prior(self, blocks: int) -> Array:
-        """How probable each case is before anything is known of a worker who wrote so many blocks,
-        as a logarithm, [since, manner, level]. Good workers' slips show in any manner."""
-        turned = TURNED_SHARE if blocks > 1 else 0.0
-        since = np.full((blocks, 1, 1), turned / max(1, blocks - 1))
-        since[0] = 1 - turned
+        """The log prior of each hypothesis for a worker with so many blocks, [start, pattern,
+        level]. Good workers have one start only, the first."""
+        later = LATER_SHARE if blocks > 1 else 0.0
+        start = np.full((blocks, 1, 1), later / max(1, blocks - 1))
+        start[0] = 1 - later
         is_first = np.eye(1, blocks).reshape(blocks, 1, 1)
-        careless = self.careless_share * since * self.manner_share[:, None] * IS_CARELESS
-        good = (1 - self.careless_share) * is_first * self.manners.shares(OF_SLIPS)[:, None]
+        careless = self.careless_share * start * self.pattern_share[:, None] * IS_CARELESS
+        good = (1 - self.careless_share) * is_first * self.patterns.shares(SLIP_PRIOR)[:, None]
         with np.errstate(divide="ignore"):
             prior: Array = np.log(LEVEL_WEIGHT * (careless + good * ~IS_CARELESS))
         return prior
 
-    def _usual_rates(self, chances_bad: Array) -> Array:
-        """How many of the good responses show each manner to each grade, [manner, grade]."""
+    def _grades_if_good(self, chances_bad: Array) -> Array:
+        """The shares of the grades among good responses, [pattern, grade]. A response without a
+        verdict counts with the probability that it is good."""
         good = self.numbers[:, OPEN] * (1 - chances_bad) + self.numbers[:, GOOD]
         by_worker = np.bincount(self.rows, good, minlength=len(self.workers))
-        voice = good * np.minimum(1, VOICE / np.maximum(by_worker, 1))[self.rows]
-        shown = np.stack([voice @ (self.grades == grade) for grade in range(GRADES)], axis=1)
-        rates = (shown + self.manners.usual * USUAL_WORTH) / (voice.sum() + USUAL_WORTH)
-        usual: Array = np.maximum(rates, LEAST_RATE)
-        return usual
+        weights = (
+            good * np.minimum(1, MAX_EFFECTIVE_RESPONSES / np.maximum(by_worker, 1))[self.rows]
+        )
+        shown = np.stack([weights @ (self.grades == grade) for grade in range(GRADES)], axis=1)
+        rates = (shown + self.patterns.if_good * GRADES_PRIOR_WEIGHT) / (
+            weights.sum() + GRADES_PRIOR_WEIGHT
+        )
+        at_least: Array = np.maximum(rates, MIN_RATE)
+        return at_least
 
     def _slips(self) -> Array:
-        """How many of the good workers' judged responses were bad, [grade]."""
+        """The share of good workers' judged responses that are bad, [grade of any flags]."""
         good = np.array([p[..., ~IS_CARELESS].sum() for p in self.posterior])
         judged = np.tensordot(good, self.tally[:, :, 0].sum(axis=1), axes=1)
         checks = judged[:, GOOD] + judged[:, BAD]
-        shares: Array = (judged[:, BAD] + SLIPS_BY_GRADE * SLIPS_WORTH) / (checks + SLIPS_WORTH)
+        shares: Array = (judged[:, BAD] + SLIPS_BY_GRADE * SLIPS_PRIOR_WEIGHT) / (
+            checks + SLIPS_PRIOR_WEIGHT
+        )
         return shares
 
-    def _learn_manners(self) -> None:
-        """Learn how many workers are careless, and in which manners, from the weighed cases."""
+    def _learn_patterns(self) -> None:
+        """Set the share of careless workers, and the share of each pattern among them."""
         weights = [p[..., IS_CARELESS].sum(axis=(0, 2)) for p in self.posterior]
-        by_manner = np.sum(weights, axis=0) if weights else np.zeros_like(self.manner_share)
-        careless = by_manner.sum()
-        self.careless_share = (CARELESS_SHARE * CARELESS_WORTH + careless) / (
-            CARELESS_WORTH + len(self.workers)
+        by_pattern = np.sum(weights, axis=0) if weights else np.zeros_like(self.pattern_share)
+        careless = by_pattern.sum()
+        self.careless_share = (CARELESS_SHARE * CARELESS_PRIOR_WEIGHT + careless) / (
+            CARELESS_PRIOR_WEIGHT + len(self.workers)
         )
-        self.manner_share = (self.manners.shares(BELIEVED) * MANNERS_WORTH + by_manner) / (
-            MANNERS_WORTH + careless
-        )
-
-
-def chances_in(posterior: Array, chances: Chances) -> Array:
-    """What each manner adds to the chance that a worker's response of a block is bad if it shows
-    the manner to each grade, [block, manner, grade]."""
-    since = np.cumsum(posterior, axis=0)
-    added: Array = np.einsum("bkh,kgh->bkg", since, chances.bad, optimize=True)
-    return added
-
-
-def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> Array:
-    """The values up to which these shares of all weight lie; the least weights, a millionth of
-    the greatest, are left out."""
-    counts = weights > 1e-6 * weights.max()
-    values, weights = values[counts], weights[counts]
-    order = np.argsort(values)
-    up_to = np.cumsum(weights[order])
-    places = np.searchsorted(up_to, np.array(shares) * up_to[-1])
-    found: Array = values[order][np.minimum(places, len(order) - 1)]
-    return found
+        prior = self.patterns.shares(CARELESS_PRIOR) * PATTERNS_PRIOR_WEIGHT
+        self.pattern_share = (prior + by_pattern) / (PATTERNS_PRIOR_WEIGHT + careless)
 
 
 def fit(
@@ -367,12 +364,12 @@ def fit(
     certainty: float = CERTAINTY,
     learned: Mapping[str, Any] | None = None,
 ) -> Crowd:
-    """Weigh all that is known of a campaign's workers or, by what was `learned` from the campaign
-    before, of some of them."""
+    """Compute the posteriors of these workers. Without `learned`, the groups are the whole
+    campaign, and the shared parameters are fitted to them."""
     if learned is None:
         crowd = Crowd(groups, limit=limit, certainty=certainty)
         crowd.learn()
     else:
         crowd = Crowd(groups, limit=limit, certainty=certainty, rates=learned["rates"])
-        crowd.recall(learned)
+        crowd.use_learned(learned)
     return crowd

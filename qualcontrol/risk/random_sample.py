@@ -1,21 +1,21 @@
-"""The floor under the queue: checks that are drawn whatever flags and verdicts say.
+"""The random sample, and when the queue gives a required check instead of the most useful one.
 
-Without it a campaign would learn only of faults that the flags can see, and the share of bad
+Without required checks a campaign would only find faults that flags detect, and the share of bad
 responses could not be estimated without bias. Plain Python.
 """
 
 import random
 
-# Every so many checks, one is from the floor.
-FLOOR_EVERY = 6
+# One check in so many is a required check: of the random sample, or a worker's first response.
+REQUIRED_EVERY = 6
 
 
 def random_order(seed: int, response: int) -> float:
-    """A response's place in the campaign's random order of all responses, 0 to 1. It depends on
-    the two numbers alone, and so on nothing that was known when the response was drawn."""
+    """A response's position in the campaign's random order, 0 to 1. It depends on the campaign's
+    seed and the response's number only, so flags and verdicts cannot influence it."""
     return random.Random(f"{seed}:{response}").random()
 
 
-def is_floor_turn(turn: int) -> bool:
-    """Whether the check that comes after `turn` others is taken from the floor."""
-    return turn % FLOOR_EVERY == FLOOR_EVERY - 1
+def is_required_turn(turn: int) -> bool:
+    """Whether the check after `turn` earlier ones is a required check."""
+    return turn % REQUIRED_EVERY == REQUIRED_EVERY - 1

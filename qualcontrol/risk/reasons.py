@@ -1,4 +1,4 @@
-"""What moved a worker's figure, in sentences."""
+"""The reasons for a worker's risk, as sentences for the worker's page."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,22 +10,22 @@ from qualcontrol.risk.failure_patterns import SHOWN
 from qualcontrol.risk.hypotheses import BAD, BLOCK_STARTS, GOOD, IS_CARELESS, Array
 from qualcontrol.risk.model import Crowd
 
-# Flags that are named at most, and how much more often than usual they must come to be named.
-NAMED = 3
+# The most flags that a sentence names, and how many times the usual rate a flag must have.
+MOST_NAMED = 3
 MORE_OFTEN = 2.0
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What moved a worker's figure, and how far: the change of the log odds that the worker is
-    over the limit."""
+    """A piece of evidence, and by how much it changes the log odds that the worker's bad share is
+    above the tolerated share."""
 
     sentence: str
     effect: float
 
 
 def reasons(crowd: Crowd, worker: int) -> Iterator[Reason]:
-    """What moved the worker's figure; the effects add up to its log odds."""
+    """The reasons for the worker's risk; their effects add up to its log odds."""
     row = crowd.row[worker]
     start = log_odds(crowd.careless_share)
     by_flags = log_odds(crowd.risk_by_flags[row])
@@ -41,30 +41,30 @@ def reasons(crowd: Crowd, worker: int) -> Iterator[Reason]:
 
 
 def _flags_sentence(crowd: Crowd, row: int) -> str:
-    """Which flags the worker's responses have more often than is usual."""
+    """Names the flags that the worker has clearly more often than usual."""
     shown = crowd.tally[row].sum(axis=(0, 3))[:, SHOWN]
     written = crowd.tally[row, :, 0].sum()
-    names = crowd.manners.names
+    responses = counted(int(written), "response")
     often = []
-    for code in crowd.manners.rates:
-        manner = names.index(code)
-        usual = crowd.usual[manner, SHOWN]
-        if shown[manner] > MORE_OFTEN * usual * written + 1:
-            surplus = shown[manner] * np.log(shown[manner] / (usual * written))
-            often.append((surplus, f"{code} {shown[manner]:.0f} times (usual: {usual:.1%})"))
+    for code in crowd.patterns.rates:
+        pattern = crowd.patterns.names.index(code)
+        usual = crowd.if_good[pattern, SHOWN]
+        if shown[pattern] > MORE_OFTEN * usual * written + 1:
+            surplus = shown[pattern] * np.log(shown[pattern] / (usual * written))
+            often.append((surplus, f"{code} {shown[pattern]:.0f} times (usual: {usual:.1%})"))
     if not often:
-        return f"No flag is frequent in {counted(int(written), 'response')}."
-    named = ", ".join(text for _, text in sorted(often, reverse=True)[:NAMED])
-    return f"Frequent flags in {counted(int(written), 'response')}: {named}."
+        return f"No flag is frequent in {responses}."
+    named = ", ".join(text for _, text in sorted(often, reverse=True)[:MOST_NAMED])
+    return f"Frequent flags in {responses}: {named}."
 
 
 def _turn_sentence(posterior: Array) -> str:
-    """Since when, where the worker probably turned careless."""
-    since = posterior[..., IS_CARELESS].sum(axis=(1, 2))
-    if since[1:].sum() <= 0.5:
+    """Says where the worker became careless; empty if that was probably not after the start."""
+    start = posterior[..., IS_CARELESS].sum(axis=(1, 2))
+    if start[1:].sum() <= 0.5:
         return ""
-    start = BLOCK_STARTS[int(np.argmax(since[1:])) + 1]
-    return f" The work probably became careless around response {start}."
+    position = BLOCK_STARTS[int(np.argmax(start[1:])) + 1]
+    return f" The work probably became careless around response {position}."
 
 
 def log_odds(probability: float) -> float:

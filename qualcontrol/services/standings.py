@@ -18,7 +18,7 @@ from annotate.models import Campaign, Response
 from qualcontrol.models import Assessment, Standing, StandingChange, Verdict, Weights
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
-from qualcontrol.risk.ranking import Queue
+from qualcontrol.risk.ranking import CheckRanking
 from qualcontrol.risk.reasons import reasons
 from qualcontrol.services.flagging import assess
 from qualcontrol.services.locks import lock_workers
@@ -191,10 +191,10 @@ def _write(campaign: Campaign, tallies: Tallies, weights: Weights) -> None:
 
 
 def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
-    queue = Queue(crowd)
+    ranking = CheckRanking(crowd)
     Standing.objects.bulk_create(
         (
-            _standing(campaign, crowd, worker, queue.worth(worker), tally)
+            _standing(campaign, crowd, worker, ranking.expected_value(worker), tally)
             for worker, tally in sorted(tallies.items())
         ),
         update_conflicts=True,
@@ -204,21 +204,21 @@ def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
 
 
 def _standing(
-    campaign: Campaign, crowd: Crowd, worker: int, worth: float, tally: list[list[Any]]
+    campaign: Campaign, crowd: Crowd, worker: int, expected_value: float, tally: list[list[Any]]
 ) -> Standing:
-    figure = crowd.figure(worker)
+    estimate = crowd.estimate(worker)
     return Standing(
         campaign=campaign,
         worker_id=worker,
         tally=tally,
-        responses=figure.responses,
-        good=figure.judged_good,
-        bad=figure.judged_bad,
-        risk=figure.risk,
-        share=figure.share,
-        low=figure.low,
-        high=figure.high,
-        worth=worth,
+        responses=estimate.responses,
+        good=estimate.judged_good,
+        bad=estimate.judged_bad,
+        risk=estimate.risk,
+        share=estimate.share,
+        low=estimate.low,
+        high=estimate.high,
+        worth=expected_value,
         because=[asdict(reason) for reason in reasons(crowd, worker)],
     )
 

@@ -1,4 +1,4 @@
-"""The order of checks: what a check is worth."""
+"""The order of checks: their expected values."""
 
 from itertools import islice
 
@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qualcontrol.risk.model import Crowd, Group, fit
-from qualcontrol.risk.ranking import Pick, Queue, divergence
+from qualcontrol.risk.ranking import CheckRanking, Pick, divergence
 
 CLEAN = [Group(worker, 0, (), unjudged=25) for worker in range(10, 50)]
 SUSPICIOUS = [Group(1, 0, (), unjudged=15), Group(1, 0, ("unlike",), unjudged=10)]
 
 
 def picks_of(crowd: Crowd, count: int, **options) -> list[Pick]:
-    """The queue's first picks, at most `count`."""
-    return list(islice(iter(Queue(crowd, **options).take, None), count))
+    """The first picks, at most `count`."""
+    return list(islice(iter(CheckRanking(crowd, **options).take, None), count))
 
 
 def test_the_suspicious_response_comes_first():
@@ -24,7 +24,7 @@ def test_the_suspicious_response_comes_first():
     assert first.chance_bad > 0.5
 
 
-def test_a_rare_flag_is_not_asked_about_where_a_plain_response_tells_more():
+def test_a_response_without_flags_comes_before_a_rare_flag_if_its_verdict_says_more():
     rarely_flagged = [Group(1, 0, ("odd_order",), unjudged=1), Group(1, 0, (), unjudged=24)]
     crowd = fit([*CLEAN, *rarely_flagged])
 
@@ -34,7 +34,7 @@ def test_a_rare_flag_is_not_asked_about_where_a_plain_response_tells_more():
     assert first.codes == ()
 
 
-def test_of_who_is_over_the_limit_on_too_few_bad_verdicts_the_most_likely_bad_comes_first():
+def test_for_a_worker_with_high_risk_and_few_bad_verdicts_the_most_likely_bad_comes_first():
     plain = Group(1, 0, (), unjudged=13, bad=2)
     crowd = fit([*CLEAN, plain, Group(1, 0, ("odd_order",), unjudged=1)])
 
@@ -45,7 +45,7 @@ def test_of_who_is_over_the_limit_on_too_few_bad_verdicts_the_most_likely_bad_co
     assert (first.worker, first.codes) == (1, ("odd_order",))
 
 
-def test_who_can_no_longer_be_over_the_limit_is_still_in_the_queue():
+def test_a_worker_who_can_no_longer_be_over_the_limit_is_still_ranked():
     judged = Group(1, 3, (), unjudged=1, good=99)
 
     picks = picks_of(fit([*CLEAN, judged]), 2000)
@@ -53,20 +53,20 @@ def test_who_can_no_longer_be_over_the_limit_is_still_in_the_queue():
     assert [pick.worker for pick in picks].count(1) == 1
 
 
-def test_of_two_workers_equally_suspicious_the_one_who_wrote_more_comes_first():
+def test_of_two_equally_suspicious_workers_the_one_with_more_responses_comes_first():
     crowd = fit([*CLEAN, *SUSPICIOUS, Group(2, 0, (), 15), Group(2, 0, ("unlike",), 10)])
     more = fit([*CLEAN, *SUSPICIOUS, Group(2, 1, (), 15), *crowd.groups[2:4]])
 
     assert picks_of(more, 1)[0].worker == 2
 
 
-def test_checks_that_are_out_count_as_judged_so_that_others_get_their_turn():
+def test_checks_given_out_count_as_judged_so_that_other_workers_follow():
     picks = picks_of(fit([*CLEAN, *SUSPICIOUS]), 12)
 
     assert len({pick.worker for pick in picks}) > 2
 
 
-def test_good_verdicts_send_the_queue_elsewhere():
+def test_good_verdicts_move_the_checks_to_other_workers():
     cleared = [Group(1, 0, (), unjudged=15), Group(1, 0, ("unlike",), unjudged=5, good=5)]
 
     picks = picks_of(fit([*CLEAN, *cleared]), 5)
@@ -74,24 +74,24 @@ def test_good_verdicts_send_the_queue_elsewhere():
     assert 1 not in {pick.worker for pick in picks}
 
 
-def test_workers_without_any_flag_are_looked_at_too():
+def test_workers_without_flags_are_checked_too():
     picks = picks_of(fit(CLEAN), 40)
 
     assert {pick.worker for pick in picks} == {group.worker for group in CLEAN}
 
 
-def test_who_is_to_be_excluded_already_comes_last():
+def test_a_worker_who_meets_the_exclusion_rule_comes_last():
     over = Group(1, 0, (), unjudged=15, bad=8)
     crowd = fit([*CLEAN, over])
 
     assert crowd.should_exclude(1)
-    assert Queue(crowd).worth(1) == 0
+    assert CheckRanking(crowd).expected_value(1) == 0
 
 
-def test_barred_workers_are_not_in_the_queue():
+def test_excluded_workers_are_not_in_the_ranking():
     crowd = fit([*CLEAN, *SUSPICIOUS])
 
-    picks = picks_of(crowd, 2000, barred=[1])
+    picks = picks_of(crowd, 2000, excluded=[1])
 
     assert 1 not in {pick.worker for pick in picks}
     assert len(picks) == sum(group.unjudged for group in CLEAN)
@@ -113,7 +113,7 @@ chance = st.floats(0, 1)
 
 
 @given(chance, chance)
-def test_a_verdict_tells_something_unless_it_is_as_likely_either_way(one, other):
+def test_a_verdict_is_informative_unless_it_is_equally_likely_either_way(one, other):
     assert divergence(one, one) == 0
     assert divergence(one, other) >= -1e-12
     assert divergence(0.5, 0.01) > divergence(0.5, 0.3) > 0

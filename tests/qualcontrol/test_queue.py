@@ -6,9 +6,9 @@ import pytest
 
 from qualcontrol import services
 from qualcontrol.models import Hold, SpotCheck
-from qualcontrol.review.items import FIRST, RANDOM, SECOND, WORTH
+from qualcontrol.review.items import FIRST, MOST_USEFUL, RANDOM, SECOND
 from qualcontrol.review.review_queue import HOLD
-from qualcontrol.risk.random_sample import FLOOR_EVERY, is_floor_turn, random_order
+from qualcontrol.risk.random_sample import REQUIRED_EVERY, is_required_turn, random_order
 from tests.factories import NOON, CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, standing_of, write
 
@@ -81,24 +81,24 @@ def test_an_excluded_workers_responses_do_not_come_up(campaign):
     assert next_of(campaign, 5) == []
 
 
-def test_the_floor_comes_every_so_many_checks_and_a_third_of_it_are_firsts():
+def test_every_sixth_check_is_required_and_a_third_of_these_are_first_responses():
     campaign = CampaignFactory(config={"review": {"first": 2, "share": 0.2}, "seed": 5})
     for _ in range(5):
         write(campaign, WorkerFactory(), 20)
 
-    items = next_of(campaign, 4 * FLOOR_EVERY)
+    items = next_of(campaign, 4 * REQUIRED_EVERY)
 
-    floor = [item.cause for turn, item in enumerate(items) if is_floor_turn(turn)]
-    assert floor == [RANDOM, RANDOM, FIRST, RANDOM]
-    others = {item.cause for turn, item in enumerate(items) if not is_floor_turn(turn)}
-    assert others == {WORTH}
+    required = [item.cause for turn, item in enumerate(items) if is_required_turn(turn)]
+    assert required == [RANDOM, RANDOM, FIRST, RANDOM]
+    others = {item.cause for turn, item in enumerate(items) if not is_required_turn(turn)}
+    assert others == {MOST_USEFUL}
 
 
 def test_random_checks_come_in_the_random_order():
     campaign = CampaignFactory(config={"review": {"first": 0, "share": 1}, "seed": 5})
     write(campaign, WorkerFactory(), 60)
 
-    items = next_of(campaign, 3 * FLOOR_EVERY)
+    items = next_of(campaign, 3 * REQUIRED_EVERY)
 
     drawn = [random_order(5, item.response.pk) for item in items if item.cause == RANDOM]
     assert len(drawn) == 3
@@ -107,10 +107,10 @@ def test_random_checks_come_in_the_random_order():
 
 def test_judged_checks_count_as_turns():
     campaign = CampaignFactory(config={"review": {"first": 0, "share": 1}})
-    for response in write(campaign, WorkerFactory(), 20)[: FLOOR_EVERY - 1]:
+    for response in write(campaign, WorkerFactory(), 20)[: REQUIRED_EVERY - 1]:
         judge(response, "GOOD")
 
-    assert [item.cause for item in next_of(campaign, 2)] == [RANDOM, WORTH]
+    assert [item.cause for item in next_of(campaign, 2)] == [RANDOM, MOST_USEFUL]
 
 
 def test_two_reviewers_are_shown_different_responses(campaign):

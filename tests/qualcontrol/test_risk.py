@@ -1,4 +1,4 @@
-"""The model of carelessness: what flags and verdicts make of a worker's figure."""
+"""The risk model: a worker's estimate from flags and verdicts."""
 
 import random
 from math import exp
@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from qualcontrol.risk.failure_patterns import FAMILIES
 from qualcontrol.risk.hypotheses import BLOCK_STARTS, NORMAL_AT, NORMAL_BELOW, block_of
-from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Figure, Group, fit
+from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS, Crowd, Group, WorkerEstimate, fit
 from qualcontrol.risk.reasons import reasons
 
 WORKER = 0
@@ -28,20 +28,20 @@ OTHERS = [
 ]
 
 
-def figure_of(*groups: Group) -> Figure:
-    """The figure of a worker with these groups among the others."""
-    return fit([*groups, *OTHERS]).figure(WORKER)
+def estimate_of(*groups: Group) -> WorkerEstimate:
+    """The estimate of a worker with these groups, in a crowd with the others."""
+    return fit([*groups, *OTHERS]).estimate(WORKER)
 
 
-def test_a_worker_nobody_knows_anything_bad_of_is_probably_not_careless():
-    figure = figure_of(Group(WORKER, 0, (), unjudged=25))
+def test_a_worker_without_flags_and_verdicts_has_a_low_risk():
+    estimate = estimate_of(Group(WORKER, 0, (), unjudged=25))
 
-    assert figure.risk < 0.2
-    assert figure.responses == 25
+    assert estimate.risk < 0.2
+    assert estimate.responses == 25
 
 
 def test_many_flags_make_a_worker_suspicious():
-    flagged = figure_of(
+    flagged = estimate_of(
         Group(WORKER, 0, (), unjudged=15), Group(WORKER, 0, ("unlike",), unjudged=10)
     )
 
@@ -52,50 +52,50 @@ def test_good_verdicts_on_flagged_responses_clear_a_worker():
     suspicion = Group(WORKER, 0, (), unjudged=15), Group(WORKER, 0, ("unlike",), unjudged=10)
     cleared = Group(WORKER, 0, (), unjudged=15), Group(WORKER, 0, ("unlike",), 5, good=5)
 
-    assert figure_of(*cleared).risk < 0.1 < figure_of(*suspicion).risk
+    assert estimate_of(*cleared).risk < 0.1 < estimate_of(*suspicion).risk
 
 
-def test_bad_verdicts_raise_the_figure_of_a_worker_without_flags():
-    unjudged = figure_of(Group(WORKER, 0, (), unjudged=25))
-    judged = figure_of(Group(WORKER, 0, (), unjudged=20, bad=3, good=2))
+def test_bad_verdicts_raise_the_risk_of_a_worker_without_flags():
+    unjudged = estimate_of(Group(WORKER, 0, (), unjudged=25))
+    judged = estimate_of(Group(WORKER, 0, (), unjudged=20, bad=3, good=2))
 
     assert unjudged.risk < CERTAINTY <= judged.risk
 
 
-def test_few_bad_among_many_judged_are_slips():
-    figure = figure_of(Group(WORKER, 0, (), good=24, bad=1), Group(WORKER, 1, (), good=25))
+def test_one_bad_verdict_among_many_good_ones_is_a_slip():
+    estimate = estimate_of(Group(WORKER, 0, (), good=24, bad=1), Group(WORKER, 1, (), good=25))
 
-    assert figure.risk < 0.05
-    assert figure.share == pytest.approx(1 / 50, abs=0.01)
+    assert estimate.risk < 0.05
+    assert estimate.share == pytest.approx(1 / 50, abs=0.01)
 
 
 def test_a_fully_judged_worker_has_the_share_that_was_found():
-    figure = figure_of(Group(WORKER, 0, (), good=15, bad=10))
+    estimate = estimate_of(Group(WORKER, 0, (), good=15, bad=10))
 
-    assert figure.share == pytest.approx(0.4)
-    assert figure.risk > 0.99
+    assert estimate.share == pytest.approx(0.4)
+    assert estimate.risk > 0.99
 
 
 def test_a_fully_judged_workers_interval_is_the_share_that_was_found():
-    figure = figure_of(Group(WORKER, 0, (), good=15, bad=10))
+    estimate = estimate_of(Group(WORKER, 0, (), good=15, bad=10))
 
-    assert (figure.low, figure.high) == (pytest.approx(0.4), pytest.approx(0.4))
+    assert (estimate.low, estimate.high) == (pytest.approx(0.4), pytest.approx(0.4))
 
 
 @pytest.mark.parametrize("written", [1, 2, 5])
-def test_of_a_worker_with_few_responses_any_whole_number_that_is_likely_may_be_bad(written):
-    figure = figure_of(Group(WORKER, 0, (), unjudged=written))
+def test_the_interval_of_a_worker_with_few_responses_has_whole_responses_as_ends(written):
+    estimate = estimate_of(Group(WORKER, 0, (), unjudged=written))
 
-    assert figure.low == 0
-    assert figure.high * written == pytest.approx(round(figure.high * written))
-    assert figure.high >= 1 / written
+    assert estimate.low == 0
+    assert estimate.high * written == pytest.approx(round(estimate.high * written))
+    assert estimate.high >= 1 / written
 
 
 def test_an_interval_grows_narrow_as_verdicts_come():
     widths = [
-        figure.high - figure.low
+        estimate.high - estimate.low
         for judged in (4, 40, 160)
-        for figure in [figure_of(Group(WORKER, 0, (), 200 - judged, judged // 2, judged // 2))]
+        for estimate in [estimate_of(Group(WORKER, 0, (), 200 - judged, judged // 2, judged // 2))]
     ]
 
     assert widths == sorted(widths, reverse=True)
@@ -103,18 +103,18 @@ def test_an_interval_grows_narrow_as_verdicts_come():
 
 
 def test_an_interval_leaves_out_what_verdicts_exclude():
-    figure = figure_of(Group(WORKER, 0, ("unlike",), unjudged=10, good=6, bad=4))
+    estimate = estimate_of(Group(WORKER, 0, ("unlike",), unjudged=10, good=6, bad=4))
 
-    assert 4 / 20 <= figure.low < figure.high <= 14 / 20
+    assert 4 / 20 <= estimate.low < estimate.high <= 14 / 20
 
 
-def test_who_turned_careless_is_seen_beside_much_good_work():
+def test_a_worker_who_became_careless_is_found_after_much_good_work():
     at_first = [Group(WORKER, block, (), unjudged=20, good=5) for block in (0, 1)]
     later = Group(WORKER, 2, (), unjudged=30, good=2, bad=6)
 
     crowd = fit([*at_first, later, *OTHERS])
 
-    assert crowd.figure(WORKER).risk > CERTAINTY
+    assert crowd.estimate(WORKER).risk > CERTAINTY
     assert crowd.chance_bad(WORKER, 2, ()) > 5 * crowd.chance_bad(WORKER, 0, ())
     assert "around response 50" in list(reasons(crowd, WORKER))[-1].sentence
 
@@ -134,24 +134,24 @@ def test_exclusion_takes_several_bad_verdicts():
     assert fit(more).should_exclude(WORKER)
 
 
-def test_a_flag_that_many_good_workers_have_tells_nothing():
+def test_a_flag_that_many_good_workers_have_is_no_evidence():
     habit = [
         Group(worker, 0, ("pasted",), unjudged=20, good=5 * (worker < 10)) for worker in range(40)
     ]
 
     crowd = fit([*habit, Group(99, 0, ("pasted",), unjudged=20)])
 
-    assert crowd.figure(99).risk < 0.2
+    assert crowd.estimate(99).risk < 0.2
 
 
-def test_effects_add_up_to_the_figure():
+def test_effects_add_up_to_the_log_odds_of_the_risk():
     flagged = Group(WORKER, 0, ("unlike",), unjudged=6, bad=1)
     crowd = fit([flagged, Group(WORKER, 0, (), unjudged=18), *OTHERS])
 
     found = list(reasons(crowd, WORKER))
 
     odds = exp(sum(reason.effect for reason in found))
-    assert odds / (1 + odds) == pytest.approx(crowd.figure(WORKER).risk, rel=1e-6)
+    assert odds / (1 + odds) == pytest.approx(crowd.estimate(WORKER).risk, rel=1e-6)
     assert [reason.sentence for reason in found][1:] == [
         "Frequent flags in 25 responses: unlike 7 times (usual: 1.9%).",
         "Verdicts: 1 bad, 0 good.",
@@ -174,40 +174,40 @@ groups_of_a_worker = st.lists(
 )
 
 
-def figures(crowd: Crowd) -> list[Figure]:
-    return [crowd.figure(worker) for worker in crowd.workers]
+def estimates(crowd: Crowd) -> list[WorkerEstimate]:
+    return [crowd.estimate(worker) for worker in crowd.workers]
 
 
 @settings(max_examples=40, deadline=None)
 @given(groups_of_a_worker, st.randoms(use_true_random=False))
-def test_figures_are_probabilities_and_the_order_of_what_is_known_does_not_matter(groups, rng):
+def test_estimates_are_probabilities_and_do_not_depend_on_the_order_of_groups(groups, rng):
     shuffled = rng.sample(groups, len(groups))
 
-    found = figures(fit(groups))
+    found = estimates(fit(groups))
 
-    assert found == figures(fit(shuffled))
-    assert all(0 <= figure.risk <= 1 for figure in found)
-    assert all(0 <= figure.low <= figure.share <= figure.high <= 1 for figure in found)
+    assert found == estimates(fit(shuffled))
+    assert all(0 <= estimate.risk <= 1 for estimate in found)
+    assert all(0 <= estimate.low <= estimate.share <= estimate.high <= 1 for estimate in found)
 
 
 @settings(max_examples=20, deadline=None)
 @given(groups_of_a_worker)
-def test_what_was_learned_gives_each_worker_the_same_figure_alone(groups):
+def test_learned_values_give_each_worker_alone_the_same_risk(groups):
     crowd = fit(groups)
 
     for worker in crowd.workers:
         own = [group for group in groups if group.worker == worker]
         alone = fit(own, learned=crowd.learned)
-        assert alone.figure(worker).risk == pytest.approx(crowd.figure(worker).risk, abs=1e-9)
+        assert alone.estimate(worker).risk == pytest.approx(crowd.estimate(worker).risk, abs=1e-9)
 
 
-def test_families_name_flags_that_there_are():
+def test_families_name_existing_flags():
     explained = (installation.BASE_DIR / "docs" / "flags.md").read_text(encoding="utf-8")
 
     assert all(f"`{code}`" in explained for codes in FAMILIES.values() for code in codes)
 
 
-def test_a_flag_that_was_never_seen_does_no_harm_to_what_was_learned():
+def test_a_flag_that_is_not_in_the_learned_values_is_ignored():
     learned = fit(OTHERS).learned
 
     alone = fit([Group(WORKER, 0, ("brand_new",), unjudged=5)], learned=learned)
@@ -215,11 +215,11 @@ def test_a_flag_that_was_never_seen_does_no_harm_to_what_was_learned():
     assert 0 < alone.chance_bad(WORKER, 0, ("brand_new",)) < 0.2
 
 
-def test_a_campaign_without_responses_has_no_figures():
+def test_a_campaign_without_responses_has_no_workers():
     assert fit([]).workers == []
 
 
-def test_blocks_begin_where_they_say():
+def test_a_position_is_between_the_starts_of_its_block_and_the_next():
     positions = random.Random(0).sample(range(10_000), 200)
 
     for position in positions:
