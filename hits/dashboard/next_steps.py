@@ -11,7 +11,7 @@ from annotate.models import Campaign, CampaignStatus
 from annotate.pages.wording import counted
 from annotate.services.campaigns import Progress
 from hits.models import Sync
-from hits.queries.costs import Spend, estimate, seat_cost
+from hits.queries.costs import Spend, estimate, shortfall
 from qualcontrol.models import Appeal, HeldPayment, Proposal, waiting_for_verdicts
 
 
@@ -37,7 +37,7 @@ def next_steps(
     if campaign.status == CampaignStatus.DRAFT:
         return [_publish(campaign)]
     steps = [
-        *_halted(campaign, progress, spend, last_sync),
+        *_halted(campaign, spend, last_sync),
         *_to_pay(campaign),
         *_to_decide(campaign),
         *_to_review(campaign, open_checks),
@@ -55,9 +55,7 @@ def _publish(campaign: Campaign) -> NextStep:
     )
 
 
-def _halted(
-    campaign: Campaign, progress: Progress, spend: Spend, last_sync: Sync | None
-) -> list[NextStep]:
+def _halted(campaign: Campaign, spend: Spend, last_sync: Sync | None) -> list[NextStep]:
     steps = []
     if last_sync is not None and last_sync.error:
         steps.append(NextStep(_what_failed(last_sync), "Show errors", "#sync", is_problem=True))
@@ -68,19 +66,18 @@ def _halted(
                 "The campaign is paused and gets no new workers.", "Resume campaign …", address
             )
         )
-    missing = progress.wanted - progress.submitted
-    is_spent = not spend.open and spend.left < seat_cost(campaign)
-    if campaign.status == CampaignStatus.RUNNING and missing > 0 and is_spent:
-        kind = KINDS[campaign.kind]
-        steps.append(
-            NextStep(
-                f"The budget is used up. {kind.answers_name.capitalize()} missing: {missing:,}.",
-                "Create a partial release",
-                reverse("qualcontrol:releases", args=[campaign.slug]),
-                is_problem=True,
-            )
-        )
-    return steps
+    return [*steps, *_short_of_money(campaign, spend)]
+
+
+def _short_of_money(campaign: Campaign, spend: Spend) -> list[NextStep]:
+    short = shortfall(campaign, spend)
+    if short is None:
+        return []
+    sentence = short.in_words(KINDS[campaign.kind].answers_name)
+    if not short.is_used_up:
+        return [NextStep(sentence, is_problem=True)]
+    address = reverse("qualcontrol:releases", args=[campaign.slug])
+    return [NextStep(sentence, "Create a partial release", address, is_problem=True)]
 
 
 def _what_failed(sync: Sync) -> str:

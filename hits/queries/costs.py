@@ -14,11 +14,16 @@ from django.conf import settings
 from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 
 from annotate.campaign_file import CampaignConfig
-from annotate.models import Campaign, ResponseStatus
+from annotate.models import Campaign, CampaignStatus, ResponseStatus
+from annotate.services.campaigns import open_work
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
+# Of a HIT: how many of its seats may still bring a submission.
+OPEN_SEATS = Case(
+    When(status=HitStatus.PLANNED, then=F("seats")), default=F("available") + F("pending")
+)
 
 
 def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> Decimal:
@@ -80,10 +85,8 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
     settled = _by_campaign(
         assignments, "hit__campaign", paid=Sum(cost, filter=paid), owed=Sum(cost, filter=owed)
     )
-    is_planned = Q(status=HitStatus.PLANNED)
-    seats = Case(When(is_planned, then=F("seats")), default=F("available") + F("pending"))
     hits = Hit.objects.filter(campaign__in=keys)
-    open_seats = _by_campaign(hits, "campaign", open=Sum(seats * (F("reward") + F("fee"))))
+    open_seats = _by_campaign(hits, "campaign", open=Sum(OPEN_SEATS * (F("reward") + F("fee"))))
     sent = Bonus.objects.filter(assignment__hit__campaign__in=keys)
     bonuses = _by_campaign(sent, "assignment__hit__campaign", bonuses=Sum(F("amount") + F("fee")))
     nothing = {"paid": ZERO, "owed": ZERO, "open": ZERO, "bonuses": ZERO}
@@ -106,6 +109,42 @@ def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, d
         row[campaign]: {name: (row[name] or ZERO).quantize(CENT) for name in sums}
         for row in grouped
     }
+
+
+def outstanding_seats(campaign: Campaign) -> int:
+    """Seats that may still bring a submission: planned, free, or taken."""
+    return int(campaign.hits.aggregate(seats=Sum(OPEN_SEATS, default=0))["seats"])
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """What a budget lacks for the responses that are still missing, in dollars with fees."""
+
+    responses: int
+    left: Decimal
+    to_add: Decimal
+    is_used_up: bool  # nothing can be submitted any more
+
+    def in_words(self, answers_name: str) -> str:
+        what = "is used up" if self.is_used_up else "does not cover the rest of the campaign"
+        return (
+            f"The budget {what}. {answers_name.capitalize()} missing: {self.responses:,}. "
+            f"Left: ${max(ZERO, self.left):,.2f}. Add at least ${self.to_add:,.2f}, including fees."
+        )
+
+
+def shortfall(campaign: Campaign, money: Spend) -> Shortfall | None:
+    """What the budget lacks if everything that is promised is paid and nothing more is discarded;
+    None where it suffices, and for a campaign that collects nothing now."""
+    if campaign.status not in {CampaignStatus.RUNNING, CampaignStatus.PAUSED}:
+        return None
+    responses, cost = open_work(campaign).responses, seat_cost(campaign)
+    seats = -(-responses // campaign.config.hit.images) - outstanding_seats(campaign)
+    to_add = seats * cost - money.left
+    if seats <= 0 or to_add <= 0:
+        return None
+    is_used_up = not money.open and money.left < cost
+    return Shortfall(responses, money.left, to_add, is_used_up)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F, Sum
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
@@ -18,7 +17,7 @@ from hits.models import Assignment, Hit, HitStatus, HitType
 from hits.mturk.annotations import Annotation, installation_name
 from hits.mturk.client import MarketplaceError
 from hits.mturk.question import external_question
-from hits.queries.costs import seat_cost, seat_fee, spend
+from hits.queries.costs import outstanding_seats, seat_cost, seat_fee, spend
 from hits.reconcile.close import expire
 from hits.reconcile.reading import adopt
 from hits.reconcile.run import HIT_NAME, TOKENS_HOLD, Run
@@ -43,13 +42,6 @@ def top_up(run: Run) -> None:
             return
         with run.alone(HIT_NAME(hit)):
             _create(run, hit)
-
-
-def outstanding_seats(campaign: Campaign) -> int:
-    """Seats that may still bring a submission: planned, free, or taken."""
-    planned = campaign.hits.filter(status=HitStatus.PLANNED).aggregate(n=Sum("seats", default=0))
-    created = campaign.hits.created().aggregate(n=Sum(F("available") + F("pending"), default=0))
-    return int(planned["n"] + created["n"])
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""Moving a campaign: publish, pause, finish."""
+"""Moving a campaign: publish, pause, finish; and adding to its budget."""
+
+from decimal import Decimal
+
+from django.db.models import F
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
@@ -8,6 +12,9 @@ from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, seat_cost
 from qualcontrol.models import HeldPayment
 
+# Dollars that a budget may have, before the point.
+MOST_DIGITS = 8
+
 
 class NotConfirmed(DomainError):
     """Real money would be spent, and nobody confirmed it."""
@@ -15,6 +22,10 @@ class NotConfirmed(DomainError):
 
 class CannotMove(DomainError):
     """The campaign is not in a state from which it can be moved so."""
+
+
+class BadAmount(DomainError):
+    """No amount of dollars that can be added to a budget."""
 
 
 def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
@@ -31,7 +42,7 @@ def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
         raise CannotMove(
             f"The budget of ${campaign.budget} does not cover one assignment "
             f"(${seat_cost(campaign)} with fee). "
-            "Create a campaign with a larger budget."
+            "Add to it with `add_to_budget`."
         )
     if marketplace_of(campaign).balance() < seat_cost(campaign):
         raise CannotMove(
@@ -53,6 +64,18 @@ def finish(*, campaign: Campaign) -> None:
         wait = counted(number, "held payment needs", "held payments need")
         raise CannotMove(f"{wait} a decision first.")
     _move(campaign, [CampaignStatus.RUNNING, CampaignStatus.PAUSED], CampaignStatus.FINISHED)
+
+
+def add_to_budget(*, campaign: Campaign, amount: Decimal) -> None:
+    """Let the campaign spend so many dollars more; the next sync creates HITs for them. Raises
+    CannotMove for a finished campaign, BadAmount."""
+    most = 10**MOST_DIGITS - 1 - Campaign.objects.get(pk=campaign.pk).budget
+    if not (amount.is_finite() and 0 < amount <= most and amount == round(amount, 2)):
+        raise BadAmount("The amount must be more than $0, in whole cents.")
+    unfinished = Campaign.objects.filter(pk=campaign.pk).exclude(status=CampaignStatus.FINISHED)
+    if not unfinished.update(budget=F("budget") + amount):
+        raise CannotMove(f"{campaign} is finished and spends nothing more.")
+    campaign.refresh_from_db(fields=["budget"])
 
 
 def _move(campaign: Campaign, old: list[CampaignStatus], new: CampaignStatus) -> None:

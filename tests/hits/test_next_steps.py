@@ -3,19 +3,22 @@
 from decimal import Decimal
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from annotate.models import CampaignStatus
+from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import progress
 from hits.dashboard.next_steps import next_steps
 from hits.models import Sync
 from hits.queries.costs import spend
+from hits.services.lifecycle import add_to_budget
 from qualcontrol.models import Appeal, Proposal
 from qualcontrol.services import release_campaign
 from tests.factories import (
     NOON,
     CampaignFactory,
     ExclusionFactory,
+    HitFactory,
     ResponseFactory,
     SpotCheckFactory,
     TaskFactory,
@@ -81,9 +84,62 @@ def test_what_one_sync_could_not_do_is_counted():
 
 def test_a_spent_budget_is_told_while_captions_are_missing():
     assert sentences(campaign_of(budget=Decimal("0.05"))) == [
-        "The budget is used up. Captions missing: 2."
+        "The budget is used up. Captions missing: 2. Left: $0.05. "
+        "Add at least $0.19, including fees."
     ]
     assert "used up" not in " ".join(sentences(campaign_of(budget=Decimal("0.05"), answered=2)))
+
+
+def test_the_end_of_the_budget_is_told_before_it_comes():
+    """Two captions at 12 cents; the slot for the first of them is open."""
+    campaign = campaign_of(budget=Decimal("0.23"))
+    HitFactory(hit_type__campaign=campaign, seats=1, available=1, reward="0.10", fee="0.02")
+
+    assert sentences(campaign) == [
+        "The budget does not cover the rest of the campaign. Captions missing: 2. "
+        "Left: $0.11. Add at least $0.01, including fees."
+    ]
+
+    add_to_budget(campaign=campaign, amount=Decimal("0.01"))
+    assert sentences(campaign) == []
+
+
+def test_slots_show_several_images():
+    config = {"references": 1, "hit": {"images": 2}}
+    campaign = CampaignFactory(config=config, budget=Decimal("0.11"))
+    TaskFactory(campaign=campaign, number=1)
+
+    (sentence,) = sentences(campaign)
+
+    assert "Captions missing: 2. Left: $0.11. Add at least $0.01," in sentence
+
+
+def test_a_finished_campaign_lacks_no_money():
+    campaign = campaign_of(budget=Decimal("0.05"), status=CampaignStatus.FINISHED)
+
+    assert sentences(campaign) == []
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "0.001", "NaN", "Infinity", "1e9", "much"])
+def test_what_is_no_amount_is_not_added(amount):
+    campaign = campaign_of(budget=Decimal("5.00"))
+
+    with pytest.raises(CommandError, match="amount"):
+        call_command("add_to_budget", campaign.slug, "--", amount)
+
+    campaign.refresh_from_db()
+    assert campaign.budget == 5
+
+
+def test_a_budget_grows_until_the_campaign_is_finished(capsys):
+    campaign = campaign_of(budget=Decimal("5.00"))
+
+    call_command("add_to_budget", campaign.slug, "2.50")
+    assert capsys.readouterr().out == f"The budget of {campaign} is $7.50.\n"
+
+    Campaign.objects.update(status=CampaignStatus.FINISHED)
+    with pytest.raises(CommandError, match="is finished"):
+        call_command("add_to_budget", campaign.slug, "2.50")
 
 
 def test_what_waits_for_a_decision_is_counted():

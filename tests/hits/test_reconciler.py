@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
+from django.core.management import call_command
 from django.utils import timezone
 
 from annotate.models import CampaignStatus, Claim, Response, ResponseStatus
@@ -344,6 +345,22 @@ def test_the_reconciler_excludes_whom_the_verdicts_say_to(client, marketplace, r
     assert campaign.exclusions.in_force().exists()
     with pytest.raises(NotOffered):
         worker.accept(campaign.hit_types.get().hit_type_id)
+
+
+def test_a_sync_says_how_much_the_budget_lacks(marketplace, requester, capsys):
+    campaign = make_campaign(tasks=4)
+    type(campaign).objects.filter(pk=campaign.pk).update(budget="0.70")
+
+    call_command("sync", campaign.slug)
+    assert (
+        f"{campaign}: The budget does not cover the rest of the campaign. Captions missing: 12. "
+        "Left: $0.10. Add at least $0.74, including fees.\n"
+    ) in capsys.readouterr().out
+
+    call_command("add_to_budget", campaign.slug, "0.74")
+    call_command("sync", campaign.slug)
+    assert "budget" not in capsys.readouterr().out.split("is $1.44.\n")[1]
+    assert sum(Hit.objects.values_list("seats", flat=True)) == 12
 
 
 def test_seats_stop_where_the_budget_stops(marketplace, requester):

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.errors import DomainError, one_line
+from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.retry import Retry, log_problem
 from annotate.models import Campaign
@@ -17,6 +18,7 @@ from annotate.services.images import CopyMaker
 from annotate.site.connections import drop_lost_connections
 from hits.mturk.client import Marketplace
 from hits.mturk.endpoints import endpoint_of
+from hits.queries.costs import shortfall, spend
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import Done
@@ -140,6 +142,9 @@ class Command(DomainCommand):
         )
         for line in done.notes.splitlines():
             self.stdout.write(f"{campaign}: {line}")
+        if short := shortfall(campaign, spend(campaign)):
+            answers_name = KINDS[campaign.kind].answers_name
+            self.stdout.write(f"{campaign}: {short.in_words(answers_name)}")
         failed = [f"{campaign}: {line}" for line in done.error.splitlines()]
         for line in failed:
             self.stderr.write(line)

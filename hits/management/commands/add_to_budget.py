@@ -1,0 +1,24 @@
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from annotate.management.base import DomainCommand, campaign_named
+from hits.services.lifecycle import add_to_budget
+
+
+class Command(DomainCommand):
+    help = "Add dollars to a campaign's budget. The next sync creates HITs for them."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
+        parser.add_argument("amount", metavar="DOLLARS", help="how much to add, including fees")
+
+    def handle(self, *, campaign: str, amount: str, **_: Any) -> None:
+        found = campaign_named(campaign)
+        try:
+            dollars = Decimal(amount)
+        except InvalidOperation:
+            raise CommandError(f"{amount} is not an amount of dollars.") from None
+        add_to_budget(campaign=found, amount=dollars)
+        self.stdout.write(f"The budget of {found} is ${found.budget:,.2f}.")
