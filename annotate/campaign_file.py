@@ -1,17 +1,12 @@
-"""The campaign file: what a researcher may write in it, the presets, and its errors.
+"""The campaign file: the keys that a researcher may write in it, and their defaults.
 
-Plain Python with pydantic; knows nothing of the database. Sections are small frozen models; a key
-that none of them has, or a value that none of them allows, is an error that names the key.
+Plain Python with pydantic, without the database. `annotate.kinds.reading` reads a file.
 """
 
 from decimal import Decimal
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from annotate.reading.files import open_text, printable, short
-from annotate.reading.toml_files import parse_toml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 CENT = Decimal("0.01")
 Money = Annotated[
@@ -20,10 +15,6 @@ Money = Annotated[
     AfterValidator(lambda amount: amount.quantize(CENT)),
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class CampaignFileError(Exception):
-    """The campaign file cannot be used; the message names the keys that are at fault."""
 
 
 class Section(BaseModel):
@@ -125,15 +116,6 @@ class Review(Section):
         return self
 
 
-class Correspondences(Section):
-    """What workers link words to, and how their links become one answer."""
-
-    parts: bool = Field(default=False, description="show boxes of parts, as faces and wheels are")
-    images: int | None = Field(default=None, ge=1, description="the first so many of the captions'")
-    captions_per_image: int | None = Field(default=None, ge=1, description="the first so many")
-    aggregation: Literal["dawid-skene", "majority"] = "dawid-skene"
-
-
 class Flags(Section):
     """From what value on a sign of careless work is a flag (docs/flags.md)."""
 
@@ -163,10 +145,13 @@ class Flags(Section):
 
 
 class CampaignConfig(Section):
-    """A whole campaign file."""
+    """A whole campaign file. The section of a kind of task is an extra key, which that kind reads;
+    `annotate.kinds.reading` allows no other."""
+
+    model_config = ConfigDict(extra="allow")
 
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
-    preset: Literal["nocaps", "coco-c5", "coco-c40", "imageclef"] | None = None
+    preset: str | None = None
     kind: str = "caption"
     # What the campaign works on, one of the three: images, or captions of a release or of a file.
     selection: str | None = Field(default=None, min_length=1)
@@ -182,7 +167,6 @@ class CampaignConfig(Section):
     budget: Money = Field(ge=0)
     captions: CaptionRules = CaptionRules()
     priming: Priming = Priming()
-    correspondence: Correspondences = Correspondences()
     instructions: Instructions = Instructions()
     hit: Hit = Hit()
     workers: Workers = Workers()
@@ -209,70 +193,3 @@ class CampaignConfig(Section):
     def wanted(self) -> int:
         """Responses per task."""
         return self.responses or self.references + self.baselines
-
-
-# Values that a kind of task gives where neither preset nor file says anything.
-KIND_DEFAULTS: dict[str, dict[str, Any]] = {
-    "correspondence": {
-        "responses": 3,
-        "hit": {
-            "title": "Link the words of a sentence to boxes in a photograph",
-            "description": "Look at a photograph with labelled boxes and read a sentence about it. "
-            "Link each word that names a thing to the box around that thing.",
-            "keywords": "image, photograph, boxes, words, linking, annotation",
-        },
-    },
-}
-# Values that a preset gives where the file says nothing. nocaps: Agrawal et al. 2019, section 3.1;
-# COCO: Chen et al. 2015, section 3 (no priming, 5 or 40 references and one more for comparison);
-# ImageCLEF 2015: the words of a description linked to boxes (Wang and Gaizauskas 2015, section 3).
-PRESETS: dict[str, dict[str, Any]] = {
-    "nocaps": {"references": 10, "baselines": 1, "priming": {"share": 1.0}},
-    "coco-c5": {"references": 5, "baselines": 1, "priming": {"share": 0.0}},
-    "coco-c40": {"references": 40, "baselines": 1, "priming": {"share": 0.0}},
-    "imageclef": {"kind": "correspondence", "responses": 3},
-}
-
-
-def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """`base` with `over`'s values on top, section by section."""
-    result = dict(base)
-    for key, value in over.items():
-        if isinstance(value, dict) and isinstance(result.get(key), dict):
-            value = merged(result[key], value)
-        result[key] = value
-    return result
-
-
-def parse_config(values: dict[str, Any]) -> CampaignConfig:
-    """The checked configuration; raises CampaignFileError with one line for each fault."""
-    try:
-        return CampaignConfig.model_validate(merged(_defaults(values), values))
-    except ValidationError as error:
-        raise CampaignFileError("\n".join(_explain(fault) for fault in error.errors())) from error
-
-
-def _defaults(values: dict[str, Any]) -> dict[str, Any]:
-    """What the file's preset and kind of task give where it says nothing."""
-    preset = values.get("preset")
-    base = PRESETS.get(preset, {}) if isinstance(preset, str) else {}
-    kind = values.get("kind", base.get("kind"))
-    return merged(KIND_DEFAULTS.get(kind, {}) if isinstance(kind, str) else {}, base)
-
-
-def read_config(path: Path) -> CampaignConfig:
-    """The campaign file at `path`; raises MalformedFile, and CampaignFileError for its values."""
-    with open_text(path) as text:
-        return parse_config(parse_toml(str(path), text.read()))
-
-
-def _explain(fault: Any) -> str:
-    """One fault as `section.key: what is wrong`."""
-    key = printable(".".join(str(part)[:100] for part in fault["loc"]))
-    if fault["type"] == "extra_forbidden":
-        return f"{key}: there is no such key"
-    message = fault["msg"].removeprefix("Value error, ")
-    message = message[:1].lower() + message[1:]
-    if key and not isinstance(fault["input"], dict):
-        message += f", not {short(fault['input'])}"
-    return f"{key}: {message}" if key else message

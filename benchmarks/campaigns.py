@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from django.db import connection
 from django.db.models import Model
 
-from annotate.campaign_file import parse_config
+from annotate.kinds.reading import parse_config
 from annotate.models import (
     Box,
     Campaign,

@@ -14,7 +14,8 @@ from time import process_time
 
 from django.db import transaction
 
-from annotate.campaign_file import CampaignConfig, parse_config
+from annotate.campaign_file import CampaignConfig
+from annotate.kinds.reading import parse_config
 from annotate.language.english import rarity, words
 from annotate.models import Campaign, Caption, Response, ResponseStatus, Worker
 from benchmarks.campaigns import AT, make_campaign, make_workers, settle_down

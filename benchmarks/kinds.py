@@ -16,10 +16,8 @@ from itertools import count
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from annotate.campaign_file import parse_config
 from annotate.kinds import KINDS
-from annotate.kinds.caption.export import write_captions
-from annotate.kinds.correspondence.export import write_correspondences
+from annotate.kinds.reading import parse_config
 from annotate.models import Box, Campaign, CaptionSet, GivenCaption, Release, Task
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
@@ -41,7 +39,6 @@ SIZES = {"short": 30, "full": 300}  # images
 WARM_UP = 20  # responses that are not counted
 REPEATS = 5  # of the export, the quickest of which counts
 LINKED = (1, 4, 8, 9)  # children, umbrellas, stone, bridge
-WRITERS = {"caption": write_captions, "correspondence": write_correspondences}
 SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/"
     "QuestionFormAnswers.xsd"
@@ -189,7 +186,7 @@ def _export(campaigns: dict[str, Campaign], folder: Path) -> dict[str, float]:
 
 
 def _write(release: Release, folder: Path) -> None:
-    WRITERS[release.campaign.kind](release, folder)
+    KINDS[release.campaign.kind].write(release, folder)
 
 
 def _compare(report: Report, part: str, times: dict[str, float]) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import NamedTuple, get_args
 
-from annotate.campaign_file import parse_config
 from annotate.kinds.correspondence.aggregation import Answers, Method, aggregate
 from annotate.kinds.correspondence.answers import Words, parse
+from annotate.kinds.correspondence.rules import rules_of
+from annotate.kinds.reading import parse_config
 from annotate.language.tokens import tokens
 from benchmarks.harness import Line, Report, main
 from simulation.checks.links import LEAST_RIGHT
@@ -57,7 +58,7 @@ def measure(options: argparse.Namespace) -> Report:
 def _add(report: Report, workers: int, method: Method, shares: list[Shares]) -> None:
     least = Shares(min(each.right for each in shares), min(each.found for each in shares))
     mean = Shares(fmean(each.right for each in shares), fmean(each.found for each in shares))
-    is_demo = (workers, method) == (DEMONSTRATION.wanted, DEMONSTRATION.correspondence.aggregation)
+    is_demo = (workers, method) == (DEMONSTRATION.wanted, rules_of(DEMONSTRATION).aggregation)
     report.lines.append(
         Line(
             f"{workers} workers, {method}",

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotate.campaign_file import parse_config
+from annotate.kinds.reading import parse_config
 from annotate.models import Release
 from annotate.services.campaigns import create_campaign
 from hits.local.processes import Installation, make_workers, random_password, sites_running

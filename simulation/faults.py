@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Collection, Sequence
 
+from annotate.errors import DomainError
 from annotate.kinds.correspondence.answers import as_value, box_value
+from annotate.kinds.correspondence.rules import rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.models import Campaign, Response
 from simulation.workers.hands import class_names
@@ -18,7 +20,9 @@ Judge = Callable[[Response], str]
 
 
 def judge_of(campaign: Campaign) -> Judge:
-    """Somebody who can judge answers of the campaign's kind."""
+    """Somebody who can judge answers of the campaign's kind; raises DomainError."""
+    if campaign.kind not in JUDGES:
+        raise DomainError(f"Nothing is simulated for tasks of the kind {campaign.kind}.")
     return JUDGES[campaign.kind](campaign)
 
 
@@ -75,7 +79,7 @@ class _LinkJudge:
 
     def __init__(self, campaign: Campaign) -> None:
         self.known = class_names(campaign)
-        self.parts = campaign.config.correspondence.parts
+        self.parts = rules_of(campaign.config).parts
 
     def __call__(self, response: Response) -> str:
         image, caption = response.task.image_id, response.task.subject

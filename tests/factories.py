@@ -7,7 +7,8 @@ from decimal import Decimal
 import factory
 from django.contrib.auth import get_user_model
 
-from annotate.campaign_file import CampaignConfig, parse_config
+from annotate.campaign_file import CampaignConfig
+from annotate.kinds.reading import parse_config
 from annotate.models import (
     Box,
     Campaign,

@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotate.campaign_file import CampaignFileError
 from annotate.errors import DomainError, one_line
+from annotate.kinds.reading import CampaignFileError
 from annotate.models import Campaign, Release
 
 Named = TypeVar("Named", Campaign, Release)

@@ -5,13 +5,14 @@ from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
 from annotate.models.releases import (
     Release,
+    ReleasedAnswer,
     ReleasedCaption,
-    ReleasedCorrespondence,
     ReleasedFile,
     ReleasedImage,
     Role,
 )
 from annotate.models.responses import (
+    Answer,
     Behaviour,
     Caption,
     Claim,
@@ -25,6 +26,7 @@ from annotate.models.selections import SelectedImage, Selection
 from annotate.models.tokens import ApiToken
 
 __all__ = [
+    "Answer",
     "ApiToken",
     "Behaviour",
     "Box",
@@ -42,8 +44,8 @@ __all__ = [
     "ObjectClass",
     "RelationKind",
     "Release",
+    "ReleasedAnswer",
     "ReleasedCaption",
-    "ReleasedCorrespondence",
     "ReleasedFile",
     "ReleasedImage",
     "Response",

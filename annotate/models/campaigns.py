@@ -114,6 +114,8 @@ class Task(models.Model):
     # misses answers.
     places_left = models.SmallIntegerField()
     shows_keywords = models.BooleanField(default=True)
+    # What a kind of task needs besides the image and the subject, for that kind to read.
+    payload = models.JSONField(null=True, blank=True)
 
     objects = TaskQuerySet.as_manager()
 

@@ -94,23 +94,21 @@ class ReleasedFile(models.Model):
         return f"{self.release} {self.name}"
 
 
-class ReleasedCorrespondence(models.Model):
-    """Who answered a caption of a release, under a number of this release only."""
+class ReleasedAnswer(models.Model):
+    """Who answered a task of a release, under a number of this release only. For kinds of task
+    whose answers are in `ReleasedImage.record` and in files."""
 
-    image = models.ForeignKey(ReleasedImage, models.CASCADE, related_name="correspondences")
-    response = models.ForeignKey(Response, models.PROTECT, related_name="released_correspondences")
+    image = models.ForeignKey(ReleasedImage, models.CASCADE, related_name="answers")
+    response = models.ForeignKey(Response, models.PROTECT, related_name="released_answers")
     worker_number = models.PositiveIntegerField()
 
     class Meta:
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["image", "worker_number"],
-                name="released_correspondence_by_different_workers",
+                fields=["image", "worker_number"], name="released_answer_by_different_workers"
             ),
-            models.UniqueConstraint(
-                fields=["image", "response"], name="released_correspondence_once"
-            ),
+            models.UniqueConstraint(fields=["image", "response"], name="released_answer_once"),
         ]
 
     def __str__(self) -> str:

@@ -58,7 +58,8 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 
 class Response(models.Model):
     """One worker's answer to one task, as the marketplace reported it or a file of captions
-    collected elsewhere has it. Its content is a Caption (or another kind's row)."""
+    collected elsewhere has it. Its answer is a Caption, a Correspondence or,
+    for other kinds of task, an Answer."""
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="responses")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="responses")
@@ -117,6 +118,18 @@ class Correspondence(models.Model):
 
     def __str__(self) -> str:
         return f"{self.response}: {len(self.words)} words"
+
+
+class Answer(models.Model):
+    """The answer to a task of a kind that has no table of its own."""
+
+    response = models.OneToOneField(
+        Response, models.CASCADE, primary_key=True, related_name="answer"
+    )
+    content = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"answer of {self.response}"
 
 
 class Device(models.TextChoices):

@@ -15,7 +15,7 @@ from django.views.static import serve
 from annotate.images import copies as image_copies
 from annotate.images.files import BrokenImage
 from annotate.kinds import KINDS
-from annotate.models import Image, Release, Role
+from annotate.models import Image, Release
 from annotate.pages.paging import page_of
 
 logger = logging.getLogger(__name__)
@@ -41,8 +41,7 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
         "kind": kind,
         "files": list(kind.files),
         "image_count": found.images.count(),
-        "page": page_of(images.prefetch_related(*kind.released_content), request, per_page=10),
-        "baseline": Role.BASELINE,
+        "page": page_of(images.prefetch_related(*kind.released_relations), request, per_page=10),
     }
     return render(request, "annotate/release.html", context)
 
@@ -53,7 +52,11 @@ def release_file(_request: HttpRequest, name: str, file: str) -> StreamingHttpRe
     return stream_release_file(name, file)
 
 
-CONTENT_TYPES = {".json": "application/json", ".txt": "text/plain; charset=utf-8"}
+CONTENT_TYPES = {
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+}
 
 
 def stream_release_file(name: str, file: str) -> StreamingHttpResponse:

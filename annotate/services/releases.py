@@ -42,8 +42,8 @@ def missing(campaign: Campaign) -> list[str]:
     tasks = counted.values_list(*columns)
     kind = KINDS[campaign.kind]
     lines = [
-        f"{f'caption {number} of ' if subject else ''}image {key} has {has} of {wanted} "
-        f"{kind.answers_name}"
+        f"{f'{kind.subject_name} {number} of ' if subject else ''}image {key} "
+        f"has {has} of {wanted} {kind.answers_name}"
         for number, key, subject, has, wanted in tasks[:20]
     ]
     if len(lines) == 20 and (more := tasks.count() - 20):
@@ -130,8 +130,8 @@ def _check_count(release: Release) -> None:
 def _responses_by_task(campaign: Campaign) -> dict[int, list[Candidate]]:
     by_task: dict[int, list[Candidate]] = defaultdict(list)
     rows = Response.objects.of(campaign).counting().order_by("pk")
-    content = KINDS[campaign.kind].content_column
-    for task_id, *columns in rows.values_list("task_id", "pk", "worker_id", content).iterator():
+    kind = KINDS[campaign.kind]
+    for task_id, *columns in kind.with_answers(rows, "task_id", "pk", "worker_id").iterator():
         by_task[task_id].append(Candidate(*columns))
     return by_task
 

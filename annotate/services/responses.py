@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from annotate.kinds import KINDS
-from annotate.models import Behaviour, Caption, Response, ResponseStatus, Task, Worker
+from annotate.kinds import KINDS, TaskKind
+from annotate.models import Behaviour, Response, ResponseStatus, Task, Worker
 from annotate.services.places import batches, lock_tasks, move_answers
 
 
@@ -71,16 +71,13 @@ def _keep_content(responses: Sequence[Response], answers: Sequence[Answered]) ->
 
 
 @transaction.atomic
-def add_collected(*, responses: Sequence[Response], texts: Sequence[str]) -> None:
-    """Store captions that were collected elsewhere: unsaved responses, and the text of each.
+def add_collected(*, kind: TaskKind, answers: Sequence[tuple[Response, Any]]) -> None:
+    """Store answers that were collected elsewhere: unsaved responses, each with its answer.
 
     A task may get more responses than it wants.
     """
-    Response.objects.bulk_create(responses)
-    Caption.objects.bulk_create(
-        Caption(response=response, text=text)
-        for response, text in zip(responses, texts, strict=True)
-    )
+    responses = Response.objects.bulk_create(response for response, _ in answers)
+    kind.store(answers)
     move_answers(Counter({task: -n for task, n in Counter(r.task_id for r in responses).items()}))
 
 

@@ -6,10 +6,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
 from django.utils.timesince import timeuntil
 
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign, Response
+from annotate.models import Campaign, ReleasedImage, Response
 
 register = template.Library()
 
@@ -41,14 +43,30 @@ def task_kind(campaign: Campaign) -> TaskKind:
 
 
 @register.filter
+def kind_rules(campaign: Campaign) -> Any:
+    """The section of the campaign file that belongs to the kind of task."""
+    return KINDS[campaign.kind].rules(campaign.config)
+
+
+@register.filter
 def in_words(response: Response | None, kind: TaskKind) -> str:
-    """What the worker wrote, or where nothing is written the caption that the task is about; an
-    empty string for no response."""
-    if response is None:
-        return ""
-    if kind.is_text or response.task.subject is None:
-        return kind.text(response)
-    return response.task.subject.text
+    """A line that says what was answered; an empty string for no response."""
+    return "" if response is None else kind.summary(response)
+
+
+@register.simple_tag
+def show_answer(kind: TaskKind, response: Response) -> SafeString:
+    """One response, by the template of its kind."""
+    context = {"response": response, **kind.answer_context(response)}
+    return render_to_string(kind.templates.answer, context)
+
+
+@register.simple_tag
+def show_released(kind: TaskKind, image: ReleasedImage) -> SafeString:
+    """One item of a release, by the template of its kind."""
+    return render_to_string(
+        kind.templates.released, {"image": image, **kind.released_context(image)}
+    )
 
 
 @register.filter

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db.models import Exists, OuterRef
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.decorators import action
@@ -14,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from annotate.kinds import KINDS
 from annotate.models import Campaign, ResponseStatus, Task
 from annotate.models import Response as Answer
 from annotate.services.campaigns import progress
@@ -140,12 +142,9 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
         source="task.number", read_only=True, help_text="place in the campaign's selection or set"
     )
     worker = serializers.CharField(source="worker.pseudonym", read_only=True)
-    caption = serializers.CharField(source="caption.text", read_only=True, default=None)
-    words = serializers.JSONField(
-        source="correspondence.words",
-        read_only=True,
-        default=None,
-        help_text="by the word's number from 0: the keys of its boxes, or its kind",
+    answer = serializers.SerializerMethodField(
+        help_text="as the campaign's kind of task has it: the text of a caption; for word–box "
+        "links, by the word's number from 0, the keys of its boxes or its kind"
     )
     verdict = serializers.CharField(source="spot_check.verdict", read_only=True, default="")
     reason = serializers.CharField(source="spot_check.reason", read_only=True, default="")
@@ -158,13 +157,16 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
             "number",
             "worker",
             "status",
-            "caption",
-            "words",
+            "answer",
             "submitted_at",
             "seconds",
             "verdict",
             "reason",
         ]
+
+    @extend_schema_field(OpenApiTypes.ANY)
+    def get_answer(self, response: Answer) -> Any:
+        return self.context["kind"].answer(response)
 
 
 class ByKey(CursorPagination):
@@ -201,9 +203,11 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     def responses(self, request: Request, **_: str) -> Response:
         """The campaign's responses in the order in which they came in."""
         # In this form the database reads responses by their key and stops at the page's end.
-        task = Task.objects.filter(pk=OuterRef("task"), campaign=self.get_object())
+        campaign: Campaign = self.get_object()
+        kind = KINDS[campaign.kind]
+        task = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)
         rows = Answer.objects.filter(Exists(task)).select_related(
-            "task__image", "worker", "caption", "correspondence", "spot_check"
+            "task__image", "worker", "spot_check", *kind.answer_relations
         )
         wanted = request.query_params.get("status")
         if wanted is not None:
@@ -213,7 +217,9 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
                 )
             rows = rows.filter(status=wanted)
         page = self.paginate_queryset(rows)
-        return self.get_paginated_response(ResponseSerializer(page, many=True).data)
+        return self.get_paginated_response(
+            ResponseSerializer(page, many=True, context={"kind": kind}).data
+        )
 
 
 def _one_of(values: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from annotate.campaign_file import CampaignFileError, parse_config
+from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.reading.files import MalformedFile, decoded
 from annotate.reading.toml_files import parse_toml
 

@@ -96,7 +96,7 @@ def _rows(campaign: Campaign) -> QuerySet[HeldPayment]:
 
 
 def _shown(campaign: Campaign, rows: Any) -> list[Shown]:
-    content = KINDS[campaign.kind].content
+    content = KINDS[campaign.kind].answer_relations
     responses = Response.objects.filter(assignment__in=[held.assignment_id for held in rows])
     by_assignment: dict[int, list[Response]] = {}
     for response in responses.select_related("task__image", *content).order_by("pk"):

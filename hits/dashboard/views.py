@@ -221,7 +221,7 @@ def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Ask for the rejection of a discarded response's assignment, with a reason."""
     found = get_object_or_404(Campaign, slug=slug)
     responses = Response.objects.of(found).select_related(
-        "worker", "task__image", *KINDS[found.kind].content
+        "worker", "task__image", *KINDS[found.kind].answer_relations
     )
     response = get_object_or_404(responses, pk=pk)
     form = RejectionForm(posted(request))

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from annotate.datasets.collected import Collected, Columns, Fault, image_names, read_collected
 from annotate.errors import DomainError
+from annotate.kinds import KINDS
 from annotate.language.text import normalise
 from annotate.models import Behaviour, Campaign, Image, Response, Worker
 from annotate.reading.faults import Faults
@@ -59,7 +60,7 @@ def import_collected(
     anything of it is stored. Whatever stops the import later, the risk model and the campaign's
     policy take account of what was stored.
     """
-    if campaign.kind != "caption":
+    if not KINDS[campaign.kind].takes_text:
         raise DomainError(f"{campaign} collects no captions, its kind is {campaign.kind}.")
     read = partial(read_collected, path, columns=columns, at=at, name=name)
     for _ in read():
@@ -94,6 +95,7 @@ class _Importer:
     ) -> None:
         self.campaign, self.at, self.intake = campaign, at, intake
         self.with_rejected = with_rejected
+        self.kind = KINDS[campaign.kind]
         self.tasks = _tasks_by_name(campaign)
 
     def take(self, batch: Sequence[Collected | Fault]) -> None:
@@ -170,8 +172,8 @@ class _Importer:
             task__in={found.task for found in placed}, worker__in=workers.values()
         )
         texts = {
-            (task, worker): text
-            for task, worker, text in rows.values_list("task", "worker", "caption__text")
+            (task, worker): self.kind.text(answer)
+            for task, worker, answer in self.kind.with_answers(rows, "task", "worker")
         }
         for found in placed:
             key = found.task, workers[found.entry.worker]
@@ -194,7 +196,8 @@ class _Importer:
             )
             for found in new
         ]
-        add_collected(responses=responses, texts=[found.text for found in new])
+        answers = [self.kind.from_text(found.text) for found in new]
+        add_collected(kind=self.kind, answers=list(zip(responses, answers, strict=True)))
         Behaviour.objects.bulk_create(
             Behaviour(response=response, pastes=int(found.entry.pasted))
             for response, found in zip(responses, new, strict=True)

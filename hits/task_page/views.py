@@ -191,7 +191,7 @@ def _item(
         **kind.context(task, campaign.config, fields or {}),
         "number": number,
         "behaviour_field": behaviour_field(task.number),
-        "template": kind.template_name,
+        "template": kind.templates.task,
         "problems": problems or [],
     }
 
@@ -203,7 +203,7 @@ def _common(campaign: Campaign) -> dict[str, Any]:
         "kind": kind,
         "config": campaign.config,
         "endpoint": endpoint_of(campaign.endpoint),
-        "instructions_template": kind.instructions_template_name,
+        "instructions_template": kind.templates.instructions,
         "scripts": kind.scripts,
         "styles": kind.styles,
     }

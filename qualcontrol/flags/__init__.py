@@ -50,12 +50,13 @@ def lasting_flags(
 
 
 def image_flags(
-    means: Sequence[float], texts: Sequence[str], config: CampaignConfig
+    means: Sequence[float], texts: Sequence[str | None], config: CampaignConfig
 ) -> list[list[Flag]]:
     """For each answer to one task, the flags that compare it with the others: by its mean
-    similarity to them, and by their texts; `texts` is empty for answers without."""
+    similarity to them, and by their texts; a text is None for an answer without."""
     apart = agreement_flags(means, config)
-    worded = wording_flags(texts, config) if texts else [[] for _ in means]
+    written = iter(wording_flags([text for text in texts if text is not None], config))
+    worded = [[] if text is None else next(written) for text in texts]
     return [[*unlike, *wording] for unlike, wording in zip(apart, worded, strict=True)]
 
 

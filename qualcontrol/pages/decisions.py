@@ -15,7 +15,7 @@ from qualcontrol.models import Act, Decision
 def decisions(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's decision log, the latest line first."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    content = (f"response__{name}" for name in KINDS[campaign.kind].content)
+    content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
     log = told_to_reviewers(campaign.decisions.all()).select_related(
         "actor", "worker", "response__worker", *content
     )

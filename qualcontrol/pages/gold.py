@@ -38,7 +38,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         "hidden": campaign.gold.count() - items.count(),
         "mark_form": mark,
         "seed_form": seed,
-        "may_seed": campaign.kind == "caption",
+        "may_seed": KINDS[campaign.kind].takes_text,
     }
     status = 422 if mark.errors or seed.errors else 200
     return render(request, "qualcontrol/gold.html", context, status=status)
@@ -47,7 +47,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
 def _known_to(user: User, campaign: Campaign) -> QuerySet[Gold]:
     """The gold items that the user made or has judged, the latest first; the others may be before
     them yet."""
-    content = (f"response__{name}" for name in KINDS[campaign.kind].content)
+    content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
     judged = GoldAnswer.objects.filter(gold=OuterRef("pk"), reviewer=user)
     known = campaign.gold.filter(Q(made_by=user) | Exists(judged))
     return (

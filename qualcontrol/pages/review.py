@@ -149,7 +149,7 @@ def _numbered_reasons(kind: TaskKind) -> list[dict[str, Any]]:
 
 def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
     """Each item with what its page says about it."""
-    has_keywords = KINDS[campaign.kind].is_text  # They prime what is written.
+    has_keywords = KINDS[campaign.kind].takes_text  # They prime what is written.
     workers = {item.response.worker_id for item in items}
     standings = {
         standing.worker_id: standing
@@ -185,9 +185,9 @@ def _others(campaign: Campaign, response: Response) -> list[Response]:
     if response.worker_id is None:
         return []
     theirs = Response.objects.of(campaign).filter(worker=response.worker_id).exclude(pk=response.pk)
-    content = KINDS[campaign.kind].content
+    answer = KINDS[campaign.kind].answer_relations
     return list(
-        theirs.select_related("task__image", "spot_check", *content).order_by("-pk")[:OTHERS_SHOWN]
+        theirs.select_related("task__image", "spot_check", *answer).order_by("-pk")[:OTHERS_SHOWN]
     )
 
 

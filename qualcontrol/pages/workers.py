@@ -72,7 +72,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 def _responses(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
     kind = KINDS[campaign.kind]
     theirs = Response.objects.of(campaign).filter(worker=worker)
-    related = ("task__image", "spot_check", "assessment", "gold", *kind.content)
+    related = ("task__image", "spot_check", "assessment", "gold", *kind.answer_relations)
     return theirs.select_related(*related).order_by("-pk")
 
 

@@ -247,7 +247,7 @@ def _states(campaign: Campaign, workers: Sequence[int]) -> dict[int, str]:
 
 def decisions_about(campaign: Campaign, worker: Worker) -> QuerySet[Decision]:
     """The log's lines on the worker or on what they wrote, the latest first."""
-    content = (f"response__{name}" for name in KINDS[campaign.kind].content)
+    content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
     return campaign.decisions.filter(Q(worker=worker) | Q(response__worker=worker)).select_related(
         "actor", "worker", "response__worker", *content
     )

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Task
 from qualcontrol.models import Gold, GoldAnswer, SpotCheck, Verdict
 from qualcontrol.review.judging import follow_verdict, keep_judgement
@@ -65,7 +66,7 @@ def seed_gold(*, task: Task, text: str, reason: str, actor: User, at: datetime) 
     Raises NoGold for a kind of task that has no captions, ReasonMissing.
     """
     campaign: Campaign = task.campaign
-    if campaign.kind != "caption":
+    if not KINDS[campaign.kind].takes_text:
         raise NoGold("Made-up gold items are available for caption campaigns only.")
     return Gold.objects.create(
         campaign=campaign,

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Caption, Response, ResponseStatus, Worker
+from annotate.models import Campaign, Response, ResponseStatus, Worker
 from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Standing, Verdict
 from qualcontrol.review.gold import answer_gold
 from qualcontrol.review.judging import judge
@@ -127,7 +127,7 @@ def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:
         "assessment",
         "spot_check",
         "gold",
-        *KINDS[campaign.kind].content,
+        *KINDS[campaign.kind].answer_relations,
     ).in_bulk(list(causes))
     workers = {response.worker_id for response in responses.values()}
     crowd = crowd_of(campaign, Standing.objects.of(campaign).filter(worker__in=workers))
@@ -174,7 +174,8 @@ def _made_up(gold: Gold) -> Item:
     digest = blake2s(f"gold {gold.pk}".encode(), digest_size=4).hexdigest().upper()
     worker = Worker(pseudonym=f"W-{digest}")
     response = Response(task=gold.task, worker=worker, status=ResponseStatus.SUBMITTED)
-    response.caption = Caption(text=gold.text)
+    kind = KINDS[campaign.kind]
+    kind.row(response, kind.from_text(gold.text))
     check = _check_of(campaign, gold)
     if check.is_random or check.is_first:
         response.spot_check = check

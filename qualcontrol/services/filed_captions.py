@@ -2,18 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
-from itertools import chain, repeat
-from typing import Any
-
-from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response
 from qualcontrol.flags import Neighbour
-from qualcontrol.flags.neighbours import KEY_HOLDS, KEYS, LATEST, Found, most_shared
+from qualcontrol.flags.neighbours import KEY_HOLDS, LATEST, Found, most_shared
 from qualcontrol.models import Assessment, Copying, CopyKey
-from qualcontrol.services.prepared import Rows, prepared
 
 
 class FiledCaptions:
@@ -21,7 +15,7 @@ class FiledCaptions:
 
     def __init__(self, campaign: Campaign) -> None:
         self._campaign = campaign
-        self._reads = _Reads.of(KINDS[campaign.kind].content_column)
+        self._kind = KINDS[campaign.kind]
         self._latest: dict[int, list[Neighbour]] = {}
         self._places: dict[int, int] = {}
 
@@ -39,9 +33,13 @@ class FiledCaptions:
         own = self.own(keys)
         held: Counter[int] = Counter()
         found: Counter[Neighbour] = Counter()
-        for key, response, worker, text in self._reads.filed(own):
+        filed = CopyKey.objects.filter(key__in=own)
+        columns = ("key", "response_id", "response__worker_id")
+        for key, response, worker, answer in self._kind.with_answers(
+            filed, *columns, response="response__"
+        ):
             held[key] += 1
-            found[Neighbour(response, worker, text)] += 1
+            found[Neighbour(response, worker, self._kind.text(answer) or "")] += 1
         return Found(most_shared(found), [key for key in own if held[key] < KEY_HOLDS])
 
     def latest_of(self, worker: int) -> list[Neighbour]:
@@ -76,34 +74,13 @@ class FiledCaptions:
         """The worker's latest answers and how many there are, from one query."""
         if worker in self._latest:
             return
-        rows = self._reads.latest(self._campaign.pk, worker)
+        assessed = Assessment.objects.filter(campaign=self._campaign, worker=worker)
+        latest = assessed.order_by("-position")[:LATEST]
+        rows = list(
+            self._kind.with_answers(latest, "position", "response_id", response="response__")
+        )
         self._places[worker] = rows[0][0] if rows else 0
-        self._latest[worker] = [Neighbour(key, worker, text) for _, key, text in reversed(rows)]
-
-
-class _Reads:
-    """The queries, for a kind of task whose answers stand in this column of a Response."""
-
-    def __init__(self, column: str) -> None:
-        self._text = f"response__{column}"
-        self.latest = prepared(self._latest)
-        self._by_keys = prepared(self._filed)
-
-    @classmethod
-    @cache
-    def of(cls, column: str) -> "_Reads":
-        return cls(column)
-
-    def filed(self, keys: Sequence[int]) -> Rows:
-        """(key, response, worker, text) of the captions under these keys, KEYS at most; a query
-        of one length, so that it is written once."""
-        return self._by_keys(*chain(keys, repeat(keys[-1], KEYS - len(keys))))
-
-    def _latest(self, campaign: int, worker: int) -> QuerySet[Any, Any]:
-        assessed = Assessment.objects.filter(campaign=campaign, worker=worker)
-        latest = assessed.order_by("-position")
-        return latest.values_list("position", "response_id", self._text)[:LATEST]
-
-    def _filed(self, *keys: int) -> QuerySet[Any, Any]:
-        filed = CopyKey.objects.filter(key__in=keys)
-        return filed.values_list("key", "response_id", "response__worker_id", self._text)
+        self._latest[worker] = [
+            Neighbour(key, worker, self._kind.text(answer) or "")
+            for _, key, answer in reversed(rows)
+        ]

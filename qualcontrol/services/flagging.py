@@ -2,13 +2,11 @@
 compare it with its image's other answers made anew when another one arrives."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cache, partial
-from operator import attrgetter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task
@@ -17,7 +15,6 @@ from qualcontrol.flags import Conduct, Flag, Neighbour, codes, image_flags, last
 from qualcontrol.flags.image import CODES as IMAGE_CODES
 from qualcontrol.models import Assessment
 from qualcontrol.services.filed_captions import FiledCaptions
-from qualcontrol.services.prepared import Rows, prepared
 
 
 class Answer(NamedTuple):
@@ -27,9 +24,9 @@ class Answer(NamedTuple):
     task: int
     worker: int
     status: str
-    content: Any
     flags: list[dict[str, Any]]
     codes: str
+    answer: Any
 
 
 @transaction.atomic
@@ -60,6 +57,7 @@ def assess(
 def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
     """The flags that a text would have as the first caption of a new worker; nothing is kept."""
     campaign = task.campaign
+    kind = KINDS[campaign.kind]
     newcomer = Response(pk=0, task=task, worker_id=0, status=ResponseStatus.SUBMITTED)
     lasting = lasting_flags(
         Neighbour(key=0, worker=0, text=text),
@@ -68,7 +66,7 @@ def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
         keywords=partial(_shown_keywords, newcomer),
     )
     others = [a for a in _answers(campaign, [task.pk]) if a.status == ResponseStatus.SUBMITTED]
-    answer = Answer(0, task.pk, 0, ResponseStatus.SUBMITTED, text, [], "")
+    answer = Answer(0, task.pk, 0, ResponseStatus.SUBMITTED, [], "", kind.from_text(text))
     *_, comparing = _comparing(campaign, [*others, answer])
     flags: list[dict[str, Any]] = _columns([*lasting, *comparing])["flags"]
     return flags
@@ -98,11 +96,14 @@ def _add(
 ) -> list[Answer]:
     """Give each response its assessment, with the flags that last."""
     filed = FiledCaptions(campaign)
-    content_of = attrgetter(KINDS[campaign.kind].content_column.replace("__", "."))
+    behaviours = Behaviour.objects.in_bulk([response.pk for response in responses])
     answers = []
     for response in responses:
         place = filed.take_place(response.worker_id)
-        flags = _columns([*_lasting(campaign, response, filed), *known.get(response.pk, ())])
+        answer = KINDS[campaign.kind].answer(response)
+        conduct = _conduct(response, behaviours.get(response.pk))
+        lasting = _lasting(campaign, response, answer, conduct, filed)
+        flags = _columns([*lasting, *known.get(response.pk, ())])
         Assessment.objects.create(
             response_id=response.pk,
             campaign=campaign,
@@ -116,41 +117,46 @@ def _add(
                 response.task_id,
                 response.worker_id,
                 response.status,
-                content_of(response),
                 **flags,
+                answer=answer,
             )
         )
     return answers
 
 
-def _lasting(campaign: Campaign, response: Response, filed: FiledCaptions) -> list[Flag]:
-    conduct = _conduct(response)
-    answer = Neighbour(
+def _lasting(
+    campaign: Campaign, response: Response, answer: Any, conduct: Conduct, filed: FiledCaptions
+) -> list[Flag]:
+    kind = KINDS[campaign.kind]
+    written = Neighbour(
         key=response.pk,
         worker=response.worker_id,
-        text=KINDS[campaign.kind].text(response),
+        text=kind.text(answer) or "",
         at=response.submitted_at,
         device=conduct.device,
     )
-    return lasting_flags(
-        answer,
+    flags = lasting_flags(
+        written,
         campaign.config,
         filed,
         conduct=conduct,
         keywords=partial(_shown_keywords, response),
     )
+    return [*flags, *(Flag(*sign) for sign in kind.signs(answer, campaign.config))]
 
 
-def _conduct(response: Response) -> Conduct:
+def _conduct(response: Response, behaviour: Behaviour | None) -> Conduct:
     """How the answer came about, as far as it is known."""
-    return Conduct(response.seconds, *(row for rows in _behaviour(response.pk) for row in rows))
-
-
-@prepared
-def _behaviour(response: int) -> QuerySet[Any, Any]:
-    counted = Behaviour.objects.filter(response=response)
-    return counted.values_list(
-        "keystrokes", "pastes", "pasted_characters", "seconds_writing", "times_left", "device"
+    if behaviour is None:
+        return Conduct(response.seconds)
+    return Conduct(
+        response.seconds,
+        behaviour.keystrokes,
+        behaviour.pastes,
+        behaviour.pasted_characters,
+        behaviour.seconds_writing,
+        behaviour.times_left,
+        behaviour.device,
     )
 
 
@@ -164,31 +170,13 @@ def _columns(flags: Iterable[Flag]) -> dict[str, Any]:
     return {"flags": [flag.as_json() for flag in flags], "codes": " ".join(codes(flags))}
 
 
-def _answers(campaign: Campaign, tasks: Iterable[int]) -> list[Answer]:
+def _answers(campaign: Campaign, tasks: Collection[int]) -> list[Answer]:
     """The assessed answers to the tasks, in the order of their keys, in which everybody changes
     their assessments."""
-    read = _reader(KINDS[campaign.kind].content_column)
-    answers = [Answer(*row) for task in sorted(tasks) for row in read(task)]
-    return sorted(answers, key=attrgetter("pk"))
-
-
-@cache
-def _reader(column: str) -> Callable[..., Rows]:
-    """The query for the answers to a task, of a kind whose answers stand in this column."""
-
-    @prepared
-    def read(task: int) -> QuerySet[Any, Any]:
-        return Assessment.objects.filter(response__task=task).values_list(
-            "pk",
-            "response__task_id",
-            "worker_id",
-            "response__status",
-            f"response__{column}",
-            "flags",
-            "codes",
-        )
-
-    return read
+    assessed = Assessment.objects.filter(response__task__in=tasks).order_by("pk")
+    columns = ("pk", "response__task_id", "worker_id", "response__status", "flags", "codes")
+    rows = KINDS[campaign.kind].with_answers(assessed, *columns, response="response__")
+    return [Answer(*row) for row in rows]
 
 
 def _compare(campaign: Campaign, answers: Iterable[Answer]) -> set[int]:
@@ -214,9 +202,9 @@ def _compare(campaign: Campaign, answers: Iterable[Answer]) -> set[int]:
 def _comparing(campaign: Campaign, answers: Sequence[Answer]) -> list[list[Flag]]:
     """The flags that compare the answers to one task, for each of them."""
     kind = KINDS[campaign.kind]
-    agreements = kind.agreements({answer.pk: answer.content for answer in answers})
+    agreements = kind.agreements({answer.pk: answer.answer for answer in answers})
     means = [agreements.get(answer.pk, 0.0) for answer in answers]
-    texts = [answer.content for answer in answers] if kind.is_text else []
+    texts = [kind.text(answer.answer) for answer in answers]
     return image_flags(means, texts, campaign.config)
 
 

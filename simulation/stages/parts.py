@@ -7,9 +7,9 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotate.campaign_file import read_config
 from annotate.kinds.caption.export import write_captions
 from annotate.kinds.correspondence.export import write_correspondences
+from annotate.kinds.reading import read_config
 from annotate.models import Campaign, Release
 from annotate.services.campaigns import create_campaign
 

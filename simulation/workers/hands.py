@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from annotate.errors import DomainError
 from annotate.models import Campaign, ObjectClass
 from simulation.workers.captioning import Captioner
 from simulation.workers.linking import Linker
@@ -39,9 +40,11 @@ class Crew(NamedTuple):
 
 
 def hands_for(campaign: Campaign, crew: Crew) -> list[Hand]:
-    """Hands for the campaign's kind of task."""
+    """Hands for the campaign's kind of task; raises DomainError."""
     rng = random.Random(f"{crew.seed}/crew")
     careless = set(rng.sample(range(crew.size), min(crew.careless, crew.size)))
+    if campaign.kind not in HANDS:
+        raise DomainError(f"Nothing is simulated for tasks of the kind {campaign.kind}.")
     return HANDS[campaign.kind](campaign, crew, rng, careless)
 
 

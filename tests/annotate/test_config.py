@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotate.campaign_file import CampaignFileError, parse_config, read_config
+from annotate.kinds.reading import CampaignFileError, parse_config, read_config
 from annotate.reading.files import MalformedFile
 
 LEAST = {"name": "pilot", "selection": "val", "budget": "10.00"}

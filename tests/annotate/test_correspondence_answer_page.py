@@ -2,10 +2,10 @@
 
 import pytest
 from bs4 import BeautifulSoup
-from django.template.loader import render_to_string
 
 from annotate.kinds import KINDS
 from annotate.models import Box
+from annotate.templatetags.campaigns import show_answer
 from tests.factories import LinkResponseFactory, LinkTaskFactory
 
 pytestmark = pytest.mark.django_db
@@ -22,8 +22,7 @@ def shown(words, boxes=("Car", "Dog", "Man")):
         for word, said in words.items()
     }
     response = LinkResponseFactory(task=task, words=answer)
-    template = KINDS["correspondence"].answer_template_name
-    return BeautifulSoup(render_to_string(template, {"response": response}), "html.parser")
+    return BeautifulSoup(show_answer(KINDS["correspondence"], response), "html.parser")
 
 
 def test_linked_words_stand_in_brackets_with_their_boxes_numbers():
@@ -63,7 +62,7 @@ def test_a_boxs_number_stands_in_the_middle_of_its_upper_edge():
 def test_a_link_to_a_box_that_is_not_shown_is_left_out():
     response = LinkResponseFactory(words={"1": [0], "4": "scene"})
 
-    page = render_to_string("annotate/answers/correspondence.html", {"response": response})
+    page = show_answer(KINDS["correspondence"], response)
 
     assert "A man feeds a <mark>dog</mark>" in page
 
@@ -73,6 +72,6 @@ def test_a_box_of_several_things_is_marked_as_a_group():
     Box.objects.update(is_group=True)
     response = LinkResponseFactory(task=task)
 
-    page = render_to_string("annotate/answers/correspondence.html", {"response": response})
+    page = show_answer(KINDS["correspondence"], response)
 
     assert "Man (group)" in page

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotate.campaign_file import parse_config
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
+from annotate.kinds.reading import parse_config
 from annotate.models import Box, Campaign, CaptionSet, ClassRelation, RelationKind, Task
 from annotate.services.campaigns import create_campaign
 from annotate.services.claims import claim_tasks

@@ -12,7 +12,7 @@ from annotate.content_selection.files import read_boxes, read_gold
 from annotate.errors import DomainError
 from annotate.kinds.caption.export import write_captions
 from annotate.kinds.correspondence.export import write_correspondences
-from annotate.models import Box, ReleasedCorrespondence
+from annotate.models import Box, ReleasedAnswer
 from annotate.services.releases import ReleaseRefused, freeze
 from annotate.services.responses import discard
 from tests.factories import (
@@ -117,7 +117,7 @@ def test_every_caption_has_as_many_answers_as_wanted_by_different_workers():
     made = release(linked_campaign(tasks=3))
 
     for image in made.images.all():
-        answers = image.correspondences.select_related("response")
+        answers = image.answers.select_related("response")
         assert len({answer.response.worker_id for answer in answers}) == 3
         assert len({answer.worker_number for answer in answers}) == 3
 
@@ -155,13 +155,13 @@ def test_a_box_that_is_shown_no_more_is_in_no_answer_of_a_release():
 @pytest.mark.parametrize("repeated", ["worker_number", "response"])
 def test_the_database_keeps_a_caption_to_one_answer_of_a_worker(repeated):
     made = release(linked_campaign())
-    one, other = made.images.get().correspondences.all()[:2]
+    one, other = made.images.get().answers.all()[:2]
     setattr(other, repeated, getattr(one, repeated))
 
     with pytest.raises(IntegrityError), transaction.atomic():
         other.save()
 
-    assert ReleasedCorrespondence.objects.count() == 3
+    assert ReleasedAnswer.objects.count() == 3
 
 
 # Files

@@ -97,7 +97,7 @@ def test_responses_name_workers_by_pseudonym_alone(api):
 
     (found,) = answer.json()["results"]
     assert found["worker"] == response.worker.pseudonym
-    assert found["caption"] == "A dog sleeps on a red sofa at noon."
+    assert found["answer"] == "A dog sleeps on a red sofa at noon."
     assert (found["image"], found["verdict"], found["reason"]) == (
         response.task.image.key,
         "BAD",

@@ -98,7 +98,7 @@ def test_the_page_of_a_correspondence_is_read_from_its_html():
     task = LinkTaskFactory(boxes=["Man", "Dog", "Car"])
     kind, config = KINDS["correspondence"], task.campaign.config
     item = {**kind.context(task, config, {}), "number": 1, "problems": []}
-    html = render_to_string(kind.template_name, {"item": item, "total": 1})
+    html = render_to_string(kind.templates.task, {"item": item, "total": 1})
 
     form = read_form(BeautifulSoup(f'<form action="/t">{html}</form>', "lxml").form)
 

@@ -144,7 +144,7 @@ def test_a_copy_of_the_workers_own_caption_is_told_apart(earlier):
 
 @pytest.mark.parametrize("example", STANDING_EXAMPLES)
 def test_a_copy_of_an_example_that_the_page_shows_is_found(example):
-    page = get_template(KINDS["caption"].instructions_template_name).template.source
+    page = get_template(KINDS["caption"].templates.instructions).template.source
 
     assert example in page
     assert found(example.rstrip(".").lower()) == ("copies_example",)

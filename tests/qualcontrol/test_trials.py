@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from annotate.campaign_file import CampaignFileError, parse_config
+from annotate.kinds.reading import CampaignFileError, parse_config
 from qualcontrol import services
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
 from qualcontrol.queries.quality_report import figures_of

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.records import class_names, create_in_chunks, image_record
@@ -14,6 +14,7 @@ from annotate.kinds.base import (
     CampaignNotPossible,
     Candidate,
     Drawn,
+    TaskKind,
 )
 from annotate.kinds.caption.export import CAPTION_FILES
 from annotate.language.consensus import mean_similarities
@@ -32,33 +33,31 @@ from annotate.models import (
 from annotate.queries.keywords import keywords
 
 
-class CaptionKind:
+class CaptionKind(TaskKind):
     name = "caption"
     subject_name = "image"
     answer_name = "caption"
     answers_name = "captions"
-    faults: dict[str, str] = {
+    # nocaps: Agrawal et al. 2019, section 3.1; COCO: Chen et al. 2015, section 3 (no priming, 5 or
+    # 40 references and one more for comparison).
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "nocaps": {"references": 10, "baselines": 1, "priming": {"share": 1.0}},
+        "coco-c5": {"references": 5, "baselines": 1, "priming": {"share": 0.0}},
+        "coco-c40": {"references": 40, "baselines": 1, "priming": {"share": 0.0}},
+    }
+    answer_relations = ("caption",)
+    answer_field = "caption__text"
+    takes_text = True
+    faults: ClassVar[Mapping[str, str]] = {
         "keyword-list": "a list of keywords, not a sentence",
         "wrong-image": "describes another image",
         "vague": "too vague: would fit many images",
         "not-english": "not in English",
         "copy": "the same as other captions",
     }
-    template_name = "hits/kinds/caption.html"
-    instructions_template_name = "hits/kinds/caption_instructions.html"
-    scripts: tuple[str, ...] = ()
-    styles: tuple[str, ...] = ()
-    facts_template_name = "hits/kinds/caption_facts.html"
-    answer_template_name = "annotate/answers/caption.html"
-    answer_shows_image = False
-    content: tuple[str, ...] = ("caption",)
-    content_column = "caption__text"
-    is_text = True
-    export_command = "export_captions"
-    released_files_template_name = "annotate/released/caption_files.html"
-    released_template_name = "annotate/released/caption.html"
-    released_content: tuple[str, ...] = ("captions",)
     files = CAPTION_FILES
+    export_command = "export_captions"
+    released_relations = ("captions",)
 
     def material(self, config: CampaignConfig, _at: datetime) -> dict[str, Any]:
         if config.selection is None:
@@ -123,23 +122,24 @@ class CaptionKind:
             raise AnswerMissing(f"The answer contains no caption for image {task.number}.")
         return text
 
-    def store(self, answers: Sequence[tuple[Response, str]]) -> None:
-        Caption.objects.bulk_create(
-            Caption(response=response, text=answer) for response, answer in answers
-        )
-
     def fields_of(self, task: Task, answer: str) -> dict[str, str]:
         return {self._field(task): answer}
 
-    def text(self, response: Response) -> str:
-        return response.caption.text
+    def row(self, response: Response, answer: str) -> Caption:
+        return Caption(response=response, text=answer)
 
-    def told(self, response: Response) -> dict[str, Any]:
-        return {"caption": response.caption.text}
+    def from_text(self, text: str) -> str:
+        return text
 
-    def agreements(self, contents: Mapping[int, Any]) -> dict[int, float]:
+    def text(self, answer: str) -> str:
+        return answer
+
+    def agreements(self, answers: Mapping[int, str]) -> dict[int, float]:
         """Each caption's mean similarity to the others."""
-        return dict(zip(contents, mean_similarities([*contents.values()]), strict=True))
+        return dict(zip(answers, mean_similarities([*answers.values()]), strict=True))
+
+    def judge_payload(self, response: Response) -> dict[str, Any]:
+        return {"caption": self.answer(response)}
 
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
         """The first caption drawn is the human baseline, the others are references in the order
@@ -164,12 +164,15 @@ class CaptionKind:
                 response_id=response.pk,
                 worker_number=numbers[response.worker_id],
                 role=role,
-                text=response.content,
+                text=response.answer,
             )
             for image, (_, responses) in zip(images, drawn, strict=True)
             for response, role in _roles(responses, baselines)
         )
         create_in_chunks(ReleasedCaption, rows)
+
+    def released_context(self, _image: ReleasedImage) -> dict[str, Any]:
+        return {"baseline": Role.BASELINE}
 
     def _field(self, task: Task) -> str:
         return f"caption-{task.number}"

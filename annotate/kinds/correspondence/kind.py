@@ -4,12 +4,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
-from annotate.campaign_file import CampaignConfig, Correspondences
+from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
 from annotate.images.copies import display_url
-from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, Drawn
+from annotate.kinds.base import (
+    AnswerMissing,
+    AnswerRefused,
+    CampaignNotPossible,
+    Drawn,
+    TaskKind,
+)
 from annotate.kinds.correspondence.agreement import mean_overlaps
 from annotate.kinds.correspondence.answers import (
     KIND_LABELS,
@@ -20,10 +27,12 @@ from annotate.kinds.correspondence.answers import (
     parse,
 )
 from annotate.kinds.correspondence.boxes import NumberedBox
-from annotate.kinds.correspondence.export import CORRESPONDENCE_FILES
+from annotate.kinds.correspondence.display import linked_caption, released_picture
+from annotate.kinds.correspondence.export import CORRESPONDENCE_FILES, write_correspondences
 from annotate.kinds.correspondence.nouns import suggested
-from annotate.kinds.correspondence.payload import told
+from annotate.kinds.correspondence.payload import judge_payload
 from annotate.kinds.correspondence.release import freeze
+from annotate.kinds.correspondence.rules import Correspondences, rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.language.text import Problem
 from annotate.language.tokens import Token, pieces, tokens
@@ -34,39 +43,47 @@ from annotate.models import (
     Correspondence,
     GivenCaption,
     Release,
+    ReleasedImage,
     Response,
     Task,
 )
 from annotate.services.caption_sets import set_named, set_of_release
 
 
-class CorrespondenceKind:
+class CorrespondenceKind(TaskKind):
     name = "correspondence"
     subject_name = "caption"
     answer_name = "response"
     answers_name = "responses"
-    faults: dict[str, str] = {
+    section = Correspondences
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "responses": 3,
+        "hit": {
+            "title": "Link the words of a sentence to boxes in a photograph",
+            "description": "Look at a photograph with labelled boxes and read a sentence about it. "
+            "Link each word that names a thing to the box around that thing.",
+            "keywords": "image, photograph, boxes, words, linking, annotation",
+        },
+    }
+    # ImageCLEF 2015: the words of a description linked to boxes (Wang and Gaizauskas 2015,
+    # section 3).
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "imageclef": {"kind": "correspondence", "responses": 3}
+    }
+    scripts = ("hits/correspondence.js",)
+    styles = ("hits/correspondence.css",)
+    answer_relations = ("correspondence", "task__subject")
+    answer_field = "correspondence__words"
+    answer_shows_image = True
+    faults: ClassVar[Mapping[str, str]] = {
         "wrong-box": "a word is linked to the wrong box",
         "box-left-out": "a word lacks some of its boxes",
         "has-box": "a word that has a box is marked as having none",
         "names-nothing": "words that name nothing are linked",
         "not-looked-at": "linked without looking: nothing fits",
     }
-    template_name = "hits/kinds/correspondence.html"
-    instructions_template_name = "hits/kinds/correspondence_instructions.html"
-    scripts: tuple[str, ...] = ("hits/correspondence.js",)
-    styles: tuple[str, ...] = ("hits/correspondence.css",)
-    facts_template_name = "hits/kinds/correspondence_facts.html"
-    answer_template_name = "annotate/answers/correspondence.html"
-    answer_shows_image = True
-    content: tuple[str, ...] = ("correspondence", "task__subject")
-    content_column = "correspondence__words"
-    is_text = False
-    export_command = "export_correspondences"
-    released_files_template_name = "annotate/released/correspondence_files.html"
-    released_template_name = "annotate/released/correspondence.html"
-    released_content: tuple[str, ...] = ()
     files = CORRESPONDENCE_FILES
+    export_command = "export_correspondences"
 
     def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
         try:
@@ -86,9 +103,9 @@ class CorrespondenceKind:
         """A task for each caption of the set that has a word, whose image has a box to show."""
         config = campaign.config
         assert campaign.caption_set is not None, "see material"
-        captions = list(_chosen(campaign.caption_set, config.correspondence))
+        captions = list(_chosen(campaign.caption_set, rules_of(config)))
         images = {caption.image_id for caption in captions}
-        boxes = numbered_boxes(images, parts=config.correspondence.parts)
+        boxes = numbered_boxes(images, parts=rules_of(config).parts)
         for caption in captions:
             if boxes[caption.image_id] and tokens(caption.text):
                 yield Task(
@@ -166,28 +183,35 @@ class CorrespondenceKind:
             raise AnswerMissing(f"The answer contains no word of caption {task.number}.")
         return found
 
-    def store(self, answers: Sequence[tuple[Response, Words]]) -> None:
-        Correspondence.objects.bulk_create(
-            Correspondence(response=response, words=answer) for response, answer in answers
-        )
-
     def fields_of(self, task: Task, answer: Words) -> dict[str, str]:
         """Only what was answered, in one field for each word: the marketplace's answers are
         short."""
         return {_fields(task, int(number))[0]: as_value(said) for number, said in answer.items()}
 
-    def text(self, _response: Response) -> str:
-        return ""
+    def row(self, response: Response, answer: Words) -> Correspondence:
+        return Correspondence(response=response, words=answer)
 
-    def told(self, response: Response) -> dict[str, Any]:
-        return told(response)
-
-    def agreements(self, contents: Mapping[int, Any]) -> dict[int, float]:
+    def agreements(self, answers: Mapping[int, Words]) -> dict[int, float]:
         """Each answer's mean overlap with the others."""
-        return mean_overlaps(dict(contents))
+        return mean_overlaps(dict(answers))
+
+    def answer_context(self, response: Response) -> dict[str, Any]:
+        return {"shown": linked_caption(response)}
+
+    def judge_payload(self, response: Response) -> dict[str, Any]:
+        return judge_payload(response)
+
+    def judge_line(self, response: Response) -> str:
+        return str(judge_payload(response)["answer"]["brackets"])
 
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
         freeze(release, drawn, numbers)
+
+    def released_context(self, image: ReleasedImage) -> dict[str, Any]:
+        return {"shown": released_picture(image)}
+
+    def write(self, release: Release, out_dir: Path) -> list[Path]:
+        return write_correspondences(release, out_dir)
 
 
 STRANGE = Problem("strange", "Please choose boxes of this image.")
@@ -216,7 +240,7 @@ def _caption(task: Task) -> str:
 
 
 def _boxes(task: Task, config: CampaignConfig) -> list[NumberedBox]:
-    shown = numbered_boxes([task.image_id], parts=config.correspondence.parts)
+    shown = numbered_boxes([task.image_id], parts=rules_of(config).parts)
     return shown[task.image_id]
 
 

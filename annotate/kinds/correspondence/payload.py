@@ -5,18 +5,19 @@ from typing import Any
 
 from annotate.kinds.correspondence.answers import kinds, links
 from annotate.kinds.correspondence.brackets import bracketed
+from annotate.kinds.correspondence.rules import rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.kinds.correspondence.writing import box_id
 from annotate.language.tokens import tokens
 from annotate.models import Response
 
 
-def told(response: Response) -> dict[str, Any]:
+def judge_payload(response: Response) -> dict[str, Any]:
     """The `caption` that was worked on, and in `answer` its links in brackets, as `links` and
     `kinds` by the words' numbers in `tokens`, and the image's boxes."""
     task, said = response.task, response.correspondence.words
     caption, image = task.subject.text if task.subject else "", task.image.key
-    shown = numbered_boxes([task.image_id], parts=task.campaign.config.correspondence.parts)
+    shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
     numbers = {box.key: box.number for box in shown[task.image_id]}
     linked: dict[int, tuple[int, ...]] = {}
     # What came by the marketplace may name a box that the campaign does not show.

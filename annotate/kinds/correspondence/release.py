@@ -12,9 +12,10 @@ from annotate.kinds.correspondence.agreement import alpha, units
 from annotate.kinds.correspondence.answers import Referent, Words
 from annotate.kinds.correspondence.boxes import NumberedBox
 from annotate.kinds.correspondence.export import SENTENCES
+from annotate.kinds.correspondence.rules import rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.kinds.correspondence.writing import Picture, Sentence
-from annotate.models import Release, ReleasedCorrespondence, ReleasedFile, ReleasedImage, Task
+from annotate.models import Release, ReleasedAnswer, ReleasedFile, ReleasedImage, Task
 
 ABOUT = ("width", "height", "file_name", "coco_url")
 # Characters of a file in one row.
@@ -23,7 +24,7 @@ PIECE = 200_000
 
 def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
     """Write the release's rows, its figures and its files."""
-    config = release.campaign.config.correspondence
+    config = rules_of(release.campaign.config)
     # In the order in which they came in: which was drawn first means nothing here.
     drawn = [Drawn(task, sorted(responses, key=_key)) for task, responses in drawn]
     boxes = numbered_boxes({task.image_id for task, _ in drawn}, parts=config.parts)
@@ -34,7 +35,7 @@ def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int])
         for (task, _), given, words in zip(drawn, answers, agreed, strict=True)
     ]
     images = ReleasedImage.objects.bulk_create(_images(release, drawn, sentences), batch_size=2000)
-    create_in_chunks(ReleasedCorrespondence, _workers(images, drawn, numbers))
+    create_in_chunks(ReleasedAnswer, _workers(images, drawn, numbers))
     overall = alpha(unit for given in answers for unit in units(given.words))
     release.figures = {"aggregation": config.aggregation, "alpha": writing.rounded(overall)}
     release.save(update_fields=["figures"])
@@ -52,7 +53,7 @@ def _answers(
     by_key = {box.key: box.number for box in boxes}
     return Answers(
         [numbers[response.worker_id] for response in responses],
-        [_by_number(response.content, by_key) for response in responses],
+        [_by_number(response.answer, by_key) for response in responses],
     )
 
 
@@ -94,10 +95,10 @@ def _images(
 
 def _workers(
     images: Sequence[ReleasedImage], drawn: Sequence[Drawn], numbers: Mapping[int, int]
-) -> Iterator[ReleasedCorrespondence]:
+) -> Iterator[ReleasedAnswer]:
     for image, (_, responses) in zip(images, drawn, strict=True):
         for response in responses:
-            yield ReleasedCorrespondence(
+            yield ReleasedAnswer(
                 image=image, response_id=response.pk, worker_number=numbers[response.worker_id]
             )
 

@@ -5,8 +5,8 @@ from django.conf import settings
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.campaign_file import read_config
 from annotate.kinds import KINDS
+from annotate.kinds.reading import read_config
 from annotate.management.base import DomainCommand
 from annotate.services.campaigns import create_campaign
 

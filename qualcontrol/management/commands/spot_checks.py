@@ -42,7 +42,12 @@ class Command(DomainCommand):
         if options["json"]:
             self.stdout.write(json.dumps(rows, ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(map(_told, rows)) or "No responses to judge.")
+            kind = KINDS[found.kind]
+            lines = [
+                _told(row, kind.judge_line(item.response))
+                for row, item in zip(rows, items, strict=True)
+            ]
+            self.stdout.write("\n".join(lines) or "No responses to judge.")
 
 
 def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
@@ -52,7 +57,7 @@ def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
         "response": response.pk,
         "image": response.task.image.key,
         "worker": response.worker.pseudonym,
-        **KINDS[campaign.kind].told(response),
+        **KINDS[campaign.kind].judge_payload(response),
         "risk": round(item.risk, 4),
         "flags": [
             {
@@ -67,10 +72,9 @@ def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
     }
 
 
-def _told(row: dict[str, Any]) -> str:
+def _told(row: dict[str, Any], said: str) -> str:
     """A check in two lines or more: where it is, what it says, and each flag's sentence."""
     drawn = ", random" if row["is_random"] else ""
-    said = row["answer"]["brackets"] if "answer" in row else row["caption"]
     lines = [
         f"{row['response']}  image {row['image']}, {row['worker']}, risk {row['risk']:.0%}{drawn}",
         f"    {said}",

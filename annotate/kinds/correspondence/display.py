@@ -1,34 +1,19 @@
-"""What templates need to show which words refer to which boxes."""
+"""Which words refer to which boxes, as templates show it."""
 
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from django import template
-
 from annotate.images.copies import display_url
 from annotate.kinds.correspondence import brackets
 from annotate.kinds.correspondence.answers import KIND_LABELS, WordKind, kinds, links
 from annotate.kinds.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.rules import rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.models import ReleasedImage, Response
 
-register = template.Library()
-
 # A passage in brackets with its boxes' numbers: `[two dogs]3,4`.
 LINKED = re.compile(r"\[([^][]*)\](\d+(?:,\d+)*)")
-
-
-@register.filter
-def per_cent(fraction: float) -> str:
-    """A place in an image as SVG takes it: 0.125 is `12.50%`."""
-    return f"{fraction:.2%}"
-
-
-@register.filter
-def midway(start: float, end: float) -> str:
-    """The place between two, as `per_cent` gives it."""
-    return per_cent((start + end) / 2)
 
 
 class ReleasedPicture(NamedTuple):
@@ -49,12 +34,11 @@ class LinkedCaption(NamedTuple):
     pieces: list[dict[str, Any]]
 
 
-@register.simple_tag
 def linked_caption(response: Response) -> LinkedCaption:
     """What one response says: the image's boxes that it may name, and the caption in `pieces`, each
     with `text` and, where it was answered, the `boxes` that it refers to or its `kind` in words."""
     task, words = response.task, response.correspondence.words
-    shown = numbered_boxes([task.image_id], parts=task.campaign.config.correspondence.parts)
+    shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
     boxes = {box.key: box for box in shown[task.image_id]}
     # What came by the marketplace may name a box that the campaign does not show.
     known = [(number, box) for number, box in links(words) if box in boxes]
@@ -70,11 +54,10 @@ def linked_caption(response: Response) -> LinkedCaption:
     )
 
 
-@register.simple_tag
 def released_picture(image: ReleasedImage) -> ReleasedPicture:
     """What a release says of one caption, and the image's boxes as they are now."""
     task = image.task
-    shown = numbered_boxes([task.image_id], parts=task.campaign.config.correspondence.parts)
+    shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
     passages = list(_passages(image.record["bracketed"]))
     named = {number for _, numbers in passages for number in numbers}
     return ReleasedPicture(display_url(task.image), shown[task.image_id], named, passages)

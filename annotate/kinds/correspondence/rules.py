@@ -1,0 +1,20 @@
+"""The section `[correspondence]` of a campaign file."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from annotate.campaign_file import CampaignConfig, Section
+
+
+class Correspondences(Section):
+    """What workers link words to, and how their links become one answer."""
+
+    parts: bool = Field(default=False, description="show boxes of parts, as faces and wheels are")
+    images: int | None = Field(default=None, ge=1, description="the first so many of the captions'")
+    captions_per_image: int | None = Field(default=None, ge=1, description="the first so many")
+    aggregation: Literal["dawid-skene", "majority"] = "dawid-skene"
+
+
+def rules_of(config: CampaignConfig) -> Correspondences:
+    return Correspondences.model_validate((config.model_extra or {}).get("correspondence", {}))

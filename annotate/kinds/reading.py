@@ -1,0 +1,102 @@
+"""Reading campaign files: the presets and defaults of the kinds of task, and the file's errors.
+
+A key that no section has, or a value that none allows, is an error that names the key.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from annotate.campaign_file import CampaignConfig
+from annotate.kinds import KINDS, TaskKind
+from annotate.reading.files import open_text, printable, short
+from annotate.reading.toml_files import parse_toml
+
+Checked = TypeVar("Checked", bound=BaseModel)
+
+PRESETS = {name: values for kind in KINDS.values() for name, values in kind.presets.items()}
+
+
+class CampaignFileError(Exception):
+    """The campaign file cannot be used; the message names the keys that are at fault."""
+
+
+def read_config(path: Path) -> CampaignConfig:
+    """The campaign file at `path`; raises MalformedFile, and CampaignFileError for its values."""
+    with open_text(path) as text:
+        return parse_config(parse_toml(str(path), text.read()))
+
+
+def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
+    """The checked configuration; raises CampaignFileError with one line for each fault."""
+    kind = _kind(values)
+    whole = merged(merged(kind.defaults if kind else {}, _preset(values)), values)
+    faults = list(_unknown(whole, kind))
+    if kind is not None and kind.section is not None:
+        section, found = _checked(kind.section, whole.get(kind.name, {}), kind.name)
+        faults += found
+        whole[kind.name] = section.model_dump(mode="json") if section else {}
+    config, found = _checked(CampaignConfig, whole)
+    faults = [*found, *faults]
+    if config is None or faults:
+        raise CampaignFileError("\n".join(faults))
+    return config
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with `over`'s values on top, section by section."""
+    result = dict(base)
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(result.get(key), dict):
+            value = merged(result[key], value)
+        result[key] = value
+    return result
+
+
+def _preset(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    preset = values.get("preset")
+    return PRESETS.get(preset, {}) if isinstance(preset, str) else {}
+
+
+def _kind(values: Mapping[str, Any]) -> TaskKind | None:
+    """The kind of task that the file or its preset names; None if there is none by that name, which
+    `create_campaign` refuses."""
+    default = CampaignConfig.model_fields["kind"].default
+    name = values.get("kind", _preset(values).get("kind", default))
+    return KINDS.get(name) if isinstance(name, str) else None
+
+
+def _unknown(values: Mapping[str, Any], kind: TaskKind | None) -> Iterator[str]:
+    """A line for each key that such a file does not have."""
+    known = {*CampaignConfig.model_fields, *([kind.name] if kind and kind.section else [])}
+    for key in values:
+        if key not in known:
+            yield f"{printable(str(key)[:100])}: there is no such key"
+    preset = values.get("preset")
+    if isinstance(preset, str) and preset not in PRESETS:
+        yield f"preset: there is no preset {short(preset)}, only {', '.join(PRESETS)}"
+
+
+def _checked(
+    model: type[Checked], values: Any, section: str = ""
+) -> tuple[Checked | None, list[str]]:
+    """The values as the model has them, or a line for each fault."""
+    try:
+        return model.model_validate(values), []
+    except ValidationError as error:
+        return None, [_explain(fault, section) for fault in error.errors()]
+
+
+def _explain(fault: Any, section: str) -> str:
+    """One fault as `section.key: what is wrong`."""
+    places = [section, *fault["loc"]] if section else fault["loc"]
+    key = printable(".".join(str(part)[:100] for part in places))
+    if fault["type"] == "extra_forbidden":
+        return f"{key}: there is no such key"
+    message = fault["msg"].removeprefix("Value error, ")
+    message = message[:1].lower() + message[1:]
+    if key and not isinstance(fault["input"], dict):
+        message += f", not {short(fault['input'])}"
+    return f"{key}: {message}" if key else message

@@ -1,0 +1,352 @@
+"""What every kind of task must be able to do, from a campaign file to an exported release: for each
+kind that is registered, and for one that is registered here alone."""
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.template import engines
+
+from annotate.kinds import KINDS
+from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind
+from annotate.kinds.reading import parse_config
+from annotate.language.text import Problem
+from annotate.models import (
+    Campaign,
+    ReleasedAnswer,
+    ReleasedImage,
+    Response,
+    ResponseStatus,
+    Selection,
+    Task,
+)
+from annotate.services.campaigns import create_campaign
+from hits.services.submissions import take_submission
+from qualcontrol.models import Assessment
+from qualcontrol.services import judge, next_checks, release_campaign
+from tests.factories import (
+    NOON,
+    BoxFactory,
+    CaptionSetFactory,
+    ClassFactory,
+    GivenCaptionFactory,
+    HitFactory,
+    HitTypeFactory,
+    SelectionFactory,
+    UserFactory,
+    WorkerAccountFactory,
+)
+from tests.hits.test_strangers import form_fields, listed, open_page
+
+pytestmark = pytest.mark.django_db
+
+SENTENCES = [
+    "Three sailing boats lie in a quiet harbour below a lighthouse.",
+    "A cook in a white apron slices onions on a wooden board.",
+    "Two children build a castle of wet sand near the sea.",
+]
+
+
+class CountKind(TaskKind):
+    """How many people an image shows: a kind in one class, whose answer is a whole number."""
+
+    name = "count"
+    subject_name, answer_name, answers_name = "image", "count", "counts"
+    defaults = {"responses": 3}
+    faults = {"wrong": "a wrong number"}
+    files = {"counts.json": lambda release: iter([json.dumps(_counts(release))])}
+
+    def material(self, config, at):
+        return {"selection": Selection.objects.get(name=config.selection)}
+
+    def tasks(self, campaign):
+        wanted = {name: campaign.config.wanted for name in ("answers_missing", "places_left")}
+        for position, image in campaign.selection.selected.values_list("position", "image_id"):
+            yield Task(
+                campaign=campaign,
+                image_id=image,
+                number=position,
+                wanted=campaign.config.wanted,
+                payload={"of": "people"},
+                **wanted,
+            )
+
+    def context(self, task, config, fields):
+        return {"field": f"count-{task.number}", "of": task.payload["of"]}
+
+    def field_names(self, task):
+        return [f"count-{task.number}"]
+
+    def check(self, task, config, fields):
+        given = fields.get(f"count-{task.number}", "")
+        if not given.isdecimal():
+            raise AnswerRefused([Problem("number", "Please enter a number.")])
+        return int(given)
+
+    def read(self, task, fields):
+        try:
+            return int(fields[f"count-{task.number}"])
+        except (KeyError, ValueError) as error:
+            raise AnswerMissing("The answer has no number.") from error
+
+    def fields_of(self, task, answer):
+        return {f"count-{task.number}": str(answer)}
+
+    def summary(self, response):
+        return f"{self.answer(response)} people"
+
+    def signs(self, answer, config):
+        return [Sign("crowd", answer, 100, "More than a hundred.")] if answer > 100 else []
+
+    def freeze(self, release, drawn, numbers):
+        for task, responses in drawn:
+            counts = [response.answer for response in responses]
+            image = ReleasedImage.objects.create(
+                release=release, task=task, number=task.number, record={"counts": counts}
+            )
+            for response in responses:
+                ReleasedAnswer.objects.create(
+                    image=image,
+                    response_id=response.pk,
+                    worker_number=numbers[response.worker_id],
+                )
+
+
+def _counts(release):
+    return [image.record["counts"] for image in release.images.all()]
+
+
+COUNT_TEMPLATES = {
+    "task": '<input name="{{ item.field }}" {% if is_preview %}disabled{% endif %}>',
+    "instructions": "<p>Count.</p>",
+    "facts": "<div><dt>Counted</dt><dd>people</dd></div>",
+    "answer": "<p>{{ response.answer.content }} people</p>",
+    "released_files": "<p>All counts.</p>",
+    "released": "<p>{{ image.record.counts|join:', ' }}</p>",
+}
+
+
+def count_people():
+    return {"selection": SelectionFactory(images=2).name}, lambda task, n: {
+        f"count-{task.number}": str(n + 4)
+    }
+
+
+def write_captions():
+    file = {"selection": SelectionFactory(images=2).name, "references": 2}
+    return file, lambda task, n: {f"caption-{task.number}": SENTENCES[n]}
+
+
+def link_words():
+    captions = CaptionSetFactory()
+    for _ in range(2):
+        given = GivenCaptionFactory(caption_set=captions, text="A man feeds a dog.")
+        box = BoxFactory(image=given.image, object_class=ClassFactory(name=f"Dog {given.number}"))
+    return {"caption_set": captions.name}, lambda task, n: {
+        f"word-4-{task.number}": f"box:{task.image.boxes.get().pk}" if box.pk else ""
+    }
+
+
+# For each kind: makes what a campaign works on, and returns the keys of its file and the fields in
+# which the worker n, from 0, answers a task.
+SAMPLES = {"count": count_people, "caption": write_captions, "correspondence": link_words}
+
+
+def test_every_registered_kind_has_a_sample():
+    assert set(SAMPLES) - {"count"} == set(KINDS)
+
+
+@pytest.fixture(params=sorted(SAMPLES))
+def kind(request, monkeypatch, settings, tmp_path):
+    if request.param == "count":
+        monkeypatch.setitem(KINDS, "count", CountKind())
+        (tmp_path / "kinds" / "count").mkdir(parents=True)
+        for name, text in COUNT_TEMPLATES.items():
+            (tmp_path / "kinds" / "count" / f"{name}.html").write_text(text)
+        [engine] = settings.TEMPLATES
+        settings.TEMPLATES = [{**engine, "DIRS": [*engine["DIRS"], tmp_path]}]
+    return KINDS[request.param]
+
+
+@pytest.fixture
+def sample(kind):
+    return SAMPLES[kind.name]()
+
+
+@pytest.fixture
+def campaign(kind, sample):
+    file, _ = sample
+    review = {"share": 0, "first": 1, "approve_after_hours": 0}
+    values = {"name": "all-kinds", "kind": kind.name, "budget": "50.00", "review": review, **file}
+    made = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    Campaign.objects.update(status="RUNNING")
+    made.refresh_from_db()
+    return made
+
+
+@pytest.fixture
+def hit(campaign):
+    return HitFactory(hit_type=HitTypeFactory(campaign=campaign), seats=9)
+
+
+@pytest.fixture
+def answered(campaign, hit, sample, client):
+    """Every task answered by three workers, on the task page and then at the marketplace."""
+    _, fields_for = sample
+    for n in range(3):
+        account = WorkerAccountFactory()
+        for turn in range(campaign.tasks.count()):
+            assignment = f"A{n}{turn}"
+            page = open_page(client, hit, assignment, account.marketplace_id)
+            fields = form_fields(page)
+            number = int(next(name for name in fields if "-" in name).rsplit("-", 1)[1])
+            fields |= fields_for(campaign.tasks.get(number=number), n)
+            sent = client.post(
+                f"/task/{campaign.slug}/", fields, headers={"accept": "application/json"}
+            )
+            take_submission(
+                campaign=campaign,
+                hit=hit,
+                listed=listed(assignment, account.marketplace_id, **sent.json()["fields"]),
+                at=NOON,
+            )
+    return Response.objects.order_by("pk")
+
+
+@pytest.fixture
+def judged(campaign, answered):
+    reviewer = UserFactory()
+    while items := next_checks(campaign=campaign, reviewer=reviewer, count=5, at=NOON):
+        for item in items:
+            judge(response=item.response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+        if not campaign.spot_checks.open().exists():
+            break
+    return answered
+
+
+@pytest.fixture
+def staff(client):
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    return client
+
+
+def test_it_has_all_its_templates(kind):
+    engine = engines["django"]
+    for path in vars(kind.templates).values():
+        engine.get_template(path)
+
+
+def test_its_field_names_end_in_the_tasks_number_and_its_preview_can_be_seen(
+    kind, campaign, client
+):
+    task = campaign.tasks.with_subject().first()
+
+    names = kind.field_names(task)
+
+    assert names
+    assert all(name.endswith(f"-{task.number}") for name in names)
+    assert client.get(f"/task/{campaign.slug}/").status_code == 200
+
+
+def test_an_empty_form_is_no_answer(kind, campaign):
+    task = campaign.tasks.with_subject().first()
+
+    with pytest.raises((AnswerMissing, AnswerRefused)):
+        kind.check(task, campaign.config, {})
+    with pytest.raises(AnswerMissing):
+        kind.read(task, {})
+
+
+def test_an_empty_form_is_refused_on_the_page_with_what_is_wrong(campaign, hit, client):
+    fields = form_fields(open_page(client, hit, "A1", "AWORKER1"))
+    empty = {name: value if name == "token" else "" for name, value in fields.items()}
+
+    answer = client.post(f"/task/{campaign.slug}/", empty, headers={"accept": "application/json"})
+
+    assert answer.status_code == 422
+    assert all(answer.json()["problems"].values())
+
+
+def test_the_stored_answer_is_the_one_that_was_sent(kind, answered, sample):
+    _, fields_for = sample
+    assert len(answered) == 6
+    for index, response in enumerate(answered):
+        given = fields_for(response.task, index // 2)
+        answer = kind.answer(response)
+
+        assert answer == kind.read(response.task, given)
+        assert kind.read(response.task, kind.fields_of(response.task, answer)) == answer
+
+
+def test_every_answer_is_assessed(answered):
+    assert Assessment.objects.count() == len(answered)
+    assert {row.position for row in Assessment.objects.all()} == {1, 2}
+
+
+def test_many_answers_are_read_as_one_is(kind, answered):
+    rows = kind.with_answers(Response.objects.order_by("pk"), "pk")
+
+    assert list(rows) == [(response.pk, kind.answer(response)) for response in answered]
+
+
+def test_reviewers_see_the_answer_and_programs_get_it(kind, campaign, answered, staff):
+    page = staff.get(f"/review/{campaign.slug}/")
+    out = StringIO()
+    call_command("spot_checks", campaign.slug, "--json", stdout=out)
+    call_command("spot_checks", campaign.slug, stdout=out)
+
+    first = json.loads(out.getvalue().splitlines()[0])[0]
+    assert page.status_code == 200
+    assert first["image"] in page.content.decode() or kind.answer_shows_image
+    assert {"caption", "answer"} & first.keys()
+
+
+def test_all_pages_show_the_campaign(kind, campaign, judged, staff):
+    worker = judged[0].worker.pseudonym
+    review = f"/review/{campaign.slug}"
+    for address in (
+        "/",
+        f"/campaigns/{campaign.slug}/",
+        *(f"{review}/{page}/" for page in ("quality", "gold", "workers", "decisions", "releases")),
+        f"{review}/workers/{worker}/",
+    ):
+        assert staff.get(address).status_code == 200, address
+    assert kind.summary(judged[0]) in staff.get(f"{review}/decisions/").content.decode()
+
+
+def test_the_api_has_each_answer(kind, campaign, answered, staff):
+    (first, *others) = staff.get(f"/api/campaigns/{campaign.slug}/responses/").json()["results"]
+
+    assert first["answer"] == kind.answer(answered[0])
+    assert len(others) == 5
+
+
+def test_a_bad_answer_is_discarded_and_wanted_again(campaign, answered, staff):
+    judge(response=answered[0], verdict="BAD", reason="wrong", reviewer=UserFactory(), at=NOON)
+
+    assert Response.objects.get(pk=answered[0].pk).status == ResponseStatus.DISCARDED
+    assert answered[0].task.campaign.tasks.unfinished().count() == 1
+    page = f"/campaigns/{campaign.slug}/responses/{answered[0].pk}/reject/"
+    assert staff.get(page).status_code == 200
+
+
+def test_a_release_is_exported_the_same_always(kind, campaign, judged, staff, tmp_path):
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    for folder in ("one", "other"):
+        call_command("export", "v1", "--out", str(tmp_path / folder), stdout=StringIO())
+
+    assert staff.get("/releases/v1/").status_code == 200
+    assert set(staff.get("/api/releases/v1/").json()["files"]) == set(kind.files)
+    for name in kind.files:
+        written = (tmp_path / "one" / name).read_bytes()
+        assert written
+        assert written == (tmp_path / "other" / name).read_bytes()
+        assert written == b"".join(staff.get(f"/releases/v1/{name}").streaming_content)
+    assert release.images.count() == 2
+
+
+@pytest.mark.parametrize("kind", ["count"], indirect=True)
+def test_an_answer_that_is_a_number_stays_one(kind, campaign, answered):
+    assert [kind.answer(response) for response in answered] == [4, 4, 5, 5, 6, 6]
+    assert [flag.why for flag in kind.signs(101, campaign.config)] == ["More than a hundred."]
