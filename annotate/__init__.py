@@ -1,4 +1,4 @@
-"""The requester site's domain and its Django project package."""
+"""The requester site's project package, with its images, campaigns, responses and releases."""
 
 from annotate.celery import app as celery_app
 

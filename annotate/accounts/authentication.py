@@ -1,4 +1,4 @@
-"""How a program signs in to the API."""
+"""Authentication of API requests."""
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -10,7 +10,7 @@ from annotate.services.api_tokens import TokenRefused, use_token
 
 
 class ApiTokenAuthentication(TokenAuthentication):
-    """`Authorization: Token …` with a valid ApiToken, which becomes `request.auth`."""
+    """Accepts `Authorization: Token …` with a valid ApiToken, which becomes `request.auth`."""
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         try:

@@ -1,4 +1,4 @@
-"""How many wrong passwords are taken before sign-in is locked: django-axes with limits of ours."""
+"""Lock sign-in after too many wrong passwords, using django-axes with our own limits."""
 
 import ipaddress
 from contextlib import suppress
@@ -11,21 +11,23 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 LONGEST_NAME = 150
-# In place of NULL, which a unique constraint does not compare.
+# Used in place of NULL, because a unique constraint does not compare NULLs.
 UNKNOWN = "0.0.0.0"
 Credentials = dict[str, Any]
 
 
 class SignInLimits(AxesDatabaseHandler):  # type: ignore[misc]  # django-axes has no types.
-    """Counts wrong passwords against a limit for each entry of AXES_LOCKOUT_PARAMETERS.
+    """Counts wrong passwords against one limit for each entry of AXES_LOCKOUT_PARAMETERS.
 
-    django-axes has one limit for all entries. With that an office that shares an address would be
-    locked as soon as one person is, and a stranger could lock an account from one address.
+    django-axes itself has one limit for all entries. With it, one person's mistakes would lock a
+    whole office that shares an address, and anybody could lock an account from a single address.
     """
 
     def get_failures(self, request: HttpRequest, credentials: Credentials | None = None) -> int:
-        """How many times over the limit that is exceeded most is reached; sign-in is locked from
-        1 on (AXES_FAILURE_LIMIT)."""
+        """How many times the most exceeded limit has been reached.
+
+        Sign-in is locked from 1 on (AXES_FAILURE_LIMIT).
+        """
         counts = self.get_user_attempts(request, credentials)
         return max(
             (attempts.aggregate(sum=Sum("failures_since_start"))["sum"] or 0) // limit
@@ -35,25 +37,29 @@ class SignInLimits(AxesDatabaseHandler):  # type: ignore[misc]  # django-axes ha
     def reset_user_attempts(
         self, request: HttpRequest, credentials: Credentials | None = None
     ) -> int:
-        """Forget the wrong passwords for this account from this address; returns how many rows.
-        Those of other accounts or addresses still count."""
+        """Delete the wrong passwords for this account from this address; return the number of rows.
+
+        Those for other accounts or from other addresses still count.
+        """
         deleted, _ = self.filter_user_attempts(request, credentials)[0].delete()
         return int(deleted)
 
 
 def counted_name(request: HttpRequest, credentials: Credentials | None) -> str:
-    """The name that wrong passwords count for. No account has a longer one, and django-axes'
-    table takes none."""
+    """The account name for which wrong passwords count, cut to the length of an account's name.
+
+    django-axes' table cannot store longer names.
+    """
     name: str = (credentials or request.POST).get("username") or ""
     return name[:LONGEST_NAME]
 
 
 def client_address(request: HttpRequest) -> str:
-    """The address that wrong passwords count for, UNKNOWN if there is none.
+    """The address for which wrong passwords count, or UNKNOWN.
 
-    Behind a proxy it is what the proxy itself added to X-Forwarded-For, the last address; what
-    stands before it is whatever the client sent. Of an IPv6 address the network counts, since
-    everybody has more addresses in one than they could try.
+    Behind a proxy this is the last address in X-Forwarded-For, which the proxy added; the client
+    can forge the others. For IPv6 it is the /64 network, because one client can use any address in
+    it.
     """
     address = request.META.get("REMOTE_ADDR", "")
     if settings.BEHIND_PROXY:
@@ -70,7 +76,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address, which some proxies give with a port: 192.0.2.7:4711, [2001:db8::7]:4711."""
+    """The address. Some proxies append a port: 192.0.2.7:4711, [2001:db8::7]:4711."""
     for text in (address, address.rpartition(":")[0].strip("[]")):
         with suppress(ValueError):
             return ipaddress.ip_address(text)
@@ -78,7 +84,7 @@ def _parsed(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | Non
 
 
 def locked(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
-    """The answer while sign-in is locked; the password was not looked at."""
+    """The response while sign-in is locked; the password is not checked."""
     minutes = int(settings.AXES_COOLOFF_TIME.total_seconds()) // 60
     message = f"Too many wrong passwords. Wait {minutes} minutes, then try again."
     response: HttpResponse

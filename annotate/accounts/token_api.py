@@ -1,4 +1,4 @@
-"""The API's own sign-in: a token for a name and a password."""
+"""API endpoint that issues and withdraws tokens."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ from annotate.services.api_tokens import issue_token, withdraw_token
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
-    """Whose token, for what, and for how long."""
+    """A name and password, and the name and lifetime of the new token."""
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(trim_whitespace=False, max_length=4096)
@@ -28,7 +28,7 @@ class CredentialsSerializer(serializers.Serializer[Any]):
         max_length=100, default="", allow_blank=True, help_text="what the token is for"
     )
     days = serializers.IntegerField(
-        min_value=1, required=False, help_text="how long it lasts, at most API_TOKEN_DAYS"
+        min_value=1, required=False, help_text="lifetime in days, at most API_TOKEN_DAYS"
     )
 
     def validate_days(self, days: int) -> int:
@@ -38,17 +38,17 @@ class CredentialsSerializer(serializers.Serializer[Any]):
 
 
 class IssuedTokenSerializer(serializers.Serializer[Any]):
-    """A token's text, which cannot be had again, and its end."""
+    """A new token's text, which is shown only once, and its expiry."""
 
     token = serializers.CharField()
     expires_at = serializers.DateTimeField()
 
 
 class TokenView(APIView):
-    """POST issues a token for a name and a password; DELETE withdraws the token that signs it."""
+    """POST issues a token for a name and password; DELETE withdraws the request's token."""
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        # No session: one that happens to be there must not make a token without a password.
+        # Session authentication is off: a session must not be enough to get a token.
         return [] if self._is_sign_in() else [ApiTokenAuthentication()]
 
     def get_permissions(self) -> Sequence[Any]:
@@ -61,11 +61,11 @@ class TokenView(APIView):
         operation_id="token_create", request=CredentialsSerializer, responses=IssuedTokenSerializer
     )
     def post(self, request: Request) -> Response:
-        """A token for the account with this name and password."""
+        """Issue a token for the account with this name and password."""
         form = CredentialsSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
-        # Django's own request: on it django-axes notes that sign-in is locked.
+        # django-axes stores on Django's request, not on DRF's, that sign-in is locked.
         user = authenticate(
             request._request, username=given["username"], password=given["password"]
         )

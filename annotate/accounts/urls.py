@@ -1,4 +1,4 @@
-"""Addresses of the pages about one's own account."""
+"""URLs of the pages about the user's own account."""
 
 from django.urls import path
 

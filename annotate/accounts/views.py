@@ -1,4 +1,4 @@
-"""The page of the signed-in user's API tokens."""
+"""The page with the signed-in user's API tokens."""
 
 from django import forms
 from django.conf import settings
@@ -16,13 +16,13 @@ from annotate.services.api_tokens import issue_token, withdraw_token
 
 
 class TokenForm(forms.Form):
-    """What a new token is for, and how long it lasts."""
+    """Name and lifetime of a new token."""
 
     name = forms.CharField(
         max_length=100,
         help_text="The program or script that uses it, for example “nightly export”.",
     )
-    days = forms.IntegerField(min_value=1, label="Days until it ends")
+    days = forms.IntegerField(min_value=1, label="Days until it expires")
 
     def clean_days(self) -> int:
         days: int = self.cleaned_data["days"]
@@ -34,8 +34,7 @@ class TokenForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def tokens(request: HttpRequest) -> HttpResponse:
-    """The user's valid tokens, and a form that makes one. Its text is shown in the answer to the
-    form and nowhere else."""
+    """List the user's valid tokens; create one on POST and show its text, which is not stored."""
     user, at = user_of(request), timezone.now()
     form = TokenForm(posted(request), initial={"days": settings.API_TOKEN_DAYS})
     text = ""
@@ -50,7 +49,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    """End one of the user's tokens."""
+    """Withdraw one of the user's tokens."""
     token = get_object_or_404(ApiToken, pk=pk, user=user_of(request))
     try:
         withdraw_token(token=token, at=timezone.now())

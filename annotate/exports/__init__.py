@@ -1,1 +1,1 @@
-"""What the files of every kind of release have in common."""
+"""Functions that the exports of all task types share."""

@@ -1,4 +1,4 @@
-"""What the exports of every kind of release share."""
+"""Write the files of a release, and describe the release in them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -7,15 +7,18 @@ from typing import Any
 from annotate.errors import DomainError
 from annotate.models import Release
 
-# Each file's name with what writes it, piece by piece.
+# Name of each file, with the function that yields its content in chunks.
 Files = Mapping[str, Callable[[Release], Iterator[str]]]
 
 
 def write_files(release: Release, files: Files, out_dir: Path, *, kind: str) -> list[Path]:
-    """Write a release's files into a folder, each whole or not at all; returns their paths. Raises
-    DomainError for a release of another kind."""
+    """Write a release's files into a folder and return their paths.
+
+    Each file is written completely or not at all. Raises DomainError if the release is of another
+    task type.
+    """
     if release.campaign.kind != kind:
-        raise DomainError(f"{release} is a release of the kind {release.campaign.kind}.")
+        raise DomainError(f"{release} is a release of the task type {release.campaign.kind}.")
     out_dir.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, chunks in files.items():
@@ -29,7 +32,7 @@ def write_files(release: Release, files: Files, out_dir: Path, *, kind: str) -> 
 
 
 def describe(release: Release, what: str) -> dict[str, Any]:
-    """The `info` block: what the release is, with the seed that drew it."""
+    """The `info` block of an export: the release, its description and its seed."""
     return {
         "description": f"{release.campaign.slug}: {what}",
         "version": release.name,

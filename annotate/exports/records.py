@@ -1,4 +1,4 @@
-"""What releases of every kind say of an image, and how their rows are written."""
+"""Records of images for exports, and writing of many rows."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,8 @@ CHUNK = 2000
 
 
 def class_names(campaign: Campaign) -> dict[int, set[str]]:
-    """The names of the classes in each of the campaign's images, without the hidden parts."""
+    """Names of the classes in each of the campaign's images by primary key, without hidden
+    parts."""
     names: dict[int, set[str]] = defaultdict(set)
     hidden = hidden_class_numbers()
     boxes = Box.objects.verified().filter(image__tasks__campaign=campaign)
@@ -27,7 +28,10 @@ def class_names(campaign: Campaign) -> dict[int, set[str]]:
 
 
 def image_record(image: Image, names: Iterable[str]) -> dict[str, Any]:
-    """What an export says of an image, in the published file's words; `license` is added there."""
+    """The export's record of an image, with the keys of the published nocaps file.
+
+    Callers add `license`.
+    """
     file_name = image.file.rsplit("/", 1)[-1] or f"{image.key}.jpg"
     return {
         "open_images_id": image.key,
@@ -42,6 +46,6 @@ def image_record(image: Image, names: Iterable[str]) -> dict[str, Any]:
 
 
 def create_in_chunks(model: type[Model], rows: Iterator[Any]) -> None:
-    """Write the rows, a few thousand in memory at a time."""
+    """Create the rows, holding at most CHUNK of them in memory."""
     while chunk := list(islice(rows, CHUNK)):
         model._default_manager.bulk_create(chunk)

@@ -1,1 +1,1 @@
-"""Image files under MEDIA_ROOT, and the copies of them that pages show."""
+"""Image files under MEDIA_ROOT, and their copies for pages."""

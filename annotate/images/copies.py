@@ -1,9 +1,12 @@
-"""Copies of image files in the sizes that pages show: small enough to load, upright, in sRGB, and
-without the metadata of the original, which may say where and with what a photograph was taken.
+"""Make copies of image files in the sizes that pages show.
 
-A copy is made once: in the background, or when a browser first asks for it. It stands under
-MEDIA_ROOT by its image's split and key. Its address has a code that only this site can make, so
-copies can be served to workers, who are not signed in, without a way to list or guess them.
+Copies load quickly, are upright and in sRGB, and have none of the original's metadata, which may
+reveal where and with what a photograph was taken.
+
+A copy is made once: in the background, or when a browser first requests it. Its path under
+MEDIA_ROOT consists of its size, the image's split and the image's key. Its URL contains a code that
+only this site can make. So copies can be served to workers, who are not signed in, but nobody can
+list or guess them.
 """
 
 import threading
@@ -23,18 +26,18 @@ from annotate.models import Image
 
 
 class Size(NamedTuple):
-    """The most that a copy measures, in pixels."""
+    """Maximum width and height of a copy, in pixels."""
 
     width: int
     height: int
 
 
-# By the folder that holds the copies. On a task page an image is at most 1,120 pixels wide.
+# Size by folder name. A task page shows an image at most 1,120 pixels wide.
 SIZES = {"copies": Size(1600, 1600), "thumbnails": Size(400, 1600)}
 SHOWN, THUMBNAIL = SIZES
 QUALITY = 85
 CODE_LENGTH = 32
-# What brings each EXIF orientation upright; the latter four stand pictures up that lie.
+# The operation that makes each EXIF orientation upright; the last four turn it by 90 degrees.
 TURNS = {
     2: Transpose.FLIP_LEFT_RIGHT,
     3: Transpose.ROTATE_180,
@@ -46,18 +49,17 @@ TURNS = {
 }
 LYING_TURNS = {TURNS[orientation] for orientation in LYING}
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB"))
-# An image may take hundreds of megabytes while it is decoded, so a process decodes one at a time.
+# Decoding an image may need hundreds of megabytes, so a process decodes one at a time.
 _making = threading.Lock()
 
 
 def display_url(image: Image) -> str:
-    """Where any page finds the image to show: a copy of its file, or else its address; empty if it
-    has neither."""
+    """URL of the image for any page: of a copy if it has a file, else the original URL or empty."""
     return _copy_url(image, SHOWN) if image.file else image.url
 
 
 def thumbnail_url(image: Image) -> str:
-    """Where a list finds the image; its address if it has no file."""
+    """URL of the image for lists: of the small copy if it has a file, else the original URL."""
     return _copy_url(image, THUMBNAIL) if image.file else image.url
 
 
@@ -66,7 +68,7 @@ def _copy_url(image: Image, size: str) -> str:
 
 
 def code_of(image: Image) -> str:
-    """What the address of a copy has to have; it cannot be guessed."""
+    """The code in the URLs of an image's copies, which cannot be guessed."""
     made = salted_hmac("annotate.image_copies", f"{image.pk}:{image.file}", algorithm="sha256")
     return made.hexdigest()[:CODE_LENGTH]
 
@@ -80,22 +82,22 @@ def copy_path(image: Image, size: str) -> Path:
 
 
 def missing_copies(image: Image) -> list[str]:
-    """The sizes in which there is no copy of the image's file yet."""
+    """The sizes for which the image has no copy yet."""
     return [size for size in SIZES if not copy_path(image, size).is_file()]
 
 
 def drop_copies(image: Image) -> None:
-    """Remove the copies of a file that is replaced."""
+    """Delete the image's copies, because its file is replaced."""
     for size in SIZES:
         copy_path(image, size).unlink(missing_ok=True)
 
 
 def make_copies(image: Image) -> None:
-    """Make the copies that are missing, if any is; raises BrokenImage."""
+    """Make the missing copies of an image; raises BrokenImage."""
     if not missing_copies(image):
         return
     with _making:
-        # Another request may have made them meanwhile.
+        # Another thread may have made them while this one waited for the lock.
         sizes = missing_copies(image)
         contents = _copies_of(file_path(image), sizes) if sizes else {}
         for size, content in contents.items():
@@ -103,22 +105,21 @@ def make_copies(image: Image) -> None:
 
 
 def _copies_of(path: Path, sizes: list[str]) -> dict[str, bytes]:
-    """The file's copies in these sizes, decoded once for all; raises BrokenImage."""
+    """Encoded copies in these sizes, from decoding the file once; raises BrokenImage."""
     with opened(path) as picture:
         largest = _small(picture, max(SIZES[size] for size in sizes))
         return {size: _encoded(_shrunk(largest, SIZES[size])) for size in sizes}
 
 
 def _small(picture: PIL.Image.Image, size: Size) -> PIL.Image.Image:
-    """The picture in this size at most and as it is seen: turned upright, on white where it is
-    clear, in sRGB."""
+    """The picture as seen and at most this large: upright, on white if transparent, in sRGB."""
     profile = picture.info.get("icc_profile")
     turn = TURNS.get(picture.getexif().get(EXIF_ORIENTATION, 1))
     width, height = reversed(size) if turn in LYING_TURNS else size
-    # Only JPEG decodes at a smaller size; twice the wanted one, so that shrinking smooths it.
+    # Decode JPEG at a smaller size. Twice the final size leaves enough detail for smooth shrinking.
     picture.draft("RGB", (2 * width, 2 * height))
     picture = _in_plain_mode(picture)
-    # Before anything else is done with millions of pixels.
+    # Shrink first, so that the following steps work on fewer pixels.
     picture.thumbnail((width, height), PIL.Image.Resampling.LANCZOS)
     if turn is not None:
         picture = picture.transpose(turn)
@@ -126,11 +127,11 @@ def _small(picture: PIL.Image.Image, size: Size) -> PIL.Image.Image:
 
 
 def _in_plain_mode(picture: PIL.Image.Image) -> PIL.Image.Image:
-    """The picture in a mode that can be shrunk: without a palette, of eight bits."""
+    """The picture in a mode that can be shrunk: eight bits per channel and no palette."""
     if picture.has_transparency_data:
         return picture.convert("RGBA")
     if picture.mode.startswith("I;16"):
-        # Converting would turn nearly all of it white.
+        # `convert` would clip the values above 255, so almost everything would become white.
         return picture.convert("I").point(lambda value: value / 256).convert("L")
     return picture if picture.mode in {"RGB", "L", "CMYK"} else picture.convert("RGB")
 
@@ -143,14 +144,14 @@ def _on_white(picture: PIL.Image.Image) -> PIL.Image.Image:
 
 
 def _in_srgb(picture: PIL.Image.Image, profile: bytes | None) -> PIL.Image.Image:
-    """The picture's colours as browsers show a picture without a profile."""
+    """The picture in sRGB, which browsers assume for images without a colour profile."""
     if profile:
         try:
             source = ImageCms.ImageCmsProfile(BytesIO(profile))
             converted = ImageCms.profileToProfile(picture, source, SRGB, outputMode="RGB")
             return converted or picture.convert("RGB")
         except (ImageCms.PyCMSError, OSError, ValueError):
-            # A profile that is damaged, or of another kind of picture, is as good as none.
+            # Ignore a damaged profile or one for another kind of picture.
             pass
     return picture.convert("RGB")
 
@@ -162,7 +163,7 @@ def _shrunk(picture: PIL.Image.Image, size: Size) -> PIL.Image.Image:
 
 
 def _encoded(picture: PIL.Image.Image) -> bytes:
-    # Pillow hands on comments and profiles that it finds here.
+    # Pillow would write the comments and profiles in `info` into the copy.
     picture.info = {}
     out = BytesIO()
     picture.save(out, "JPEG", quality=QUALITY, optimize=True, progressive=True)

@@ -1,4 +1,4 @@
-"""Image files as they were imported, under MEDIA_ROOT. Pages show copies (image_copies.py)."""
+"""Image files as they were imported, under MEDIA_ROOT. Pages show copies of them (copies.py)."""
 
 import os
 import struct
@@ -19,8 +19,9 @@ from annotate.errors import DomainError
 from annotate.models import Image
 
 IMAGES = "images"
-# What browsers show goes in as it is, by its content's suffix and not by its name's; the other
-# formats become PNG. Formats that Pillow reads by starting another program are not opened.
+# Formats that browsers show are stored unchanged, with the suffix of their content, not of their
+# name. The other formats are converted to PNG. Formats for which Pillow starts another program are
+# refused.
 SHOWN_FORMATS = {
     "JPEG": ".jpg",
     "MPO": ".jpg",
@@ -31,16 +32,16 @@ SHOWN_FORMATS = {
 }
 CONVERTED_FORMATS = ("BMP", "TIFF", "PPM", "JPEG2000", "TGA")
 EXIF_ORIENTATION = 0x0112
-# EXIF orientations that turn the image on its side.
+# EXIF orientations that turn the image by 90 degrees, so that width and height swap.
 LYING = frozenset({5, 6, 7, 8})
 
 
 class BrokenImage(DomainError):
-    """A file that cannot be shown; the message is the reason."""
+    """An image file cannot be used; the message gives the reason."""
 
 
 class Picture(NamedTuple):
-    """A sound image file: its size as shown, and the bytes and suffix to keep it by."""
+    """A valid image file: its size as shown, in pixels, and the content and suffix to store."""
 
     width: int
     height: int
@@ -49,8 +50,7 @@ class Picture(NamedTuple):
 
 
 def original_url(image: Image) -> str:
-    """Where a signed-in researcher finds the image as it was imported; its address where there is
-    no file here, empty without either."""
+    """URL of the imported file, for signed-in users; without a file the original URL or empty."""
     return urljoin(settings.MEDIA_URL, quote(image.file)) if image.file else image.url
 
 
@@ -59,12 +59,12 @@ def file_path(image: Image) -> Path:
 
 
 def file_name(image: Image, suffix: str) -> str:
-    """The path under MEDIA_ROOT that an image's file gets."""
+    """Path under MEDIA_ROOT for an image's file."""
     return str(PurePosixPath(IMAGES, image.split, f"{image.key}{suffix}"))
 
 
 def read_content(path: Path) -> bytes:
-    """A file's bytes; raises BrokenImage where they cannot be read."""
+    """The content of a file; raises BrokenImage if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -72,12 +72,13 @@ def read_content(path: Path) -> bytes:
 
 
 def read_picture(path: Path) -> Picture:
-    """A file's picture, decoded to its end to be sure of it; raises BrokenImage."""
+    """The picture in a file; raises BrokenImage. Decodes the whole file to detect damage."""
     with opened(path) as picture:
         width, height = _shown_size(picture)
         suffix = SHOWN_FORMATS.get(picture.format or "")
         if suffix:
-            # JPEG decodes at an eighth of its size, which finds a cut file just as well.
+            # Decoding at an eighth of the size detects a truncated file just as well, and is
+            # faster.
             picture.draft(None, (1, 1))
             picture.load()
             return Picture(width, height, suffix, path.read_bytes())
@@ -85,7 +86,7 @@ def read_picture(path: Path) -> Picture:
 
 
 def read_size(path: Path) -> tuple[int, int]:
-    """A file's width and height as shown, without decoding it; raises BrokenImage."""
+    """Width and height of a file as shown, in pixels, without decoding it; raises BrokenImage."""
     with opened(path) as picture:
         return _shown_size(picture)
 
@@ -97,22 +98,22 @@ def _shown_size(picture: PIL.Image.Image) -> tuple[int, int]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[PIL.Image.Image]:
-    """The file as Pillow opens it; whatever is wrong with it is raised as BrokenImage."""
+    """Open an image file with Pillow; errors inside the block are raised as BrokenImage."""
     PIL.Image.init()
-    # Not every build of Pillow has every format, and MPO is opened as JPEG.
+    # Not every build of Pillow supports every format. Pillow opens MPO files as JPEG.
     formats = [name for name in (*SHOWN_FORMATS, *CONVERTED_FORMATS) if name in PIL.Image.OPEN]
     try:
         with warnings.catch_warnings():
-            # Pillow warns of images of more pixels than anybody shows; here they are refused.
+            # Pillow only warns about images with too many pixels. Refuse them.
             warnings.simplefilter("error", PIL.Image.DecompressionBombWarning)
             warnings.simplefilter("ignore", UserWarning)
             with PIL.Image.open(path, formats=formats) as picture:
                 yield picture
     except PIL.UnidentifiedImageError as error:
-        raise BrokenImage("is no image in a known format") from error
+        raise BrokenImage("is not an image in a supported format") from error
     except (PIL.Image.DecompressionBombWarning, PIL.Image.DecompressionBombError) as error:
-        raise BrokenImage("has more pixels than an image to be shown can have") from error
-    # Pillow's decoders let errors of many kinds through on damaged files.
+        raise BrokenImage("has too many pixels") from error
+    # On damaged files, Pillow's decoders raise many types of errors.
     except (
         OSError,
         SyntaxError,
@@ -136,7 +137,7 @@ def _encoded(picture: PIL.Image.Image, format_name: str) -> bytes:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that no reader ever sees a part of it."""
+    """Write a file so that readers see either the old content or the whole new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent)
     new = Path(name)

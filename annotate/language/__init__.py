@@ -1,1 +1,1 @@
-"""Captions as language: characters, words, spelling, and what captions of an image share."""
+"""The language of captions: characters, words, spelling, and the similarity of captions."""

@@ -1,7 +1,7 @@
-"""English words: in one spelling, how rare each is, and what its inflections have in common.
+"""English words: uniform spelling, frequency and stems.
 
-Plain Python. Frequencies are those of wordfreq (Speer 2022) on Zipf's scale, the logarithm of how
-often a word comes in a thousand million: 7.7 for "the", 4 for "bicycle", 1.5 for what is rare.
+Does not use Django. Frequencies are those of wordfreq (Speer 2022) on the Zipf scale, the base-10
+logarithm of the occurrences per billion words: 7.7 for "the", 4 for "bicycle", 1.5 for rare words.
 """
 
 import math
@@ -13,15 +13,17 @@ from annotate.language.tokens import written
 
 ONE_SORT = str.maketrans("’ʼ‐‑", "''--")
 COMMONEST = 8.0
-# A word is rather a slip of the pen below this frequency: wordfreq counts common slips, too.
+# Words below this frequency are probably typing errors; wordfreq contains common errors, too.
 LEAST_KNOWN = 1.5
 ENDINGS = (("ies", "y", 5), ("sses", "ss", 6), ("ches", "ch", 6), ("shes", "sh", 6), ("s", "", 4))
 
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text (see `annotate.language.tokens`) in one spelling: lower case,
-    compatibility characters unified, one sort of apostrophe and of hyphen."""
+    """The words of a text (see `annotate.language.tokens`) in a uniform spelling.
+
+    Lower case, compatibility characters unified, one kind of apostrophe and of hyphen.
+    """
     unified = unicodedata.normalize("NFKC", text).casefold()
     return tuple(written(unified if unified.isascii() else unified.translate(ONE_SORT)))
 
@@ -34,14 +36,14 @@ def _frequencies() -> dict[str, float]:
 
 
 def frequency(word: str) -> float:
-    """How common a lower-case word is, on Zipf's scale; 0 if nobody has heard of it."""
+    """Frequency of a lower-case word on the Zipf scale; 0 if wordfreq does not have it."""
     share = _frequencies().get(word)
     return math.log10(share) + 9 if share else 0.0
 
 
 @lru_cache(maxsize=65_536)
 def is_known(word: str) -> bool:
-    """Whether English has the word, or the parts of a hyphenated or possessive one."""
+    """Whether English has the word, or all parts of a hyphenated or possessive word."""
     plain = word.removesuffix("'s")
     parts = [part for part in re.split("[-']", plain) if len(part) > 1]
     return any(character.isdigit() for character in word) or (
@@ -51,13 +53,13 @@ def is_known(word: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def rarity(word: str) -> float:
-    """How much a word says: 0 for "a", 4 for "dog", 7 for a word that is unknown."""
+    """How informative a word is: 0 for "a", 4 for "dog", 7 for an unknown word."""
     return COMMONEST - max(frequency(word), 1.0)
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """What the inflections of a word have in common: "dogs" and "dog", "riding" and "rides"."""
+    """The common part of a word's inflections: "dogs" and "dog", "riding" and "rides"."""
     word = word.removesuffix("'s")
     for ending, kept, least in ENDINGS:
         if word.endswith(ending) and len(word) >= least and not word.endswith(("ss", "us", "is")):

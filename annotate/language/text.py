@@ -1,7 +1,7 @@
-"""Captions as text: putting characters in order, and the rules of a campaign.
+"""Normalise captions and check them against the rules of a campaign.
 
-Plain Python. A rule that a caption breaks is a `Problem`: a code for the statistics and a sentence
-that tells the worker what to do.
+Does not use Django. A broken rule is a `Problem`: a code for statistics, and a sentence that tells
+the worker what to do.
 """
 
 import re
@@ -17,10 +17,10 @@ LINE_BREAK = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Control, format (zero-width, direction marks), and halves of surrogate pairs.
 INVISIBLE = {"Cc", "Cf", "Cs"}
 THERE_IS = re.compile(r"\W*there(\s+(is|are|was|were)\b|['’](s|re)\b)", re.IGNORECASE)
-# However long the words are; ten times what a long caption needs.
+# Applies whatever the maximum number of words is; ten times the length of a long caption.
 MOST_CHARACTERS = 2_000
 URL = re.compile(r"(https?://|www\.)\S|\b[\w-]{1,63}\.(com|org|net|edu|gov|io)\b", re.IGNORECASE)
-# Words that turn a list of keywords into nothing more than a list of keywords.
+# A text of keywords and these words is still a list of keywords.
 LISTING_WORDS = {"a", "an", "the", "and", "or", "with", "some"}
 
 
@@ -31,21 +31,23 @@ class Problem:
 
 
 def normalise(text: str) -> str:
-    """The text in NFC, without control and zero-width characters, white space single and trimmed;
-    the writer's own spelling and case are kept."""
+    """The text in NFC without control and zero-width characters, with single spaces.
+
+    Spelling and case are not changed.
+    """
     spaced = WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", text))
     visible = "".join(c for c in spaced if unicodedata.category(c) not in INVISIBLE)
-    # Taking a mark away can bring two spaces, or two characters that compose, together.
+    # Removing a character can bring together two spaces, or two characters that compose.
     return WHITE_SPACE.sub(" ", unicodedata.normalize("NFC", visible)).strip()
 
 
 def problems(raw: str, *, rules: CaptionRules, keywords: Sequence[str] = ()) -> list[Problem]:
-    """What keeps a caption from being taken, in the order in which to tell it; empty if nothing.
+    """The reasons to refuse a caption, in the order to show them; empty if it is acceptable.
 
-    `raw` is the text as it was sent, `keywords` what the worker was shown.
+    `raw` is the text as submitted, `keywords` are those that the worker was shown.
     """
     if len(raw) > MOST_CHARACTERS:
-        # Nothing else is checked: some checks would take long.
+        # Stop here: some of the other checks would take long.
         return [Problem("too_long", f"Please use at most {MOST_CHARACTERS:,} characters.")]
     text = normalise(raw)
     if not text:
@@ -55,7 +57,7 @@ def problems(raw: str, *, rules: CaptionRules, keywords: Sequence[str] = ()) -> 
 
 
 def is_keyword_list(text: str, keywords: Sequence[str]) -> bool:
-    """Whether a text says nothing but keywords, or holds all of them as one enumeration."""
+    """Whether a text consists of keywords only, or lists all of them in a row."""
     folded, names = _folded(text), [name for name in map(_folded, keywords) if name]
     if not names:
         return False
@@ -69,7 +71,7 @@ def is_keyword_list(text: str, keywords: Sequence[str]) -> bool:
 
 
 def _folded(text: str) -> str:
-    """The words alone, in lower case, with spaces between."""
+    """The words of a text in lower case, separated by spaces."""
     return " ".join(written(text.casefold()))
 
 

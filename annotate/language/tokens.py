@@ -1,14 +1,14 @@
-"""What a word is, and where the words of a text stand in it.
+"""Define words and find them in a text.
 
-A word is a run of letters, digits and their marks; apostrophes and hyphens inside it belong to it
-(`dog's`, `T-shirt`), as do points, commas and colons between digits (`3.5`). Text written without
-spaces between words is one word up to its next mark.
+A word is a run of letters, digits and their marks. It includes apostrophes and hyphens inside
+(`dog's`, `T-shirt`), and points, commas and colons between digits (`3.5`). Text written without
+spaces is one word up to the next punctuation mark.
 
-Everything that speaks of words rests on this: links go by a word's number and place (`tokens`,
-`pieces`), a campaign's rules count them (`annotate.language.text`), flags compare them in one
-spelling (`annotate.language.english.words`), and the task page's counter (`static/hits/task.js`)
-says it again, held to the same by `tests/words.json`. Stored answers name words by their numbers:
-another definition would make them mean other words.
+All other modules use this definition. Word–box links identify a word by its number (`tokens`,
+`pieces`), campaign rules count words (`annotate.language.text`), and flags compare them in uniform
+spelling (`annotate.language.english.words`). The word counter of the task page
+(`static/hits/task.js`) implements the same definition; `tests/words.json` tests both. Stored
+answers refer to words by number, so changing the definition would change their meaning.
 """
 
 import re
@@ -20,12 +20,12 @@ import regex
 
 _RUN = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*"
 _WORD = rf"{_RUN}(?:(?:['’ʼ\-‐‑]|(?<=\p{{N}}[\p{{M}}]*)[.,:](?=\p{{N}})){_RUN})*"
-# The same in plain characters, in which nearly all English is written, and in half the time.
+# The same for ASCII text, which most captions are; takes half the time.
 _PLAIN_WORD = r"[a-zA-Z0-9]+(?:(?:['-]|(?<=[0-9])[.,:](?=[0-9]))[a-zA-Z0-9]+)*"
 
 
 class Token(NamedTuple):
-    """A word: `caption[start:end] == text`. Places count code points, as Python's slices do."""
+    """A word: `caption[start:end] == text`. Positions count code points, as Python's slices do."""
 
     text: str
     start: int
@@ -33,13 +33,12 @@ class Token(NamedTuple):
 
 
 def tokens(caption: str) -> list[Token]:
-    """The caption's words in their order."""
     found = _finder(caption.isascii()).finditer(caption)
     return [Token(match[0], *match.span()) for match in found]
 
 
 def written(caption: str, marks: str = "") -> list[str]:
-    """The caption's words alone, with those of the marks that stand between them."""
+    """The words of a caption, together with those of the `marks` that stand between them."""
     found: list[str] = _finder(caption.isascii(), marks).findall(caption)
     return found
 
@@ -52,8 +51,10 @@ def _finder(is_plain: bool, marks: str = "") -> Any:
 
 
 def pieces(caption: str) -> Iterator[tuple[str, int | None]]:
-    """The caption cut up: words with their number from 0, and what stands between them with None.
-    Joined, the pieces are the caption again."""
+    """The caption in pieces: words with their number from 0, other text with None.
+
+    Joining the pieces gives the caption.
+    """
     end = 0
     for number, token in enumerate(tokens(caption)):
         if token.start > end:

@@ -1,4 +1,4 @@
-"""The domain's tables, one module for each part of the story."""
+"""The database tables of this app, one module per topic."""
 
 from annotate.models.campaigns import Campaign, CampaignStatus, Task
 from annotate.models.captions import CaptionSet, GivenCaption

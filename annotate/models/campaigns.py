@@ -1,4 +1,4 @@
-"""A campaign and its tasks."""
+"""Campaigns and their tasks."""
 
 from functools import cached_property
 from typing import Self
@@ -21,8 +21,8 @@ class CampaignStatus(models.TextChoices):
 
 
 class Campaign(models.Model):
-    """One collection of responses, on the images of a selection or on the captions of a set, at one
-    marketplace."""
+    """One collection of responses at one marketplace, about a selection's images or a caption
+    set."""
 
     slug = models.SlugField(max_length=100, unique=True)
     kind = models.CharField(max_length=20, help_text="a name of annotate.kinds")
@@ -35,10 +35,11 @@ class Campaign(models.Model):
     status = models.CharField(
         max_length=8, choices=CampaignStatus, default=CampaignStatus.DRAFT, db_index=True
     )
-    # Bound at creation: `local`, `sandbox`, `production` or a URL (see settings.MTURK_ENDPOINT).
+    # Never changed after creation: `local`, `sandbox`, `production` or a URL (see
+    # settings.MTURK_ENDPOINT).
     endpoint = models.CharField(max_length=300)
     budget = models.DecimalField(max_digits=10, decimal_places=2, help_text="US dollars, with fees")
-    # The campaign file as it was checked, presets filled in; `config` reads it.
+    # The validated campaign file with all defaults filled in; the property `config` parses it.
     config_json = models.JSONField()
     created_at = models.DateTimeField()
 
@@ -61,57 +62,58 @@ class Campaign(models.Model):
 
     @property
     def material(self) -> Selection | CaptionSet:
-        """What the campaign works on: its selection of images, or its set of captions."""
+        """The selection of images or the caption set that the campaign works on."""
         found = self.selection or self.caption_set
         assert found is not None, "the database keeps one of the two"
         return found
 
     @cached_property
     def config(self) -> CampaignConfig:
-        """The campaign file as an object."""
+        """The parsed campaign file."""
         return CampaignConfig.model_validate(self.config_json)
 
 
 class TaskQuerySet(models.QuerySet["Task"]):
     def unfinished(self) -> Self:
-        """Tasks with fewer counting responses than wanted, whatever pages are open."""
+        """Tasks that need more responses, regardless of claims."""
         return self.filter(answers_missing__gt=0)
 
     def open_to(self, worker: models.Model | None) -> Self:
-        """Unfinished tasks that the worker has no response to; None is a worker of whom nothing
-        was submitted yet."""
+        """Unfinished tasks without a response by this worker.
+
+        None stands for a worker without submitted responses.
+        """
         if worker is None:
             return self.unfinished()
         answered = worker.responses.filter(task=models.OuterRef("pk"))  # type: ignore[attr-defined]
         return self.unfinished().filter(~models.Exists(answered))
 
     def with_subject(self) -> Self:
-        """Tasks with all that a page needs to show what they are about."""
+        """Tasks with the related rows that a page needs to show them."""
         return self.select_related("campaign", "image", "subject")
 
     def emptiest_first(self) -> Self:
-        """The order in which pages are given tasks: breadth first, then the campaign's order."""
+        """The order in which pages get tasks: most places left first, then in the campaign's
+        order."""
         return self.order_by("-places_left", "number")
 
 
 class Task(models.Model):
-    """One image of a campaign, or one caption of it, which wants so many responses by that many
-    workers."""
+    """One image of a campaign, or one caption, that needs responses by different workers."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="tasks")
     image = models.ForeignKey(Image, models.PROTECT, related_name="tasks")
-    # Empty where the image itself is the subject; else a caption of that image.
+    # Null if the task is about the image itself, else the caption of the image that it is about.
     subject = models.ForeignKey(
         GivenCaption, models.PROTECT, null=True, blank=True, related_name="tasks"
     )
     number = models.PositiveIntegerField(help_text="place in the campaign's selection or set")
     wanted = models.PositiveSmallIntegerField()
-    # Both are kept in the transaction of each claim and response, because a page must not count a
-    # campaign's rows; `recount_tasks` computes them anew, and a test compares.
-    # wanted − responses that count; below zero where more came in than were wanted.
+    # Both counters are updated in the transaction of each claim and response, so that a page does
+    # not count a campaign's rows. `recount_tasks` recomputes them.
     answers_missing = models.SmallIntegerField()
-    # answers_missing − claims that take a place; below zero where more pages show the task than it
-    # misses answers.
+    # answers_missing minus the claims that take a place. Below zero if more pages show the task
+    # than it needs responses.
     places_left = models.SmallIntegerField()
     shows_keywords = models.BooleanField(default=True)
     # What a kind of task needs besides the image and the subject, for that kind to read.

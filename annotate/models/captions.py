@@ -1,4 +1,4 @@
-"""Finished captions that a campaign works on: those of a release, or of somebody's file."""
+"""Sets of captions that a campaign can work on, from a release or from a file."""
 
 from django.db import models
 
@@ -6,10 +6,10 @@ from annotate.models.images import Image
 
 
 class CaptionSet(models.Model):
-    """Captions that go by one name: a release's references, or what a file brought."""
+    """A named set of captions: the references of a release, or the captions of a file."""
 
     name = models.SlugField(max_length=100, unique=True)
-    # Empty where the captions came from a file.
+    # Null if the captions came from a file.
     release = models.OneToOneField(
         "Release", models.PROTECT, null=True, blank=True, related_name="caption_set"
     )
@@ -23,7 +23,7 @@ class CaptionSet(models.Model):
 
 
 class GivenCaption(models.Model):
-    """One caption of a set, which nobody changes any more."""
+    """One caption of a set. Its text never changes."""
 
     caption_set = models.ForeignKey(CaptionSet, models.CASCADE, related_name="captions")
     image = models.ForeignKey(Image, models.PROTECT, related_name="given_captions")

@@ -1,11 +1,11 @@
-"""What a dataset brings: object classes with their hierarchy, images, boxes."""
+"""Contents of datasets: object classes with their hierarchy, images and boxes."""
 
 from django.db import models
 from django.db.models import F, Q
 
 
 class ObjectClass(models.Model):
-    """A class that boxes are labelled with: an Open Images MID, or a COCO category."""
+    """The class of a box: an Open Images class or a COCO category."""
 
     label = models.CharField(max_length=64, unique=True, help_text="/m/0199g, or coco:17")
     name = models.CharField(max_length=100, db_index=True)
@@ -50,14 +50,14 @@ class ImageSource(models.TextChoices):
 
 
 class Image(models.Model):
-    """One photograph of a dataset, with what is needed to show it and to name its author."""
+    """One image of a dataset, with its location, size, author and licence."""
 
     source = models.CharField(max_length=11, choices=ImageSource)
     key = models.CharField(max_length=64, help_text="the dataset's own id of the image")
     split = models.CharField(max_length=64, db_index=True)
-    # Degrees that the file must be turned by to stand upright; empty where it is not known.
+    # Degrees by which to turn the file to make it upright; null if unknown.
     rotation = models.PositiveSmallIntegerField(null=True, blank=True)
-    # Pixels as shown, after any EXIF orientation.
+    # Pixels as shown, after applying the file's EXIF orientation.
     width = models.PositiveIntegerField(null=True, blank=True)
     height = models.PositiveIntegerField(null=True, blank=True)
     file = models.CharField(max_length=300, blank=True, help_text="path under MEDIA_ROOT")
@@ -83,15 +83,15 @@ class Image(models.Model):
 
 class BoxQuerySet(models.QuerySet["Box"]):
     def verified(self) -> "BoxQuerySet":
-        """Boxes that a person confirmed; Open Images writes the others with confidence 0."""
+        """Boxes that a person confirmed. Open Images gives all others confidence 0."""
         return self.filter(confidence__gt=0)
 
 
 class Box(models.Model):
-    """One labelled object in an image; the edges are fractions of the image's width and height."""
+    """One labelled object in an image; edges are fractions of the image's width and height."""
 
-    # One index for a million boxes: `box_stated_once` begins with the image, so it serves the
-    # image's key too, and nobody asks for all boxes of a class.
+    # No index of its own: `box_stated_once` begins with the image and serves as its index. No query
+    # needs all boxes of a class.
     image = models.ForeignKey(Image, models.CASCADE, related_name="boxes", db_index=False)
     object_class = models.ForeignKey(
         ObjectClass, models.PROTECT, related_name="boxes", db_index=False
@@ -101,7 +101,7 @@ class Box(models.Model):
     x_max = models.FloatField()
     y_min = models.FloatField()
     y_max = models.FloatField()
-    # The dataset's flags; empty where it says that it does not know (-1).
+    # The dataset's flags; null if the dataset says that it does not know (-1).
     is_occluded = models.BooleanField(null=True, blank=True)
     is_truncated = models.BooleanField(null=True, blank=True)
     is_group = models.BooleanField(null=True, blank=True)

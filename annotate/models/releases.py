@@ -1,4 +1,4 @@
-"""A frozen result: what it says is copied into it, so that it reads the same for ever."""
+"""Releases. The data are copied into these tables, so that a release never changes."""
 
 from django.db import models
 from django.db.models import Q
@@ -9,7 +9,7 @@ from annotate.models.responses import Response
 
 
 class Release(models.Model):
-    """The answers of a campaign as they were drawn once, with the seed that drew them."""
+    """The responses of a campaign as drawn once, with the seed of the draw."""
 
     name = models.SlugField(max_length=100, unique=True)
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="releases")
@@ -30,7 +30,7 @@ class Release(models.Model):
 
 
 class ReleasedImage(models.Model):
-    """An image of a release, or a caption of one, with the record that exports give of it."""
+    """An image of a release, or one of its captions as a subject, with its record for exports."""
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="images")
     task = models.ForeignKey(Task, models.PROTECT, related_name="released")
@@ -54,7 +54,7 @@ class Role(models.TextChoices):
 
 
 class ReleasedCaption(models.Model):
-    """A caption of a release, by a worker whose number means something in this release only."""
+    """A caption of a release; the worker's number is valid in this release only."""
 
     image = models.ForeignKey(ReleasedImage, models.CASCADE, related_name="captions")
     response = models.ForeignKey(Response, models.PROTECT, related_name="released")
@@ -79,8 +79,10 @@ class ReleasedCaption(models.Model):
 
 
 class ReleasedFile(models.Model):
-    """A piece of a file of a release, written when the release was made; a file is its pieces in
-    the order of their keys."""
+    """A chunk of a release's file, written when the release was made.
+
+    A file consists of its chunks in the order of their keys.
+    """
 
     release = models.ForeignKey(Release, models.CASCADE, related_name="files", db_index=False)
     name = models.CharField(max_length=100)
@@ -95,8 +97,10 @@ class ReleasedFile(models.Model):
 
 
 class ReleasedAnswer(models.Model):
-    """Who answered a task of a release, under a number of this release only. For kinds of task
-    whose answers are in `ReleasedImage.record` and in files."""
+    """A worker's response in a release, for task types whose answers are in records and files.
+
+    The worker's number is valid in this release only.
+    """
 
     image = models.ForeignKey(ReleasedImage, models.CASCADE, related_name="answers")
     response = models.ForeignKey(Response, models.PROTECT, related_name="released_answers")

@@ -1,5 +1,4 @@
-"""Who answered what: workers, the tasks on open pages, responses and captions, and how the answers
-were made."""
+"""Workers, claims, responses and their contents, and how responses were made."""
 
 import secrets
 import uuid
@@ -11,12 +10,12 @@ from annotate.models.campaigns import Task
 
 
 def new_pseudonym() -> str:
-    """A name for a worker that says nothing about them."""
+    """A random name for a worker."""
     return f"W-{secrets.token_hex(4).upper()}"
 
 
 class Worker(models.Model):
-    """A person who answers tasks, under a pseudonym; only `hits` knows the marketplace's id."""
+    """A person who does tasks, known by a pseudonym; only `hits` stores the marketplace's id."""
 
     pseudonym = models.CharField(max_length=10, unique=True, default=new_pseudonym, editable=False)
 
@@ -25,13 +24,16 @@ class Worker(models.Model):
 
 
 class Claim(models.Model):
-    """A reservation of one place of a task for an open task page. It steers which tasks other pages
-    show and promises nothing: it never keeps a worker from a task, nor an answer from counting."""
+    """A reservation of one place of a task by an open task page.
+
+    Claims only steer which tasks other pages show. They never keep a worker from a task, nor a
+    response from counting.
+    """
 
     task = models.ForeignKey(Task, models.CASCADE, related_name="claims")
     page = models.ForeignKey("hits.TaskPage", models.CASCADE, related_name="claims")
-    # False once the page's HIT has been returned, as far as can be told: the page keeps its task,
-    # and other pages show it as if the page were not there.
+    # False if the page's HIT was probably returned. The page keeps its task, and other pages are
+    # given tasks as if this page did not exist.
     takes_place = models.BooleanField(default=True)
 
     class Meta:
@@ -57,15 +59,17 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 
 
 class Response(models.Model):
-    """One worker's answer to one task, as the marketplace reported it or a file of captions
-    collected elsewhere has it. Its answer is a Caption, a Correspondence or,
-    for other kinds of task, an Answer."""
+    """One worker's response to one task, reported by the marketplace or imported from a file.
+
+    Its answer is a Caption, a Correspondence or, for other task types, an Answer.
+    """
 
     task = models.ForeignKey(Task, models.PROTECT, related_name="responses")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="responses")
-    # Names the response on review pages: unlike a number, it does not tell a response from gold.
+    # Identifies the response on review pages. Unlike a number, it does not reveal whether an item
+    # is a response or a gold item.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    # Empty for a response that was collected elsewhere.
+    # Null for a response that was collected elsewhere.
     assignment = models.ForeignKey(
         "hits.Assignment", models.PROTECT, null=True, blank=True, related_name="responses"
     )
@@ -73,7 +77,7 @@ class Response(models.Model):
         max_length=9, choices=ResponseStatus, default=ResponseStatus.SUBMITTED
     )
     submitted_at = models.DateTimeField()
-    # From the page's opening to its answer; of a page with several tasks, this one's share.
+    # Seconds from opening to submitting the page, divided by the number of tasks on the page.
     seconds = models.PositiveIntegerField(null=True, blank=True)
 
     objects = ResponseQuerySet.as_manager()
@@ -93,7 +97,7 @@ class Response(models.Model):
 
 
 class Caption(models.Model):
-    """The sentence of a caption response, with white space and Unicode in order, else as typed."""
+    """The sentence of a response, as typed except for normalised whitespace and Unicode."""
 
     response = models.OneToOneField(
         Response, models.CASCADE, primary_key=True, related_name="caption"
@@ -105,10 +109,10 @@ class Caption(models.Model):
 
 
 class Correspondence(models.Model):
-    """What the words of a task's caption refer to, as one worker sees it.
+    """The boxes that the words of a caption refer to, according to one worker.
 
-    One JSON column, because it is written and read as a whole: the number of each word that was
-    answered, to the keys of its boxes or to one of annotate.kinds.correspondence's kinds.
+    One JSON column, because it is read and written as a whole: it maps the number of each answered
+    word to the keys of its boxes, or to a kind of word without box.
     """
 
     response = models.OneToOneField(
@@ -133,7 +137,7 @@ class Answer(models.Model):
 
 
 class Device(models.TextChoices):
-    """What an answer was written on; nothing finer is kept."""
+    """The type of device on which a response was made. Nothing more precise is stored."""
 
     PHONE = "PHONE"
     TABLET = "TABLET"
@@ -141,8 +145,10 @@ class Device(models.TextChoices):
 
 
 class Behaviour(models.Model):
-    """How an answer came about, as the task page counted it; never what was typed. A count is
-    empty where nothing is known of it: the page ran without its script, or was not ours."""
+    """How a response was made, as counted by the task page; never the text that was typed.
+
+    A value is null if unknown: the page ran without its script, or was not ours.
+    """
 
     response = models.OneToOneField(
         Response, models.CASCADE, primary_key=True, related_name="behaviour"

@@ -1,4 +1,4 @@
-"""A subset of a split's images, drawn once and kept with the numbers that drew it."""
+"""Subsets of a split's images, stored with the parameters of the draw."""
 
 from django.db import models
 
@@ -27,7 +27,7 @@ class Selection(models.Model):
 
 
 class SelectedImage(models.Model):
-    """An image's place in a selection, in the order in which it was chosen."""
+    """An image of a selection; positions follow the order in which images were chosen."""
 
     selection = models.ForeignKey(Selection, models.CASCADE, related_name="selected")
     image = models.ForeignKey(Image, models.PROTECT, related_name="selected")

@@ -1,4 +1,4 @@
-"""Keys of the API that people's programs hold."""
+"""API tokens."""
 
 from datetime import datetime
 from typing import Self
@@ -12,14 +12,14 @@ HINT_CHARACTERS = 6
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def valid(self, at: datetime) -> Self:
-        """Tokens that open the API at this time."""
+        """Tokens that are accepted at this time."""
         return self.filter(withdrawn_at=None, expires_at__gt=at, user__is_active=True)
 
 
 class ApiToken(models.Model):
-    """A token of one account, which opens the API until it expires or is withdrawn.
+    """A user's token for the API, valid until it expires or is withdrawn.
 
-    The token itself is shown once and not stored; its digest is.
+    Its text is shown once and not stored; only a digest is.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
@@ -29,7 +29,7 @@ class ApiToken(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     withdrawn_at = models.DateTimeField(null=True, blank=True)
-    # Within an hour, so that not every request writes.
+    # Up to an hour out of date, so that not every request writes.
     last_used_at = models.DateTimeField(null=True, blank=True)
 
     objects = ApiTokenQuerySet.as_manager()

@@ -1,1 +1,1 @@
-"""The pages and API answers that show the domain, and what all signed-in pages share."""
+"""Pages and API views for releases and images, and helpers that all signed-in pages share."""

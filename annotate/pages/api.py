@@ -1,6 +1,6 @@
-"""The API's part of the domain: releases with their files, and errors as answers.
+"""API views of releases and their files, and the conversion of errors into responses.
 
-Views look up and serialise; nothing here changes anything.
+Nothing in this module changes data.
 """
 
 from typing import Any
@@ -26,14 +26,14 @@ FILES = sorted({file for kind in KINDS.values() for file in kind.files})
 
 
 def handle_domain_error(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's EXCEPTION_HANDLER: a change that is not possible now is a 409."""
+    """DRF's EXCEPTION_HANDLER: a DomainError becomes a 409 response."""
     if isinstance(error, DomainError):
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
     return exception_handler(error, context)
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
-    """A release, with the addresses of its files."""
+    """A release, with the URLs of its files."""
 
     campaign = serializers.CharField(source="campaign.slug", read_only=True)
     images = serializers.IntegerField(source="image_count", read_only=True)
@@ -44,7 +44,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         fields = ["name", "campaign", "seed", "is_partial", "created_at", "images", "files"]
 
     def get_files(self, release: Release) -> dict[str, str]:
-        """Each file's name with its address."""
+        """Name and URL of each file."""
         request = self.context.get("request")
         return {
             file: reverse("api-release-file", args=[release.name, file], request=request)
@@ -53,7 +53,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
 
 
 class ReleaseViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Release]):
-    """Frozen releases, the latest first."""
+    """Releases, latest first."""
 
     serializer_class = ReleaseSerializer
     lookup_field = "name"
@@ -74,5 +74,5 @@ class ReleaseFileView(APIView):
         responses={(200, "application/json"): OpenApiTypes.OBJECT},
     )
     def get(self, _request: Request, name: str, file: str) -> StreamingHttpResponse:
-        """The file's bytes: the same release gives the same ones for ever."""
+        """The content of the file. It never changes."""
         return stream_release_file(name, file)

@@ -1,9 +1,9 @@
-"""What every page says of the installation."""
+"""Variables for every template."""
 
 from django.conf import settings
 from django.http import HttpRequest
 
 
 def installation(_request: HttpRequest) -> dict[str, str]:
-    """The marketplace that this installation talks to, for the badge on every page."""
+    """The marketplace that this site uses, for the badge on every page."""
     return {"mturk_endpoint": settings.MTURK_ENDPOINT}

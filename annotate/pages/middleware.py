@@ -1,12 +1,12 @@
-"""Headers of every page."""
+"""Response headers of every page."""
 
 from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-# Images may be fetched from where the dataset keeps them; everything else is our own. A page that
-# came by https shows no image by http, whatever this says.
+# Images may come from the dataset's host, everything else from this site. Browsers do not load http
+# images on an https page, even though `http:` is listed.
 POLICY = (
     "default-src 'self'; img-src 'self' data: https: http: {site}; object-src 'none'; "
     "base-uri 'none'; form-action 'self' {origins}"
@@ -14,7 +14,7 @@ POLICY = (
 
 
 class ContentSecurityPolicyMiddleware:
-    """Gives each answer a Content-Security-Policy, unless its view has given one."""
+    """Adds a Content-Security-Policy to each response, unless its view has set one."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""Pages of long lists."""
+"""Pagination of long lists."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,5 +13,5 @@ PER_PAGE = 50
 def page_of(
     rows: QuerySet[Any] | Sequence[Any], request: HttpRequest, *, per_page: int = PER_PAGE
 ) -> Page[Any]:
-    """The page that the address asks for; the nearest one if there is no such page."""
+    """The page number that the URL asks for, or the nearest existing one."""
     return Paginator(rows, per_page).get_page(request.GET.get("page"))

@@ -1,4 +1,4 @@
-"""Addresses of releases."""
+"""URLs of releases."""
 
 from django.urls import path
 

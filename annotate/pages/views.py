@@ -1,4 +1,4 @@
-"""Releases and their files, and the images of this installation."""
+"""Pages of releases, downloads of their files, image files, and error pages."""
 
 import logging
 from pathlib import PurePosixPath
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @require_safe
 def releases(request: HttpRequest) -> HttpResponse:
-    """All releases of all campaigns, the latest first."""
+    """List the releases of all campaigns, latest first."""
     rows = Release.objects.select_related("campaign").annotate(image_count=Count("images"))
     rows = rows.order_by("-created_at", "-pk")
     return render(request, "annotate/releases.html", {"page": page_of(rows, request)})
@@ -31,7 +31,7 @@ def releases(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def release(request: HttpRequest, name: str) -> HttpResponse:
-    """One release: what it holds, its files, and its first images."""
+    """Show a release: its contents, its files and its first images."""
     found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
     kind = KINDS[found.campaign.kind]
     images = found.images.select_related("task__image", "task__campaign")
@@ -48,7 +48,7 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
 
 @require_safe
 def release_file(_request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
-    """A file of the release, streamed as a download."""
+    """Download a file of a release."""
     return stream_release_file(name, file)
 
 
@@ -60,7 +60,7 @@ CONTENT_TYPES = {
 
 
 def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
-    """The file as a streamed answer; raises Http404 for a release or file that is not there."""
+    """The streamed file; raises Http404 if there is no such release or file."""
     found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
     files = KINDS[found.campaign.kind].files
     if file not in files:
@@ -73,7 +73,7 @@ def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
 
 @require_safe
 def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
-    """An image file as it was imported, for researchers; pages show copies of it."""
+    """An imported image file, for researchers; pages show copies of it."""
     response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
     patch_cache_control(response, private=True, max_age=86_400)
     return response
@@ -82,8 +82,11 @@ def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
 @login_not_required
 @require_safe
 def image_copy(request: HttpRequest, size: str, pk: int, code: str) -> HttpResponse | FileResponse:
-    """A copy of an image file, made now if it is not there yet. Workers see it in the marketplace's
-    frame, where nobody is signed in."""
+    """A copy of an image file, which is made now if it is missing.
+
+    Needs no sign-in, because the marketplace's frame shows it to workers. The code in the URL is
+    checked instead.
+    """
     image = Image.objects.exclude(file="").filter(pk=pk).first()
     if image is None or size not in image_copies.SIZES or not image_copies.is_code_of(image, code):
         raise Http404("There is no such image.")
@@ -99,17 +102,15 @@ def image_copy(request: HttpRequest, size: str, pk: int, code: str) -> HttpRespo
 
 
 def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
-    """The page for an address with nothing behind it."""
     return _error(request, 404, "Not found", "There is no page at this address.")
 
 
 def forbidden(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
-    """The page for what this user may not do."""
     return _error(request, 403, "Not allowed", "Your account does not have permission to do this.")
 
 
 def stale_form(request: HttpRequest, **_: object) -> HttpResponse:
-    """The page for a form that was not sent from a page of this browser session."""
+    """The page for a failed CSRF check, most often because the session has changed."""
     return _error(
         request,
         403,

@@ -1,4 +1,4 @@
-"""Which keywords an image is shown with."""
+"""Keywords of images, and the classes that are hidden from workers."""
 
 from collections.abc import Iterable
 
@@ -7,23 +7,23 @@ from annotate.selection import hierarchy, priming
 
 
 def hidden_class_numbers() -> set[int]:
-    """The primary keys of the classes that are never shown: one query of a few hundred edges."""
+    """Primary keys of the classes that are never shown."""
     edges = ClassRelation.objects.values_list("parent_id", "child_id", "kind", "parent__label")
     return hierarchy.parts(hierarchy.Edge(*edge) for edge in edges.iterator())
 
 
 def hidden_classes() -> list[ObjectClass]:
-    """The classes that are never shown as keywords, by name."""
+    """Classes that are never shown as keywords, by name."""
     return list(ObjectClass.objects.filter(pk__in=hidden_class_numbers()).order_by("name"))
 
 
 def keywords(image: Image) -> list[str]:
-    """The classes of an image's verified boxes, without the hidden ones, in alphabetical order."""
+    """Names of the classes of an image's verified boxes, without hidden ones, alphabetically."""
     return keywords_of([image])[image.pk]
 
 
 def keywords_of(images: Iterable[Image]) -> dict[int, list[str]]:
-    """The keywords of many images by primary key, from two queries however many they are."""
+    """The keywords of many images by primary key, in two queries."""
     hidden = hidden_class_numbers()
     names: dict[int, list[str]] = {image.pk: [] for image in images}
     rows = (

@@ -1,1 +1,1 @@
-"""The subset selection and the priming keywords of nocaps, as plain Python."""
+"""Selection of images for a campaign, their priming keywords and their nocaps domains."""

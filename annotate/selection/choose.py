@@ -1,9 +1,10 @@
-"""The subset selection of nocaps (Agrawal et al. 2019, section 3.1), as plain Python.
+"""The subset selection of nocaps (Agrawal et al. 2019, section 3.1). Does not use Django.
 
-An image is known by the object classes in it and the number of instances of each. Images of one
-class are left out, images of more than six are all taken. The others form five pools by number of
-classes; the pools take turns, and at each turn some images are drawn at random from the pool, of
-which the one stays that gives the chosen set the highest entropy over classes. The others go back.
+An image is described by its object classes and the number of instances of each. Images with one
+class are excluded; images with more than six are all chosen. The others form five pools by their
+number of classes. The pools take turns: each time, some images are drawn at random from the pool,
+and the one that gives the chosen set the highest entropy over classes is chosen. The others return
+to the pool.
 """
 
 import math
@@ -14,7 +15,7 @@ from typing import NamedTuple
 FEWEST_CLASSES, MOST_CLASSES = 2, 6
 # The paper draws "n images" and does not say how many.
 DEFAULT_SAMPLE = 10
-# Differences below this are rounding, not entropy: of equals, the first one drawn stays.
+# Smaller differences are rounding errors. If two images are equal, the first one drawn is chosen.
 LEAST_GAIN = 1e-12
 
 
@@ -26,10 +27,11 @@ class Candidate(NamedTuple):
 
 
 class ClassCounts:
-    """Instances of each class in a growing set, with its entropy kept up to date.
+    """Number of instances of each class in a growing set of images, with the set's entropy.
 
-    With N instances, c of a class, the entropy −Σ c/N ln c/N is ln N − (Σ c ln c)/N. So a set's
-    entropy follows from two sums, and trying an image costs as many steps as it has classes.
+    With N instances, c of them of a class, the entropy −Σ c/N ln c/N equals ln N − (Σ c ln c)/N.
+    Two running sums are therefore enough, and trying an image takes one step for each of its
+    classes.
     """
 
     def __init__(self) -> None:
@@ -39,11 +41,11 @@ class ClassCounts:
         self._logs: list[float] = [0.0]
 
     def entropy(self) -> float:
-        """In nats; 0 for the empty set."""
+        """Entropy over classes in nats; 0 for an empty set."""
         return math.log(self.total) - self.weighted / self.total if self.total else 0.0
 
     def entropy_with(self, instances: Iterable[tuple[int, int]]) -> float:
-        """The entropy if an image were added."""
+        """Entropy in nats if an image with these instances were added."""
         total, weighted = self._sums_with(instances)
         return math.log(total) - weighted / total
 
@@ -61,7 +63,7 @@ class ClassCounts:
         return total, weighted
 
     def _count_log(self, count: int) -> float:
-        """c ln c, from a table that grows with the counts."""
+        """c ln c, cached in a table that grows when needed."""
         logs = self._logs
         while count >= len(logs):
             logs.append(len(logs) * math.log(len(logs)))
@@ -69,7 +71,7 @@ class ClassCounts:
 
 
 class TooFewImages(ValueError):
-    """Fewer images can be chosen than were asked for."""
+    """Fewer images qualify than were requested."""
 
     def __init__(self, available: int) -> None:
         super().__init__(f"{available} images can be chosen from")
@@ -84,9 +86,11 @@ def choose(
     seed: int = 0,
     progress: Callable[[int], object] = lambda _: None,
 ) -> list[Candidate]:
-    """The images chosen, in the order of their choice; raises TooFewImages.
+    """Choose `count` images and return them in the order of their choice; raises TooFewImages.
 
-    The same candidates give the same choice for a seed, in whatever order they come.
+    `sample` is the number of images compared at each step. The result depends on the candidates and
+    the seed, not on the candidates' order. `progress` is called with the number of newly chosen
+    images.
     """
     generator = random.Random(seed)
     rich, pools = divide(sorted(candidates, key=lambda candidate: candidate.key))
@@ -111,7 +115,7 @@ def choose(
 
 
 def divide(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[list[Candidate]]]:
-    """The images of so many classes that all are taken, and the pools of the others."""
+    """Images with more than MOST_CLASSES classes, and the five pools of the others."""
     rich: list[Candidate] = []
     pools: list[list[Candidate]] = [[] for _ in range(FEWEST_CLASSES, MOST_CLASSES + 1)]
     for candidate in candidates:
@@ -126,7 +130,7 @@ def divide(candidates: Iterable[Candidate]) -> tuple[list[Candidate], list[list[
 def draw(
     pool: list[Candidate], counts: ClassCounts, sample: int, generator: random.Random
 ) -> Candidate:
-    """Take the best of a random sample out of the pool."""
+    """Remove the best image of a random sample from the pool and return it."""
     best_place, best_entropy = 0, -math.inf
     for place in generator.sample(range(len(pool)), sample):
         entropy = counts.entropy_with(pool[place].instances)

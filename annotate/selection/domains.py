@@ -1,11 +1,12 @@
-"""The domain of an image as nocaps names it: are its objects among the 80 categories of COCO?"""
+"""The nocaps domain of an image: whether its classes are among the 80 categories of COCO."""
 
 from collections.abc import Iterable
 
 IN_DOMAIN, NEAR_DOMAIN, OUT_OF_DOMAIN = "in-domain", "near-domain", "out-domain"
 
-# COCO's categories and the Open Images classes that mean the same, by their names in V4 and,
-# where those differ, in V7. People and balls are one category there and several classes here.
+# COCO's categories and the Open Images classes with the same meaning, by their names in V4 and, if
+# different, in V7. COCO has one category each for people and for balls, Open Images several
+# classes.
 COCO_CATEGORIES: dict[str, tuple[str, ...]] = {
     "person": ("Person", "Man", "Woman", "Boy", "Girl"),
     "bicycle": ("Bicycle",),
@@ -98,15 +99,15 @@ COCO_CATEGORIES: dict[str, tuple[str, ...]] = {
     "hair drier": ("Hair dryer",),
     "toothbrush": ("Toothbrush",),
 }
-# Not the categories' own names: the mouse of Open Images is an animal.
+# The category names themselves are not included: the mouse of Open Images is an animal.
 KNOWN_TO_COCO = frozenset(name for names in COCO_CATEGORIES.values() for name in names)
 
 
 def domain_of(class_names: Iterable[str]) -> str:
-    """`in-domain` if COCO has all the classes, `near-domain` if some, `out-domain` if none.
+    """`in-domain` if COCO has all the classes, `near-domain` if it has some, else `out-domain`.
 
-    The names are those of Open Images. Give them without the hidden parts: COCO has no parts, and
-    they are no objects of their own. An image without classes lacks nothing and is in-domain.
+    The names are those of Open Images classes, without the hidden parts, because COCO has no parts.
+    An image without classes is in-domain.
     """
     known = {name in KNOWN_TO_COCO for name in class_names}
     if known == {True, False}:

@@ -1,16 +1,16 @@
-"""The graph of object classes: which of them are parts, and so never shown to a worker."""
+"""The graph of object classes: find the classes that are parts, which workers never see."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-# What stands in a Part list under these is no part in any useful sense: the list of Building
-# (/m/0cgh4) holds televisions, musical instruments, tools and weapons.
+# The Part lists of these classes do not contain parts: the list of Building (/m/0cgh4) contains
+# televisions, musical instruments, tools and weapons.
 PART_EXCEPTIONS = frozenset({"/m/0cgh4"})
 PART = "PART"
 
 
 class Edge(NamedTuple):
-    """A relation of two classes, which go by their numbers."""
+    """A relation between two classes, identified by their primary keys."""
 
     parent: int
     child: int
@@ -19,7 +19,7 @@ class Edge(NamedTuple):
 
 
 def parts(edges: Iterable[Edge]) -> set[int]:
-    """The classes that are parts of another one, and all that stands under them."""
+    """Primary keys of the classes that are parts of another one, and of all classes below them."""
     below: dict[int, list[int]] = {}
     waiting: list[int] = []
     for edge in edges:

@@ -1,8 +1,8 @@
-"""The keywords that prime a worker: what is in the image, in an order that ranks nothing."""
+"""The keywords that prime workers."""
 
 from collections.abc import Iterable
 
 
 def keywords(names: Iterable[str]) -> list[str]:
-    """The names once each, in the order of the alphabet whatever their case."""
+    """The distinct names in alphabetical order, ignoring case. The order implies no ranking."""
     return sorted(set(names), key=lambda name: (name.casefold(), name))

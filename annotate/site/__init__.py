@@ -1,1 +1,1 @@
-"""What the running site needs: its keys, logs, connections, system checks and background work."""
+"""Infrastructure of the running site: keys, logs, connections, system checks, background work."""

@@ -1,4 +1,4 @@
-"""Work that a page or another task leaves to a Celery worker."""
+"""Queue work for Celery workers, and retry it when the database is unavailable."""
 
 import logging
 from typing import Any
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class PatientTask(Task[..., Any]):
-    """A task that is tried again, later each time, where the database does not answer."""
+    """A task that is retried with growing delays when the database is unavailable."""
 
     autoretry_for = (InterfaceError, OperationalError)
     retry_backoff = 1
@@ -23,7 +23,7 @@ class PatientTask(Task[..., Any]):
     def retry(self, *args: Any, **options: Any) -> Any:
         error = options.get("exc")
         if self.request.is_eager and error is not None:
-            # Without a worker the caller waits: it gets the error at once.
+            # Without a Celery worker the task runs in the caller, which gets the error at once.
             raise error
         return super().retry(*args, **options)
 
@@ -32,8 +32,10 @@ class PatientTask(Task[..., Any]):
 
 
 def hand_on(task: Any, *arguments: object, **options: object) -> bool:
-    """Ask a Celery worker for the task. Where the broker does not answer, log that and return
-    False; the caller has written down what is due, or tells the person who asked."""
+    """Queue the task; if the broker is unavailable, log that and return False.
+
+    Callers have stored the work to do, or tell the user that it was not queued.
+    """
     try:
         task.delay(*arguments, **options)
     except BrokerError as error:

@@ -1,6 +1,6 @@
-"""The signing key: the one that the environment sets, or one that is made and kept in a file.
+"""The signing key: set in the environment, or generated and kept in a file.
 
-Django's settings and our commands use this module, so it reads no settings itself.
+Django's settings import this module, so it reads no settings itself.
 """
 
 import ipaddress
@@ -21,9 +21,11 @@ ADVICE = (
 
 
 def kept_key(path: Path) -> str:
-    """The key in the file. The first call makes it; processes that start at once get the same
-    one. Raises ImproperlyConfigured if the file cannot be made, is not a whole key, or can be read
-    by other users of the machine."""
+    """Return the key in the file; the first call generates it.
+
+    Processes that start at the same time get the same key. Raises ImproperlyConfigured if the file
+    cannot be created, is too short, or can be read by other users of the machine.
+    """
     try:
         if not path.exists():
             _make(path)
@@ -35,21 +37,23 @@ def kept_key(path: Path) -> str:
         key = path.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ImproperlyConfigured(
-            f"The signing key cannot be kept in {path}: {error}. {ADVICE}"
+            f"The signing key cannot be stored in {path}: {error}. {ADVICE}"
         ) from error
     if len(key) < LEAST_CHARACTERS:
         raise ImproperlyConfigured(
-            f"{path} holds no whole signing key. Delete the file; the next start makes another "
-            "key, and everybody has to sign in again."
+            f"{path} does not contain a complete signing key. Delete the file; the next start "
+            "creates a new key, and all users have to sign in again."
         )
     return key
 
 
 def _make(path: Path) -> None:
-    """Write a new key under another name, then give it its name unless a file has it by now: so
-    the file is never there in part, and the first of several processes decides."""
+    """Create the file with a new key, unless another process has created it.
+
+    The key is written under a temporary name first, so the file is always complete.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # mkstemp makes a file that its owner alone can read.
+    # mkstemp creates a file that only its owner can read.
     handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="ascii") as stream:
@@ -64,7 +68,7 @@ def _make(path: Path) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens on this host is reached from this machine only."""
+    """Whether a server that listens on this host can be reached only from this machine."""
     try:
         found = socket.getaddrinfo(host or "0.0.0.0", None, type=socket.SOCK_STREAM)
     except OSError:
@@ -73,8 +77,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_listening(host: str, *, key_is_set: bool) -> None:
-    """Raise ImproperlyConfigured where a site without a SECRET_KEY of its own would listen on an
-    address that other machines can reach."""
+    """Raise ImproperlyConfigured if other machines can reach a site without its own SECRET_KEY."""
     if not key_is_set and not is_loopback(host):
         raise ImproperlyConfigured(
             f"SECRET_KEY is not set, and other machines can reach {host or 'all addresses'}. "

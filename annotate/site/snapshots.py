@@ -1,4 +1,4 @@
-"""Reading many things as they were at one moment, while others change them."""
+"""Read several tables in one snapshot while other transactions change them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,22 +8,22 @@ from django.db import OperationalError, connection, transaction
 
 T = TypeVar("T")
 
-# A conflict is rare, and each attempt reads everything anew.
+# Conflicts are rare, and each attempt reads all data again.
 ATTEMPTS = 4
 # PostgreSQL's codes for a serialization failure and for a deadlock.
 CONFLICTS = {"40001", "40P01"}
 
 
 class SnapshotConflict(Exception):
-    """Others changed rows that each attempt had read and then referred to."""
+    """Every attempt failed, because other transactions changed rows that it had read."""
 
 
 def in_one_snapshot(make: Callable[[], T]) -> T:
-    """What `make` returns. Everything it reads is as it was at one moment, and what it writes is
-    saved as a whole. It may be called several times, so it must change nothing but the database.
+    """Call `make` in one transaction with one snapshot of the database, and return its result.
 
-    Raises SnapshotConflict, and RuntimeError within another transaction, whose earlier statements
-    would have a snapshot of their own.
+    `make` may be called several times, so it must have no effects outside the database. Raises
+    SnapshotConflict if every attempt conflicts, and RuntimeError inside another transaction, whose
+    earlier statements would have used a different snapshot.
     """
     for _ in range(ATTEMPTS):
         try:
@@ -39,9 +39,9 @@ def in_one_snapshot(make: Callable[[], T]) -> T:
 @contextmanager
 def _snapshot() -> Iterator[None]:
     with transaction.atomic(durable=True):
-        # SQLite's transactions are IMMEDIATE: nobody else writes until they end. Where there is a
-        # savepoint, this is the transaction that Django's TestCase puts around a test: `durable`
-        # refuses all others, and an isolation level can no longer be chosen in it.
+        # SQLite's transactions are IMMEDIATE, so nobody else writes until they end. If there is a
+        # savepoint, Django's TestCase has wrapped the test in a transaction (`durable` refuses all
+        # others), and the isolation level can no longer be set.
         if connection.vendor == "postgresql" and not connection.savepoint_ids:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")

@@ -1,4 +1,4 @@
-"""What the pages' templates need beyond Django's own: money, bars, a marketplace's name."""
+"""Template filters and tags for money, progress bars, marketplaces and task types."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -20,7 +20,7 @@ NAMED_ENDPOINTS = {"local", "sandbox", "production"}
 
 @register.filter
 def dollars(amount: Decimal | float | None) -> str:
-    """`$1,234.50`; an empty string for no amount."""
+    """`$1,234.50`; empty for None."""
     return "" if amount is None else f"${amount:,.2f}"
 
 
@@ -32,38 +32,38 @@ def endpoint_label(endpoint: str) -> str:
 
 @register.filter
 def endpoint_tone(endpoint: str) -> str:
-    """The badge's style; a marketplace at an address of its own looks like the local one."""
+    """The CSS class of the badge; a marketplace at another URL looks like the local one."""
     return endpoint if endpoint in {"sandbox", "production"} else "local"
 
 
 @register.filter
 def task_kind(campaign: Campaign) -> TaskKind:
-    """The campaign's kind of task, for its names and templates."""
+    """The campaign's task type."""
     return KINDS[campaign.kind]
 
 
 @register.filter
 def kind_rules(campaign: Campaign) -> Any:
-    """The section of the campaign file that belongs to the kind of task."""
+    """The section of the campaign file for the campaign's task type."""
     return KINDS[campaign.kind].rules(campaign.config)
 
 
 @register.filter
 def in_words(response: Response | None, kind: TaskKind) -> str:
-    """A line that says what was answered; an empty string for no response."""
+    """A one-line summary of the answer; empty for None."""
     return "" if response is None else kind.summary(response)
 
 
 @register.simple_tag
 def show_answer(kind: TaskKind, response: Response) -> SafeString:
-    """One response, by the template of its kind."""
+    """A response, rendered with the template of its task type."""
     context = {"response": response, **kind.answer_context(response)}
     return render_to_string(kind.templates.answer, context)
 
 
 @register.simple_tag
 def show_released(kind: TaskKind, image: ReleasedImage) -> SafeString:
-    """One item of a release, by the template of its kind."""
+    """An item of a release, rendered with the template of its task type."""
     return render_to_string(
         kind.templates.released, {"image": image, **kind.released_context(image)}
     )
@@ -71,7 +71,7 @@ def show_released(kind: TaskKind, image: ReleasedImage) -> SafeString:
 
 @register.filter
 def percent(share: float) -> str:
-    """`12%`, where all and nothing are said only if they are true."""
+    """`12%`; 0% and 100% only if exact."""
     whole = round(share * 100)
     if 0 < share < 1:
         whole = min(99, max(1, whole))
@@ -80,7 +80,7 @@ def percent(share: float) -> str:
 
 @register.filter
 def in_about(at: datetime) -> str:
-    """How long it is until then, in the largest unit alone: `4 days`."""
+    """The time until then in its largest unit: `4 days`."""
     return timeuntil(at, depth=1)
 
 
@@ -88,7 +88,7 @@ def in_about(at: datetime) -> str:
 def bar(label: str, whole: float, *parts: Any) -> dict[str, Any]:
     """A horizontal bar: `parts` are name, amount, name, amount, …, of the `whole`.
 
-    It is drawn as SVG, since the pages' security policy allows no inline style.
+    Drawn as SVG, because the Content-Security-Policy allows no inline styles.
     """
     whole = float(whole) or 1.0
     pieces, offset = [], 0.0

@@ -1,4 +1,4 @@
-"""Images small enough for a list, each a link to the whole one, and places in an image."""
+"""Thumbnails for lists, each linked to the original image, and positions in an image for SVG."""
 
 from typing import Any
 
@@ -13,17 +13,17 @@ register = template.Library()
 
 @register.inclusion_tag("annotate/thumbnail.html")
 def thumbnail(image: Image, alt: str = "") -> dict[str, Any]:
-    """The image made small; `alt` says what it is where its id does not stand beside it."""
+    """A small copy of the image. Give `alt` if the page does not show the image's id next to it."""
     return {"image": image, "small": thumbnail_url(image), "whole": original_url(image), "alt": alt}
 
 
 @register.filter
 def per_cent(fraction: float) -> str:
-    """A place in an image as SVG takes it: 0.125 is `12.50%`."""
+    """A fraction as a percentage for SVG: 0.125 is `12.50%`."""
     return f"{fraction:.2%}"
 
 
 @register.filter
 def midway(start: float, end: float) -> str:
-    """The place between two, as `per_cent` gives it."""
+    """The middle between two fractions, as a percentage for SVG."""
     return per_cent((start + end) / 2)

@@ -169,11 +169,14 @@ def test_a_broken_file_is_listed_and_the_rest_goes_on(folder):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "is no image in a known format"),
-        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is no image in a known format"),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n", "is no image in a known format"),
-        (bomb(), "has more pixels than an image to be shown can have"),
-        (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "is no image|is damaged"),
+        (b"", "is not an image in a supported format"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is not an image in a supported format"),
+        (
+            b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n",
+            "is not an image in a supported format",
+        ),
+        (bomb(), "has too many pixels"),
+        (b"\x89PNG\r\n\x1a\n" + b"\0" * 40, "is not an image|is damaged"),
     ],
 )
 def test_what_cannot_be_shown_is_named_with_its_reason(tmp_path, content, reason):
@@ -223,7 +226,7 @@ def test_the_command_lists_twenty_broken_files_and_ends_well(folder):
     assert lines[:3] == [
         "0 image files: 0 new, 0 changed, 0 unchanged.",
         "23 files could not be imported:",
-        "  0000.jpg: is no image in a known format",
+        "  0000.jpg: is not an image in a supported format",
     ]
     assert lines[22:] == ["  and 3 more"]
 

@@ -1,4 +1,4 @@
-"""Which words refer to which boxes, as templates show it."""
+"""The boxes that the words of a caption refer to, for templates."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ LINKED = re.compile(r"\[([^][]*)\](\d+(?:,\d+)*)")
 
 
 class ReleasedPicture(NamedTuple):
-    """A released caption in passages, each with the numbers of its boxes, and its image."""
+    """An image and its released caption in passages, each with the numbers of its boxes."""
 
     image_url: str
     boxes: list[NumberedBox]
@@ -26,7 +26,7 @@ class ReleasedPicture(NamedTuple):
 
 
 class LinkedCaption(NamedTuple):
-    """A worker's answer as a page shows it."""
+    """A worker's word–box links as a page shows them."""
 
     image_url: str
     boxes: list[NumberedBox]
@@ -35,12 +35,14 @@ class LinkedCaption(NamedTuple):
 
 
 def linked_caption(response: Response) -> LinkedCaption:
-    """What one response says: the image's boxes that it may name, and the caption in `pieces`, each
-    with `text` and, where it was answered, the `boxes` that it refers to or its `kind` in words."""
+    """The boxes and the caption of a response.
+
+    Each of the `pieces` has a `text` and, if the worker answered it, its `boxes` or its `kind`.
+    """
     task, words = response.task, response.correspondence.words
     shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
     boxes = {box.key: box for box in shown[task.image_id]}
-    # What came by the marketplace may name a box that the campaign does not show.
+    # A submission may name a box that the campaign does not show. Ignore it.
     known = [(number, box) for number, box in links(words) if box in boxes]
     marked: dict[int, tuple[int | str, ...]] = {n: (kind,) for n, kind in kinds(words).items()}
     for number, box in sorted(known, key=lambda link: boxes[link[1]].number):
@@ -55,7 +57,7 @@ def linked_caption(response: Response) -> LinkedCaption:
 
 
 def released_picture(image: ReleasedImage) -> ReleasedPicture:
-    """What a release says of one caption, and the image's boxes as they are now."""
+    """A released caption and the image's boxes as they are now."""
     task = image.task
     shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
     passages = list(_passages(image.record["bracketed"]))
