@@ -39,7 +39,7 @@ Row = TypeVar("Row")
 
 
 class Done(Enum):
-    """What a sync seldom does, in words for one HIT and for several."""
+    """What a sync seldom does or finds, in words for one and for several."""
 
     GONE = ("HIT is gone at the marketplace.", "HITs are gone at the marketplace.")
     ADOPTED = (
@@ -50,6 +50,7 @@ class Done(Enum):
         "HIT of a campaign that this database does not have was closed.",
         "HITs of campaigns that this database does not have were closed.",
     )
+    HELD = ("held payment needs a decision.", "held payments need a decision.")
 
     def in_words(self, number: int) -> str:
         one, several = self.value

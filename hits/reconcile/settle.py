@@ -17,15 +17,17 @@ from django.utils import timezone
 from hits.models import Assignment, AssignmentStatus, Bonus
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reading import ask_for
-from hits.reconcile.run import ASSIGNMENT_NAME, BONUS_NAME, TOKENS_HOLD, Run
+from hits.reconcile.run import ASSIGNMENT_NAME, BONUS_NAME, TOKENS_HOLD, Done, Run
 from hits.services.counts import recount
 from hits.services.payments import put_back, take_up
-from qualcontrol.models import Act, Decision
+from qualcontrol.models import Act, Decision, HeldPayment
 
 
 def settle(run: Run) -> None:
     """Carry out rejections, then approvals, the longest waiting first, then bonuses. Raises
     StepStopped once the requester's account is empty."""
+    if held := HeldPayment.objects.of(run.campaign).open().count():
+        run.done[Done.HELD] = held
     until = run.payments_until()
     for pk in _to_settle(run):
         if time.monotonic() >= until:

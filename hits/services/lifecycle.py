@@ -61,8 +61,13 @@ def finish(*, campaign: Campaign) -> None:
     """End the campaign: nothing is opened any more, what is submitted is still settled. Raises
     CannotMove, also while a payment waits for a person: nobody would look at the campaign again."""
     if number := HeldPayment.objects.of(campaign).open().count():
-        wait = counted(number, "held payment needs", "held payments need")
-        raise CannotMove(f"{wait} a decision first.")
+        raise CannotMove(
+            counted(
+                number,
+                "held payment needs a decision first.",
+                "held payments need a decision first.",
+            )
+        )
     _move(campaign, [CampaignStatus.RUNNING, CampaignStatus.PAUSED], CampaignStatus.FINISHED)
 
 

@@ -11,6 +11,7 @@ from annotate.templatetags.campaigns import percent
 from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
 from qualcontrol.queries.quality_report import quality as figures
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
+from qualcontrol.services.held_payments import LEAST_UNPLACED
 from qualcontrol.services.trials import SLIPS_FORGIVEN
 
 
@@ -55,6 +56,10 @@ def policy_in_words(review: Review, kind: TaskKind) -> list[str]:
         )
     if review.trial:
         words.append(_trial(review, answers))
+    words.append(
+        f"A worker who submits {LEAST_UNPLACED} answers that fit no task is paused until a person "
+        "decides, unless a person pays for them. Such answers are not paid without a person."
+    )
     words.append(
         f"An exclusion discards all {answers} of the worker."
         if review.discard == "all"

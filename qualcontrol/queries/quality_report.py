@@ -80,6 +80,7 @@ class Quality:
     good: int
     bad: int
     waiting: int
+    held_payments: int
     agreement: Agreement
     reviewers: list[ReviewerFigures]
     # Why what is bad is so, the commonest reason first, and how often.
@@ -101,6 +102,7 @@ def quality(campaign: Campaign) -> Quality:
         good=verdicts[Verdict.GOOD],
         bad=verdicts[Verdict.BAD],
         waiting=checks.open().count(),
+        held_payments=HeldPayment.objects.of(campaign).open().count(),
         agreement=agreement(_judged_together(campaign)),
         reviewers=reviewers(campaign),
         faults=_faults(campaign),

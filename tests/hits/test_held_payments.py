@@ -69,6 +69,7 @@ def test_junk_is_never_paid_without_a_person(marketplace, campaign):
 
     runs = [reconcile(campaign) for _ in range(3)]
 
+    assert runs[-1].notes == "1 held payment needs a decision."
     assert [run.approved for run in runs] == [0, 0, 0]
     assert status_there(campaign) == ["Submitted"]
     assert held().why == "The answer has no field of a task of this campaign."

@@ -66,6 +66,7 @@ def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) 
             "checks": found.checks,
             "of": figures.kept,
         },
+        "held_payments": figures.held_payments,
         "verdicts": {"good": figures.good, "bad": figures.bad, "waiting": figures.waiting},
         "agreement": asdict(figures.agreement),
         "reviewers": [asdict(reviewer) for reviewer in figures.reviewers],
@@ -104,6 +105,9 @@ def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
         f"{agreed.pairs:,} judged by two or more reviewers: kappa {_number(agreed.kappa)}, "
         f"alpha {_number(agreed.alpha)}.",
     ]
+    if figures.held_payments:
+        held = counted(figures.held_payments, "held payment needs", "held payments need")
+        lines.append(f"{held} a decision.")
     for one in figures.reviewers:
         gold = f", {one.gold_right} of {one.gold_of} gold items correct" if one.gold_of else ""
         lines.append(f"  {one.name or 'from a file'}: {one.judged:,} judged, {one.bad:,} bad{gold}")

@@ -1,0 +1,229 @@
+"""Answers as the marketplace reports them, from workers who did not use the task page: which of
+them are held for a person, and what the person may do."""
+
+import pytest
+
+from annotate.models import Response
+from hits.models import Assignment
+from hits.services.held_payments import reject_held
+from hits.services.rejections import ask_for_rejection
+from hits.services.submissions import MOST_KEPT, take_submission
+from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment, SpotCheck
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services import (
+    AlreadyDecided,
+    CannotReject,
+    decide,
+    exclude_worker,
+    judge,
+    open_questions,
+    reinstate_worker,
+)
+from qualcontrol.services.held_payments import accept_payment
+from tests.factories import NOON, HitFactory, HitTypeFactory, UserFactory, WorkerAccountFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.test_strangers import SENTENCE, listed, open_page, send
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def images():
+    return 1
+
+
+@pytest.fixture
+def campaign(images):
+    return make_campaign(tasks=3, hit={"images": images})
+
+
+@pytest.fixture
+def hit(campaign):
+    return HitFactory(hit_type=HitTypeFactory(campaign=campaign))
+
+
+@pytest.fixture
+def account():
+    return WorkerAccountFactory()
+
+
+@pytest.fixture
+def submit(campaign, hit, account):
+    """Takes in an assignment of the worker with these fields, or with this answer as it is."""
+    numbers = iter(range(100))
+
+    def take(*, answer=None, assignment=None, **fields):
+        name = assignment or f"A{next(numbers)}"
+        report = listed(name, account.marketplace_id, **fields)
+        if answer is not None:
+            report = report.model_copy(update={"answer": answer})
+        return take_submission(campaign=campaign, hit=hit, listed=report, at=NOON)[0]
+
+    return take
+
+
+def fields_for(campaign, *texts):
+    tasks = campaign.tasks.order_by("number")
+    return {f"caption-{task.number}": text for task, text in zip(tasks, texts, strict=False)}
+
+
+def payable():
+    return list(Assignment.objects.payable())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "no XML",
+        "<QuestionFormAnswers/>",
+        "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>",
+        "x" * 50_000,
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_held_and_kept_as_far_as_it_fits(submit, answer):
+    assignment = submit(answer=answer)
+
+    held = HeldPayment.objects.get(assignment=assignment)
+    assert (held.cause, held.why) == (HeldCause.NO_TASK, "The answer is empty or cannot be read.")
+    assignment.refresh_from_db()
+    assert assignment.unplaced_answer == answer[:MOST_KEPT]
+    assert payable() == []
+
+
+def test_the_same_task_again_without_its_page_is_held(submit, campaign):
+    fields = fields_for(campaign, SENTENCE)
+    first = submit(**fields)
+
+    second = submit(**fields)
+
+    assert payable() == [first]
+    assert "before" in HeldPayment.objects.get(assignment=second).why
+
+
+def test_the_same_task_on_two_pages_that_showed_it_is_paid_twice(
+    client, submit, campaign, hit, account
+):
+    """Near the end of a campaign two pages of one worker may show the same last task."""
+    campaign.tasks.exclude(pk=campaign.tasks.first().pk).delete()
+    for name in ("REAL1", "REAL2"):
+        send(client, hit, open_page(client, hit, name, account.marketplace_id))
+    fields = fields_for(campaign, SENTENCE)
+
+    both = [submit(assignment=name, **fields) for name in ("REAL1", "REAL2")]
+
+    assert Response.objects.count() == 1
+    assert sorted(row.pk for row in payable()) == sorted(row.pk for row in both)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("Too short.", "at least 8 words"),
+        (f"There is a dog. {SENTENCE}", "There is"),
+        (f"{SENTENCE} See www.example.com now", "web address"),
+        (" ".join(["dog"] * 61), "at most 60 words"),
+    ],
+)
+def test_every_rule_of_the_task_page_applies(submit, campaign, text, rule):
+    submit(**fields_for(campaign, text))
+
+    response = Response.objects.get()
+    [flag] = [one for one in response.assessment.flags if one["code"] == "breaks_rules"]
+    assert rule in flag["why"]
+    assert payable() == []
+    assert next_checks(campaign=campaign, reviewer=None, count=1, at=NOON)[0].cause == (
+        "held payment"
+    )
+    assert open_questions(campaign) == ["1 required check is not done"]
+
+
+@pytest.mark.parametrize("verdict", ["GOOD", "BAD"])
+def test_a_verdict_ends_the_wait(submit, campaign, verdict):
+    assignment = submit(**fields_for(campaign, "Too short."))
+
+    judge(
+        response=Response.objects.get(),
+        verdict=verdict,
+        reason="vague",
+        reviewer=UserFactory(),
+        at=NOON,
+    )
+
+    assert HeldPayment.objects.get().outcome == HeldOutcome.JUDGED
+    assert payable() == [assignment]
+
+
+def test_a_broken_rule_of_an_excluded_worker_is_held_although_nobody_is_to_judge_it(
+    submit, campaign, account
+):
+    submit(**fields_for(campaign, SENTENCE))
+    about = {"campaign": campaign, "worker": account.worker, "reason": "x", "at": NOON}
+    exclude_worker(actor=None, **about)
+
+    late = submit(**dict([list(fields_for(campaign, "", "Too short.").items())[1]]))
+
+    assert HeldPayment.objects.get().assignment == late
+    assert not SpotCheck.objects.of(campaign).open().exists()
+    assert late not in payable()
+
+
+def reject(held, reason="Not a sentence."):
+    reject_held(held=held, reason=reason, actor=UserFactory(), at=NOON)
+
+
+@pytest.mark.parametrize("images", [2])
+def test_an_assignment_with_a_caption_in_use_is_not_rejected(submit, campaign):
+    submit(**fields_for(campaign, SENTENCE, "Too short."))
+    held = HeldPayment.objects.get()
+
+    with pytest.raises(CannotReject, match="Work that is used is paid"):
+        reject(held)
+
+    assert HeldPayment.objects.open().exists()
+    assert not campaign.decisions.exists()
+    assert Response.objects.counting().count() == 2
+
+
+def test_a_rejection_discards_the_captions_for_good(submit, campaign, account):
+    submit(**fields_for(campaign, "Too short."))
+    reject(HeldPayment.objects.get())
+    about = {"campaign": campaign, "worker": account.worker, "at": NOON}
+    exclude_worker(reason="x", actor=None, **about)
+
+    reinstate_worker(reason="", actor=UserFactory(), **about)
+
+    assert not Response.objects.counting().exists()
+    assert open_questions(campaign) == []
+
+
+def test_a_rejection_on_the_workers_page_ends_the_wait(submit, campaign, account):
+    submit(**fields_for(campaign, "Too short."))
+    about = {"campaign": campaign, "worker": account.worker, "at": NOON}
+    exclude_worker(reason="x", actor=None, **about)
+
+    ask_for_rejection(
+        response=Response.objects.get(), reason="A list.", actor=UserFactory(), at=NOON
+    )
+
+    assert HeldPayment.objects.get().outcome == HeldOutcome.REJECT
+    with pytest.raises(AlreadyDecided):
+        accept_payment(held=HeldPayment.objects.get(), reason="", actor=UserFactory(), at=NOON)
+
+
+def test_the_policys_pause_ends_when_a_person_pays_for_the_answers(submit, campaign, account):
+    submit(junk="1")
+    submit(junk="2")
+    decide(campaign=campaign, at=NOON)
+    assert campaign.pauses.in_force().exists()
+
+    accept_payment(held=HeldPayment.objects.first(), reason="", actor=UserFactory(), at=NOON)
+    decide(campaign=campaign, at=NOON)
+
+    assert not campaign.pauses.in_force().exists()
+
+
+def test_an_answer_that_fits_no_task_is_no_question_for_a_release(submit, campaign):
+    submit(junk="1")
+
+    assert open_questions(campaign) == []
