@@ -7,10 +7,11 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, CampaignStatus
+from annotate.models import Campaign
 from annotate.site.background import PatientTask, hand_on
 from hits.models import Barring
 from hits.mturk.client import marketplace_of
+from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import reconcile
@@ -20,16 +21,15 @@ log = logging.getLogger(__name__)
 
 # Of one run; the next goes on. Without a limit runs of one campaign would pile up.
 PAYS_FOR = timedelta(minutes=2)
-MOVING = [CampaignStatus.RUNNING, CampaignStatus.PAUSED, CampaignStatus.FINISHED]
 
 
 @shared_task(base=PatientTask)
 def sync_campaigns() -> None:
-    """Run each minute by Celery beat: take in the events, then one task for each campaign that is
-    not a draft."""
+    """Run each minute by Celery beat: take in the events, then one task for each campaign that a
+    sync may have something to do for."""
     now = timezone.now()
     taken = take_events(at=now)
-    for campaign in Campaign.objects.filter(status__in=MOVING):
+    for campaign in campaigns_to_sync():
         is_whole = not taken.complete or is_listing_due(campaign, at=now)
         hand_on(sync_campaign, campaign.pk, is_whole=is_whole)
 

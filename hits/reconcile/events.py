@@ -25,9 +25,6 @@ from hits.reconcile.run import HIT_NAME
 
 log = logging.getLogger(__name__)
 
-# SQS keeps a message for 14 days at most; a repeat cannot come later than that.
-NOTICES_ARE_KEPT = timedelta(days=15)
-
 
 @dataclass
 class Hints:
@@ -156,7 +153,6 @@ def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
         (Notice(document_id=each.document_id, received_at=at) for each in done.values()),
         ignore_conflicts=True,
     )
-    Notice.objects.filter(problem="", received_at__lt=at - NOTICES_ARE_KEPT).delete()
     try:
         sqs.delete(done)
     except QueueUnreachable as error:

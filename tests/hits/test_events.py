@@ -366,13 +366,3 @@ def test_sync_reads_the_queue_and_lists_everything_once(opened, marketplace, que
 
     assert "1 queue message read, 1 submission imported" in capsys.readouterr().out
     assert Sync.objects.first().is_whole
-
-
-def test_old_notices_are_dropped_and_what_was_set_aside_is_kept(db, queue):
-    long_ago = timezone.now() - timedelta(days=20)
-    Notice.objects.create(document_id="old", received_at=long_ago)
-    Notice.objects.create(document_id="aside", received_at=long_ago, problem="No JSON", body="x")
-
-    take_events(at=timezone.now())
-
-    assert list(Notice.objects.values_list("document_id", flat=True)) == ["aside"]

@@ -12,7 +12,13 @@ from django.utils import timezone
 from annotate.models import CampaignStatus, Claim, Response, ResponseStatus
 from annotate.services.campaigns import progress, recount_places
 from annotate.services.responses import discard
-from hits.models import Assignment, AssignmentStatus, Hit, HitStatus, TaskPage
+from hits.models import (
+    Assignment,
+    AssignmentStatus,
+    Hit,
+    HitStatus,
+    TaskPage,
+)
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import WrongEndpoint
 from hits.queries.costs import spend

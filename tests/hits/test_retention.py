@@ -13,11 +13,12 @@ from annotate.celery import app
 from annotate.services.campaigns import recount_places
 from annotate.services.retention import delete_expired_sessions, delete_in_batches
 from hits import tasks
-from hits.models import TaskPage
+from hits.models import Notice, Sync, TaskPage
 from hits.services import retention
 from hits.services.retention import Outcome, Rule, tidy
+from hits.services.syncs import delete_old_notices, delete_old_syncs
 from hits.task_page.pages import KEPT_AFTER_EXPIRY, delete_expired_pages
-from tests.factories import NOON, ClaimFactory, TaskFactory, TaskPageFactory
+from tests.factories import NOON, CampaignFactory, ClaimFactory, TaskFactory, TaskPageFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -102,6 +103,31 @@ def test_a_page_that_no_sync_has_ended_goes_after_a_week():
 
     assert TaskPage.objects.get() == kept
     assert recount_places(claim.task.campaign) == 0
+
+
+def test_records_of_syncs_go_but_each_campaigns_last_one():
+    old, lately = NOON - timedelta(days=31), NOON - timedelta(days=29)
+    busy, over = CampaignFactory.create_batch(2)
+    for campaign, began in [(busy, old), (over, old), (over, old), (busy, lately)]:
+        last = Sync.objects.create(campaign=campaign, started_at=began)
+
+    assert delete_old_syncs(at=NOON) == 2
+
+    assert busy.syncs.get() == last
+    assert over.syncs.count() == 1
+
+
+def test_messages_of_the_queue_go_once_they_cannot_be_repeated():
+    for days, problem in [(14, ""), (16, ""), (16, "no JSON"), (91, "no JSON")]:
+        Notice.objects.create(
+            document_id=f"{days}{problem}",
+            problem=problem,
+            received_at=NOON - timedelta(days=days),
+        )
+
+    assert delete_old_notices(at=NOON) == 2
+
+    assert set(Notice.objects.values_list("document_id", flat=True)) == {"14", "16no JSON"}
 
 
 def test_every_rule_is_named_once():

@@ -19,12 +19,13 @@ from annotate.site.connections import drop_lost_connections
 from hits.mturk.client import Marketplace
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import shortfall, spend
+from hits.queries.settled import campaigns_to_sync, published
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import Done
 from hits.services import retention
 from hits.services.unclaimed import close_unclaimed
-from hits.tasks import MOVING, PAYS_FOR
+from hits.tasks import PAYS_FOR
 
 WISHES_EVERY = 1.0
 TIDY_EVERY = 24 * 3600.0
@@ -51,7 +52,7 @@ class Command(DomainCommand):
             "campaigns",
             nargs="*",
             metavar="CAMPAIGN",
-            help="names of campaigns (default: all except drafts)",
+            help="names of campaigns (default: all except drafts and settled ones)",
         )
         parser.add_argument(
             "--watch",
@@ -95,7 +96,7 @@ class Command(DomainCommand):
         campaigns = list(_chosen(names))
         for campaign in campaigns:
             failed += self._sync(campaign, lists_all=lists_all)
-        if is_first and not campaigns:
+        if is_first and not published().exists():
             self._close_unclaimed()
         return failed
 
@@ -159,4 +160,4 @@ def _tidy() -> None:
 def _chosen(names: Sequence[str]) -> QuerySet[Campaign]:
     if names:
         return Campaign.objects.filter(slug__in=names)
-    return Campaign.objects.filter(status__in=MOVING)
+    return campaigns_to_sync()

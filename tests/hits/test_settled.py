@@ -1,0 +1,76 @@
+"""A finished campaign of which nothing is left: no call and no record by the clock."""
+
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotate.models import CampaignStatus
+from hits.models import Hit, HitStatus, Listing, Sync, SyncWish
+from hits.queries.settled import campaigns_to_sync
+from hits.reconcile.reconciler import reconcile
+from hits.services.lifecycle import finish
+from hits.tasks import sync_campaigns
+from tests.factories import NOON, AssignmentFactory, CampaignFactory, HitFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.test_reconciler import work
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_settled_campaign_adds_no_call_and_no_record(client, marketplace, requester):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    finish(campaign=campaign)
+    for _ in range(2):
+        call_command("sync")
+        assert campaigns_to_sync().get() == campaign
+    # The account's list is read to its end once an hour.
+    reconcile(campaign, at=timezone.now() + timedelta(hours=2))
+    syncs = campaign.syncs.count()
+
+    call_command("sync")
+    sync_campaigns()
+
+    assert not campaigns_to_sync().exists()
+    assert campaign.syncs.count() == syncs
+    call_command("sync", campaign.slug)
+    assert campaign.syncs.count() == syncs + 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"error": "no answer"},
+        {"ingested": 1},
+        {"listing": Listing.CAMPAIGN},
+        {"finished_at": None},
+    ],
+)
+def test_a_finished_campaign_is_synced_until_nothing_is_left(change):
+    campaign = CampaignFactory(status=CampaignStatus.FINISHED)
+    quiet = {"started_at": NOON, "finished_at": NOON, "listing": Listing.ACCOUNT}
+    Sync.objects.create(campaign=campaign, **quiet)
+    assert not campaigns_to_sync().exists()
+
+    Sync.objects.create(campaign=campaign, **quiet | change)
+    assert campaigns_to_sync().exists()
+
+
+def test_a_finished_campaign_with_work_or_wishes_is_synced():
+    campaign = CampaignFactory(status=CampaignStatus.FINISHED)
+    Sync.objects.create(
+        campaign=campaign, started_at=NOON, finished_at=NOON, listing=Listing.ACCOUNT
+    )
+    hit = HitFactory(hit_type__campaign=campaign, status=HitStatus.EXPIRED, available=0)
+    assert campaigns_to_sync().exists()
+    Hit.objects.update(status=HitStatus.RETIRED)
+    assert not campaigns_to_sync().exists()
+
+    assignment = AssignmentFactory(hit=hit)
+    assert campaigns_to_sync().exists()
+    assignment.delete()
+    SyncWish.objects.create(campaign=campaign, asked_at=NOON)
+    assert campaigns_to_sync().exists()
