@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
 
-from qualcontrol.models import Appeal, Decision, Exclusion, Judgement, Pause, SpotCheck, Standing
+from qualcontrol.models import Appeal, Decision, Exclusion, Judgement, Pause, SpotCheck, WorkerRisk
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -41,8 +41,8 @@ class JudgementAdmin(ReadOnlyAdmin):
     list_select_related = ["reviewer"]
 
 
-@admin.register(Standing)
-class StandingAdmin(ReadOnlyAdmin):
+@admin.register(WorkerRisk)
+class WorkerRiskAdmin(ReadOnlyAdmin):
     list_display: Any = ["worker", "campaign", "responses", "good", "bad", "risk", "share"]
     list_filter = ["campaign"]
     list_select_related = ["worker", "campaign"]

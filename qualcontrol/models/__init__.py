@@ -13,7 +13,7 @@ from qualcontrol.models.exclusions import (
 from qualcontrol.models.flags import Assessment, Copying, CopyKey
 from qualcontrol.models.gold import Gold, GoldAnswer
 from qualcontrol.models.held_payments import HeldCause, HeldOutcome, HeldPayment
-from qualcontrol.models.standing import Standing, StandingChange, Weights
+from qualcontrol.models.worker_risk import Weights, WorkerRisk, WorkerRiskChange
 
 __all__ = [
     "Act",
@@ -33,8 +33,8 @@ __all__ = [
     "Pause",
     "Proposal",
     "SpotCheck",
-    "Standing",
-    "StandingChange",
+    "WorkerRisk",
+    "WorkerRiskChange",
     "Verdict",
     "Weights",
     "kept_out",

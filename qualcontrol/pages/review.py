@@ -26,7 +26,7 @@ from annotate.models import Campaign, Response
 from annotate.pages.signed_in import user_of
 from annotate.queries.keywords import keywords
 from qualcontrol import services
-from qualcontrol.models import Standing
+from qualcontrol.models import WorkerRisk
 from qualcontrol.pages.forms import VerdictForm, reasons_against
 from qualcontrol.review.items import FIRST, HELD, MOST_USEFUL, RANDOM, SECOND, Item
 
@@ -151,9 +151,8 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
     """Each item with what its page says about it."""
     has_keywords = KINDS[campaign.kind].takes_text  # They prime what is written.
     workers = {item.response.worker_id for item in items}
-    standings = {
-        standing.worker_id: standing
-        for standing in Standing.objects.of(campaign).filter(worker__in=workers)
+    risks = {
+        risk.worker_id: risk for risk in WorkerRisk.objects.of(campaign).filter(worker__in=workers)
     }
     return [
         {
@@ -165,7 +164,7 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
             "keywords": keywords(item.response.task.image) if has_keywords else [],
             "cause": CAUSES[_cause(item)],
             "is_most_useful": _cause(item) == MOST_USEFUL,
-            "standing": standings.get(item.response.worker_id),
+            "worker_risk": risks.get(item.response.worker_id),
             "others": _others(campaign, item.response),
         }
         for item in items

@@ -15,7 +15,7 @@ from annotate.models import Campaign, Response, Worker
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import user_of
 from qualcontrol import services
-from qualcontrol.models import Appeal, Proposal, Standing
+from qualcontrol.models import Appeal, Proposal, WorkerRisk
 from qualcontrol.pages.decisions import told_to_reviewers
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
 from qualcontrol.queries.quality_report import (
@@ -53,7 +53,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "campaign": campaign,
         "worker": found,
         "figures": figures_of(campaign, [found.pk])[0],
-        "standing": Standing.objects.of(campaign).filter(worker=found).first(),
+        "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=found).first(),
         "exclusion": exclusion,
         "pause": campaign.pauses.in_force().filter(worker=found).first(),
         "proposal": Proposal.objects.open().filter(campaign=campaign, worker=found).first(),

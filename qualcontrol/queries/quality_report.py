@@ -20,8 +20,8 @@ from qualcontrol.models import (
     Judgement,
     Proposal,
     SpotCheck,
-    Standing,
     Verdict,
+    WorkerRisk,
     waiting_for_verdicts,
 )
 from qualcontrol.review.agreement import Agreement, agreement
@@ -38,7 +38,7 @@ class WorkerFigures:
     """What one worker did in a campaign, and what is believed of it.
 
     `risk` is the probability that more than the campaign's limit of their responses is bad,
-    `share` the expected share of bad ones, from `low` to `high` with 90 % probability, `because`
+    `share` the expected share of bad ones, from `low` to `high` with 90 % probability, `reasons`
     what moved the risk.
     """
 
@@ -52,7 +52,7 @@ class WorkerFigures:
     low: float
     high: float
     state: str
-    because: list[dict[str, Any]]
+    reasons: list[dict[str, Any]]
 
     @property
     def kept(self) -> int:
@@ -184,7 +184,7 @@ def ranked_workers(campaign: Campaign) -> list[int]:
     held = HeldPayment.objects.of(campaign).order_by()
     rows = dict.fromkeys(held.values_list("worker", flat=True), 0)
     rows |= dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
-    risks = dict(Standing.objects.of(campaign).values_list("worker", "risk"))
+    risks = dict(WorkerRisk.objects.of(campaign).values_list("worker", "risk"))
     return sorted(rows, key=lambda worker: (-risks.get(worker, 0.0), -rows[worker], worker))
 
 
@@ -204,9 +204,9 @@ def figures_of(campaign: Campaign, workers: Sequence[int]) -> list[WorkerFigures
     written = _counted(responses, "worker_id", "status")
     checks = SpotCheck.objects.of(campaign).filter(response__worker__in=workers)
     verdicts = _counted(checks, "response__worker_id", "verdict")
-    theirs = Standing.objects.of(campaign).filter(worker__in=workers)
-    # A worker without a standing has the figures of which nothing is known.
-    standings = defaultdict(Standing, {one.worker_id: one for one in theirs.defer("tally")})
+    theirs = WorkerRisk.objects.of(campaign).filter(worker__in=workers)
+    # A worker who was not counted yet gets the defaults of the model.
+    risks_by_worker = defaultdict(WorkerRisk, {one.worker_id: one for one in theirs.defer("tally")})
     states = _states(campaign, workers)
     return [
         WorkerFigures(
@@ -216,12 +216,12 @@ def figures_of(campaign: Campaign, workers: Sequence[int]) -> list[WorkerFigures
             discarded=written[worker, ResponseStatus.DISCARDED],
             good=verdicts[worker, Verdict.GOOD],
             bad=verdicts[worker, Verdict.BAD],
-            risk=standings[worker].risk,
-            share=standings[worker].share,
-            low=standings[worker].low,
-            high=standings[worker].high,
+            risk=risks_by_worker[worker].risk,
+            share=risks_by_worker[worker].share,
+            low=risks_by_worker[worker].low,
+            high=risks_by_worker[worker].high,
             state=states.get(worker, ACTIVE),
-            because=standings[worker].because,
+            reasons=risks_by_worker[worker].reasons,
         )
         for worker in workers
     ]

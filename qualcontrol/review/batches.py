@@ -19,7 +19,7 @@ from qualcontrol.models import Verdict
 from qualcontrol.review.judging import keep_judgement
 from qualcontrol.services.errors import AlreadyJudged
 from qualcontrol.services.policies import decide
-from qualcontrol.services.standings import learn
+from qualcontrol.services.worker_risks import learn
 
 # The reason of a bad verdict that gives none.
 BY_FILE = "judged by file"

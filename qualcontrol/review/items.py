@@ -13,14 +13,14 @@ from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Worker
-from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Standing, Verdict
+from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Verdict, WorkerRisk
 from qualcontrol.review.gold import answer_gold
 from qualcontrol.review.judging import judge
 from qualcontrol.risk.hypotheses import block_of
 from qualcontrol.risk.model import Crowd
 from qualcontrol.risk.random_sample import random_order
 from qualcontrol.services.flagging import flags_if_written
-from qualcontrol.services.standings import crowd_of, newcomer_risk
+from qualcontrol.services.worker_risks import crowd_of, newcomer_risk
 
 # Why something is shown.
 SECOND, HELD = "second opinion", "held payment"
@@ -130,7 +130,7 @@ def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:
         *KINDS[campaign.kind].answer_relations,
     ).in_bulk(list(causes))
     workers = {response.worker_id for response in responses.values()}
-    crowd = crowd_of(campaign, Standing.objects.of(campaign).filter(worker__in=workers))
+    crowd = crowd_of(campaign, WorkerRisk.objects.of(campaign).filter(worker__in=workers))
     return [_item(crowd, responses[pk], cause) for pk, cause in causes.items()]
 
 

@@ -21,7 +21,7 @@ from qualcontrol.services.exclusions import discard_excluded
 from qualcontrol.services.held_payments import end_hold_if_judged
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import decide
-from qualcontrol.services.standings import note_changes, refresh_standings
+from qualcontrol.services.worker_risks import note_changes, refresh_worker_risks
 
 
 def judge(
@@ -48,7 +48,7 @@ def judge(
 def follow_verdict(*, campaign: Campaign, at: datetime) -> None:
     """Have the worker counted and the policy decide, after the transaction of the verdict: it is
     safe, and the policy may lock what it needs."""
-    refresh_standings(campaign=campaign)
+    refresh_worker_risks(campaign=campaign)
     decide(campaign=campaign, at=at)
 
 

@@ -26,14 +26,14 @@ from qualcontrol.models import (
     Hold,
     Judgement,
     SpotCheck,
-    Standing,
+    WorkerRisk,
     waiting_for_verdicts,
 )
 from qualcontrol.review.items import FIRST, HELD, MOST_USEFUL, RANDOM, SECOND, Item, items_of
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.random_sample import REQUIRED_EVERY, is_required_turn, random_order
 from qualcontrol.risk.ranking import CheckRanking, Pick
-from qualcontrol.services.standings import crowd_of
+from qualcontrol.services.worker_risks import crowd_of
 
 # How long a response is reserved for a reviewer. After that others are shown it.
 HOLD = timedelta(minutes=15)
@@ -141,8 +141,8 @@ class _Candidates:
 
     def _most_useful(self) -> Iterator[tuple[int, str]]:
         excluded = self.campaign.exclusions.in_force().values("worker")
-        standings = Standing.objects.of(self.campaign).filter(worth__gte=0)
-        best = standings.exclude(worker__in=excluded).worth_most_first()[: 2 * self.count + SPARE]
+        risks = WorkerRisk.objects.of(self.campaign).filter(expected_value__gte=0)
+        best = risks.exclude(worker__in=excluded).most_valuable_first()[: 2 * self.count + SPARE]
         crowd = crowd_of(self.campaign, best)
         ranking = CheckRanking(crowd) if crowd else None
         while ranking is not None and (pick := ranking.take()):

@@ -1,8 +1,8 @@
 """Every change that quality control makes, one module for each topic.
 
 Who discarded, judged, excluded or reinstated what is a row of the decision log, written in the
-same transaction as the change. Locks are taken in one order: worker, response, task. Standings
-have a lock of their own, which is never waited for with another one held.
+same transaction as the change. Locks are taken in one order: worker, response, task. Worker
+risks have a lock of their own, and no service waits for it while it holds another lock.
 """
 
 from qualcontrol.review.batches import judge_file
@@ -51,7 +51,7 @@ from qualcontrol.services.held_payments import (
 from qualcontrol.services.intake import review_submitted
 from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions, release_campaign
-from qualcontrol.services.standings import learn, recount_standings, refresh_standings
+from qualcontrol.services.worker_risks import learn, recount_worker_risks, refresh_worker_risks
 
 __all__ = [
     "AlreadyDecided",
@@ -90,8 +90,8 @@ __all__ = [
     "next_checks",
     "open_questions",
     "pause_worker",
-    "recount_standings",
-    "refresh_standings",
+    "recount_worker_risks",
+    "refresh_worker_risks",
     "refuse_payment",
     "reinstate_worker",
     "reject_response",

@@ -21,8 +21,8 @@ from qualcontrol.models import (
     Pause,
     Proposal,
     SpotCheck,
-    Standing,
     Verdict,
+    WorkerRisk,
 )
 from qualcontrol.services.decisions import log_about, log_each
 from qualcontrol.services.errors import (
@@ -246,7 +246,7 @@ def forgive(campaign: Campaign, worker: Worker, at: datetime) -> None:
     answer that fits no task."""
     forgive_unplaced(campaign=campaign, worker=worker)
     judged_bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD, response__worker=worker)
-    Standing.objects.update_or_create(
+    WorkerRisk.objects.update_or_create(
         campaign=campaign, worker=worker, defaults={"forgiven": judged_bad.count()}
     )
     Pause.objects.in_force().filter(campaign=campaign, worker=worker, is_by_policy=True).update(

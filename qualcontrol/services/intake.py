@@ -12,7 +12,7 @@ from qualcontrol.services.exclusions import discard_for_exclusion
 from qualcontrol.services.flagging import assess
 from qualcontrol.services.held_payments import flags_of
 from qualcontrol.services.locks import lock_workers
-from qualcontrol.services.standings import note_changes
+from qualcontrol.services.worker_risks import note_changes
 
 
 @transaction.atomic

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from annotate.models import Campaign, Worker
-from qualcontrol.models import Standing, StandingChange
+from qualcontrol.models import WorkerRisk, WorkerRiskChange
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.exclusions import (
     exclude_worker,
@@ -36,11 +36,11 @@ def decide(*, campaign: Campaign, at: datetime) -> int:
     return sum(_decide_about(campaign, worker, at) for worker in _to_look_at(campaign))
 
 
-def suspicious(campaign: Campaign) -> QuerySet[Standing]:
+def suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
     """Workers whom the policy may act against: not excluded, with enough and new bad verdicts."""
     excluded = campaign.exclusions.in_force().values("worker")
-    standings = Standing.objects.of(campaign).exclude(worker__in=excluded)
-    return standings.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
+    risks = WorkerRisk.objects.of(campaign).exclude(worker__in=excluded)
+    return risks.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
 
 
 def _to_look_at(campaign: Campaign) -> list[Worker]:
@@ -62,25 +62,25 @@ def _decide_about(campaign: Campaign, worker: Worker, at: datetime) -> int:
         return 0
     # A verdict that is not counted yet might change the decision. Whoever gave it has the worker
     # counted and then decides, so nothing is lost by leaving the decision to them.
-    if StandingChange.objects.filter(campaign=campaign, worker=worker).exists():
+    if WorkerRiskChange.objects.filter(campaign=campaign, worker=worker).exists():
         return 0
     review = campaign.config.review
-    standing = suspicious(campaign).filter(worker=worker).first()
+    worker_risk = suspicious(campaign).filter(worker=worker).first()
     acts = 0
-    if standing is not None and standing.risk >= review.certainty:
-        reason = why(campaign, standing)
+    if worker_risk is not None and worker_risk.risk >= review.certainty:
+        reason = why(campaign, worker_risk)
         if review.policy == "decide":
             exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
             return 1
         acts += propose_exclusion(campaign=campaign, worker=worker, reason=reason, at=at)
-    return acts + _move_pause(campaign, worker, _doubt(campaign, worker, standing), at)
+    return acts + _move_pause(campaign, worker, _doubt(campaign, worker, worker_risk), at)
 
 
-def _doubt(campaign: Campaign, worker: Worker, standing: Standing | None) -> str:
+def _doubt(campaign: Campaign, worker: Worker, worker_risk: WorkerRisk | None) -> str:
     """Why the worker should be paused; empty if there is no reason."""
     pause_certainty = campaign.config.review.pause_certainty
-    if standing is not None and standing.risk >= pause_certainty and pause_certainty < 1:
-        return why(campaign, standing)
+    if worker_risk is not None and worker_risk.risk >= pause_certainty and pause_certainty < 1:
+        return why(campaign, worker_risk)
     if failed_trials(campaign).filter(pk=worker.pk).exists():
         return why_failed(campaign, worker)
     if senders_of_unplaced(campaign).filter(pk=worker.pk).exists():
@@ -102,11 +102,12 @@ def _move_pause(campaign: Campaign, worker: Worker, doubt: str, at: datetime) ->
     return False
 
 
-def why(campaign: Campaign, standing: Standing) -> str:
+def why(campaign: Campaign, worker_risk: WorkerRisk) -> str:
     """The reason for an act against a worker, in a sentence."""
     return (
-        f"{standing.bad} bad and {standing.good} good verdicts; {_percent(standing.risk)} likely "
-        f"that more than {_percent(campaign.config.review.limit)} of the worker's responses are bad"
+        f"{worker_risk.bad} bad and {worker_risk.good} good verdicts; "
+        f"{_percent(worker_risk.risk)} likely that more than "
+        f"{_percent(campaign.config.review.limit)} of the worker's responses are bad"
     )
 
 

@@ -9,7 +9,7 @@ to be discarded.
 from django.db.models import Count, F, QuerySet
 
 from annotate.models import Campaign, Worker
-from qualcontrol.models import SpotCheck, Standing, Verdict
+from qualcontrol.models import SpotCheck, Verdict, WorkerRisk
 
 SLIPS_FORGIVEN = 1
 
@@ -22,7 +22,7 @@ def failed_trials(campaign: Campaign) -> QuerySet[Worker]:
     bad = SpotCheck.objects.of(campaign).filter(is_first=True, verdict=Verdict.BAD).order_by()
     by_worker = bad.values("response__worker").annotate(n=Count("pk"))
     failed = by_worker.filter(n__gt=SLIPS_FORGIVEN).values("response__worker")
-    known = Standing.objects.of(campaign).filter(bad__gt=F("forgiven"))
+    known = WorkerRisk.objects.of(campaign).filter(bad__gt=F("forgiven"))
     return Worker.objects.filter(pk__in=failed).filter(pk__in=known.values("worker"))
 
 

@@ -9,7 +9,7 @@ from tests.factories import NOON, ResponseFactory, SpotCheckFactory
 
 pytestmark = pytest.mark.django_db
 
-MODELS = ["spotcheck", "judgement", "standing", "exclusion", "pause", "appeal", "decision"]
+MODELS = ["spotcheck", "judgement", "workerrisk", "exclusion", "pause", "appeal", "decision"]
 
 
 @pytest.mark.parametrize("model", MODELS)

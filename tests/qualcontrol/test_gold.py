@@ -7,7 +7,7 @@ from qualcontrol import services
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
 from qualcontrol.queries.quality_report import quality
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, key_of, standing_of, write
+from tests.qualcontrol.work import NO_FLOOR, judge, key_of, worker_risk_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +72,7 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
     worker, careful, careless = WorkerFactory(), UserFactory(), UserFactory()
     response = write(campaign, worker, 4)[0]
     gold = [seed(campaign), mark(response)]
-    decisions, before = Decision.objects.count(), standing_of(campaign, worker).tally
+    decisions, before = Decision.objects.count(), worker_risk_of(campaign, worker).tally
     for reviewer, verdicts in ((careful, ["BAD", "GOOD"]), (careless, ["GOOD", "GOOD"])):
         for one, verdict in zip(gold, verdicts, strict=True):
             key = key_of(one.response or one)
@@ -82,7 +82,7 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
     assert (figures[careful.username].gold_right, figures[careful.username].gold_of) == (2, 2)
     assert (figures[careless.username].gold_right, figures[careless.username].gold_of) == (1, 2)
     assert Decision.objects.count() == decisions
-    assert standing_of(campaign, worker).tally == before
+    assert worker_risk_of(campaign, worker).tally == before
 
 
 def test_gold_is_answered_once_by_each_reviewer(campaign):

@@ -39,7 +39,7 @@ def written(campaign, text, **task):
     """A new worker's response, taken in as the reconciler does it."""
     response = ResponseFactory(task=TaskFactory(campaign=campaign, **task), text=text)
     services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_standings(campaign=campaign)
+    services.refresh_worker_risks(campaign=campaign)
     return response
 
 
@@ -172,7 +172,7 @@ def test_gold_that_looks_drawn_comes_only_while_something_drawn_is_left(client):
         task = TaskFactory(campaign=campaign)
         response = ResponseFactory(task=task, worker=worker, text=sentence(number))
         services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_standings(campaign=campaign)
+    services.refresh_worker_risks(campaign=campaign)
 
     page = page_of(client, campaign)
 

@@ -146,7 +146,7 @@ def test_whatever_many_people_do_at_once_everything_agrees_afterwards(seed, revi
 
     campaign = people.campaign
     assert recount_places(campaign) == 0
-    assert services.recount_standings(campaign=campaign) == 0
+    assert services.recount_worker_risks(campaign=campaign) == 0
     excluded = campaign.exclusions.in_force().values_list("worker", flat=True)
     assert len(excluded) == len(set(excluded))
     assert count_unwelcome(campaign) == 0

@@ -5,7 +5,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotate.models import Response
-from qualcontrol.models import Gold, Judgement, SpotCheck
+from qualcontrol.models import Gold, Judgement, SpotCheck, WorkerRisk
 from qualcontrol.services import seed_gold
 from tests.factories import (
     NOON,
@@ -14,9 +14,11 @@ from tests.factories import (
     SpotCheckFactory,
     TaskFactory,
     UserFactory,
+    WorkerFactory,
 )
 
 BEFORE_JUDGEMENTS = [("qualcontrol", "0003_flags")]
+BEFORE_WORKER_RISKS = [("qualcontrol", "0011_held_payments")]
 BEFORE_KEYS = [("qualcontrol", "0007_intervals_of_shares"), ("annotate", "0003_correspondences")]
 
 
@@ -81,3 +83,20 @@ def test_earlier_responses_and_gold_items_each_get_a_key_of_their_own(earlier_da
     for model in (Response, Gold):
         keys = list(model.objects.values_list("key", flat=True))
         assert len(set(keys) - {None}) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_earlier_standing_becomes_a_worker_risk(earlier_database):
+    go_back, go_on = earlier_database
+    why = [{"sentence": "Verdicts: 3 bad, 0 good.", "effect": 4.5}]
+    values = {"responses": 5, "bad": 3, "risk": 0.9, "expected_value": 1.5, "forgiven": 3}
+    risk = WorkerRisk.objects.create(
+        campaign=CampaignFactory(), worker=WorkerFactory(), reasons=why, **values
+    )
+
+    old = go_back(BEFORE_WORKER_RISKS).get_model("qualcontrol", "Standing").objects.get()
+    assert (old.worth, old.because) == (1.5, why)
+
+    go_on()
+    found = WorkerRisk.objects.filter(pk=risk.pk, worker=risk.worker, **values).get()
+    assert found.reasons == why

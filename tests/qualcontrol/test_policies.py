@@ -4,7 +4,7 @@ import pytest
 
 from annotate.models import Response
 from qualcontrol import services
-from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, Standing
+from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, WorkerRisk
 from qualcontrol.queries.quality_report import figures_of
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
@@ -29,8 +29,8 @@ def spoil(campaign, worker, bad=4, written=20):
 def believe(campaign, worker, *, risk, bad=LEAST_BAD_VERDICTS):
     """Give the worker, all of whose responses and verdicts are counted, the risk that a test is
     about."""
-    services.refresh_standings(campaign=campaign)
-    Standing.objects.update_or_create(
+    services.refresh_worker_risks(campaign=campaign)
+    WorkerRisk.objects.update_or_create(
         campaign=campaign,
         worker=worker,
         defaults={"risk": risk, "bad": bad, "good": 1, "responses": 20},

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from qualcontrol import services
-from qualcontrol.models import Decision, Standing
+from qualcontrol.models import Decision, WorkerRisk
 from qualcontrol.queries.quality_report import figures_of
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
@@ -31,12 +31,12 @@ def worker(campaign):
     worker = WorkerFactory()
     for response in write(campaign, worker, 10)[:LEAST_BAD_VERDICTS]:
         SpotCheckFactory(response=response, verdict="BAD", reason="vague", judged_at=NOON)
-    services.refresh_standings(campaign=campaign)
+    services.refresh_worker_risks(campaign=campaign)
     return worker
 
 
 def believe(campaign, worker, risk):
-    Standing.objects.filter(campaign=campaign, worker=worker).update(risk=risk)
+    WorkerRisk.objects.filter(campaign=campaign, worker=worker).update(risk=risk)
 
 
 def by_person(service, campaign, worker, **values):

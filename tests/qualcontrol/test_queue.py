@@ -10,7 +10,7 @@ from qualcontrol.review.items import FIRST, MOST_USEFUL, RANDOM, SECOND
 from qualcontrol.review.review_queue import HOLD
 from qualcontrol.risk.random_sample import REQUIRED_EVERY, is_required_turn, random_order
 from tests.factories import NOON, CampaignFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, standing_of, write
+from tests.qualcontrol.work import NO_FLOOR, judge, worker_risk_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -70,7 +70,10 @@ def test_the_worker_with_bad_verdicts_comes_before_the_others(campaign):
     items = next_of(campaign, 3)
 
     assert {item.response.worker for item in items} == {careless}
-    assert standing_of(campaign, careless).worth > standing_of(campaign, careful).worth
+    assert (
+        worker_risk_of(campaign, careless).expected_value
+        > worker_risk_of(campaign, careful).expected_value
+    )
 
 
 def test_an_excluded_workers_responses_do_not_come_up(campaign):

@@ -12,7 +12,7 @@ from annotate.errors import DomainError
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import recount_places
 from qualcontrol import services
-from qualcontrol.models import Act, Assessment, Decision, Exclusion, SpotCheck, Standing, Weights
+from qualcontrol.models import Act, Assessment, Decision, Exclusion, SpotCheck, Weights, WorkerRisk
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -184,7 +184,7 @@ def test_reviewers_who_ask_at_once_are_shown_different_responses():
     assert len(shown) == len(set(shown)) == 12
 
 
-def test_verdicts_answers_and_exclusions_at_once_leave_standings_that_are_right():
+def test_verdicts_answers_and_exclusions_at_once_leave_correct_worker_risks():
     campaign = CampaignFactory(config={"review": NO_FLOOR})
     workers = WorkerFactory.create_batch(4)
     judged = [response for worker in workers for response in write(campaign, worker, 6)]
@@ -206,26 +206,26 @@ def test_verdicts_answers_and_exclusions_at_once_leave_standings_that_are_right(
     )
 
     assert {type(error) for error in refusals} <= {type(None), services.AlreadyJudged}
-    assert services.recount_standings(campaign=campaign) == 0
+    assert services.recount_worker_risks(campaign=campaign) == 0
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
-def test_a_new_standing_does_not_wait_for_a_decision_that_waits_for_the_standing():
+def test_storing_a_risk_does_not_wait_for_a_decision_about_the_worker():
     campaign, worker = CampaignFactory(), WorkerFactory()
     ResponseFactory(task__campaign=campaign, worker=worker)
     about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
     services.exclude_worker(**about, reason="lists")
 
-    def write_standing():
+    def write_worker_risk():
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute("SET LOCAL lock_timeout = '5s'")
-            Standing.objects.create(campaign=campaign, worker=worker, risk=0.5)
+            WorkerRisk.objects.create(campaign=campaign, worker=worker, risk=0.5)
 
-    with just_before("qualcontrol_standing", write_standing):
+    with just_before("qualcontrol_workerrisk", write_worker_risk):
         services.reinstate_worker(**about, reason="a mistake")
 
-    assert Standing.objects.get().risk == 0.5
+    assert WorkerRisk.objects.get().risk == 0.5
 
 
 def test_a_recount_and_an_ingest_at_once_give_each_response_a_position_of_its_own():
@@ -245,7 +245,7 @@ def test_a_recount_and_an_ingest_at_once_give_each_response_a_position_of_its_ow
             ingest()
 
     with just_before('INSERT INTO "qualcontrol_assessment"', ingest_unless_locked):
-        services.recount_standings(campaign=campaign)
+        services.recount_worker_risks(campaign=campaign)
     if Response.objects.count() == 1:
         ingest()
 
@@ -257,15 +257,15 @@ def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
     campaign, worker = CampaignFactory(config={"review": NO_FLOOR}), WorkerFactory()
     write(campaign, worker, 3)
     services.learn(campaign=campaign)
-    Standing.objects.update(tally=[[0, "", 30, 0, 0]], responses=30)
+    WorkerRisk.objects.update(tally=[[0, "", 30, 0, 0]], responses=30)
     Weights.objects.update(learned_at_revision=0)
-    # Learning has read the wrong standings, and is about to save what it made of them.
+    # Learning has read the wrong counts, and is about to save the risks made from them.
     saves = {"sqlite": ("BEGIN", 2), "postgresql": ('UPDATE "qualcontrol_weights"', 1)}
     statement, nth = saves[connection.vendor]
 
-    with just_before(statement, lambda: services.recount_standings(campaign=campaign), nth=nth):
+    with just_before(statement, lambda: services.recount_worker_risks(campaign=campaign), nth=nth):
         services.learn(campaign=campaign)
 
-    assert Standing.objects.get().responses == 3
+    assert WorkerRisk.objects.get().responses == 3
     services.learn(campaign=campaign)
-    assert services.recount_standings(campaign=campaign) == 0
+    assert services.recount_worker_risks(campaign=campaign) == 0

@@ -40,7 +40,7 @@ def submitted(campaign, **response):
 def taken_in(response):
     campaign = response.task.campaign
     services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_standings(campaign=campaign)
+    services.refresh_worker_risks(campaign=campaign)
     return response
 
 

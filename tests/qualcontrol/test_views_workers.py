@@ -21,7 +21,7 @@ def worker(campaign):
     """A worker with one response in the campaign, flagged and counted."""
     response = ResponseFactory(task__campaign=campaign)
     services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_standings(campaign=campaign)
+    services.refresh_worker_risks(campaign=campaign)
     return response.worker
 
 
@@ -80,14 +80,14 @@ def test_a_workers_page_shows_risk_and_what_moved_it(client, campaign):
     ]
     services.review_submitted(campaign=campaign, responses=lists, at=NOON)
     services.judge(response=lists[0], verdict="BAD", reason="list", reviewer=None, at=NOON)
-    standing = campaign.standings.get()
+    worker_risk = campaign.worker_risks.get()
 
     page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
 
-    assert f"<strong>{probability(standing.risk)}</strong>." in page
-    assert f"(90% interval {percent(standing.low)} to {percent(standing.high)})" in page
-    assert standing.because
-    assert all(escape(reason["sentence"]) in page for reason in standing.because)
+    assert f"<strong>{probability(worker_risk.risk)}</strong>." in page
+    assert f"(90% interval {percent(worker_risk.low)} to {percent(worker_risk.high)})" in page
+    assert worker_risk.reasons
+    assert all(escape(reason["sentence"]) in page for reason in worker_risk.reasons)
 
 
 @pytest.mark.usefixtures("reviewer")

@@ -44,10 +44,10 @@ def judge(response: Response, verdict: str, reviewer=None) -> None:
     )
 
 
-def standing_of(campaign: Campaign, worker: Worker):
-    """The worker's standing as it is after all that happened."""
-    services.refresh_standings(campaign=campaign)
-    return campaign.standings.get(worker=worker)
+def worker_risk_of(campaign: Campaign, worker: Worker):
+    """The worker's risk after a refresh."""
+    services.refresh_worker_risks(campaign=campaign)
+    return campaign.worker_risks.get(worker=worker)
 
 
 def key_of(subject: Response | Gold) -> str:

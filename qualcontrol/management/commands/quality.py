@@ -16,7 +16,7 @@ from qualcontrol.queries.quality_report import (
     quality,
     ranked_workers,
 )
-from qualcontrol.services import learn, recount_standings
+from qualcontrol.services import learn, recount_worker_risks
 
 
 class Command(DomainCommand):
@@ -42,7 +42,7 @@ class Command(DomainCommand):
     def handle(self, *, campaign: str, **options: Any) -> None:
         found = campaign_named(campaign)
         if options["recount"]:
-            wrong = recount_standings(campaign=found)
+            wrong = recount_worker_risks(campaign=found)
             self.stderr.write(f"Corrected the counts of {counted(wrong, 'worker')}.")
         learn(campaign=found)
         figures = quality(found)
@@ -83,7 +83,7 @@ def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) 
                 "low": round(worker.low, 4),
                 "high": round(worker.high, 4),
                 "state": worker.state,
-                "moved_by": [reason["sentence"] for reason in worker.because],
+                "moved_by": [reason["sentence"] for reason in worker.reasons],
             }
             for worker in workers
         ],
@@ -121,7 +121,7 @@ def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
 
 def _row(worker: WorkerFigures) -> str:
     # The first sentence is on the campaign as a whole, and the same for all.
-    moved = next((reason["sentence"] for reason in worker.because[1:]), "")
+    moved = next((reason["sentence"] for reason in worker.reasons[1:]), "")
     return (
         f"{worker.pseudonym:<11}{worker.kept:>7}{worker.discarded:>7}{worker.good:>7}"
         f"{worker.bad:>7}{worker.risk:>7.0%}{worker.share:>7.1%}  {worker.state:<9} {moved}"

@@ -1,9 +1,9 @@
-"""Workers' standings: counted from assessments and verdicts, and turned into figures.
+"""Workers' risks: counted from flags and verdicts, computed by the risk model, and stored.
 
-Whatever changes a worker's counts adds a StandingChange. A refresh counts those workers anew and
-weighs them with what the model learned last, in milliseconds. Learning looks at all workers, and
-so is for commands and the reconciler; it depends on what is known alone, not on the order in which
-it became known.
+Every change of a worker's counts adds a `WorkerRiskChange`. A refresh counts these workers again
+and computes their risks with the values that the model learned last, which takes milliseconds.
+Learning reads all workers, so only commands and the reconciler do it. The result depends on the
+data alone, and not on the order of the changes.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from django.db import connection, transaction
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
 from annotate.models import Campaign, Response
-from qualcontrol.models import Assessment, Standing, StandingChange, Verdict, Weights
+from qualcontrol.models import Assessment, Verdict, Weights, WorkerRisk, WorkerRiskChange
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
 from qualcontrol.risk.ranking import CheckRanking
@@ -25,20 +25,21 @@ from qualcontrol.services.locks import lock_workers
 
 Tallies = dict[int, list[list[Any]]]
 COUNTED = ["tally", "responses", "good", "bad"]
-WEIGHED = ["risk", "share", "low", "high", "worth", "because"]
+ESTIMATED = ["risk", "share", "low", "high", "expected_value", "reasons"]
+# With more workers than this, counting all of them is faster than naming each in the query.
+MOST_NAMED = 300
 
 
 def note_changes(campaign: Campaign, workers: Iterable[int]) -> None:
-    """Have these workers counted anew; part of the transaction that changed something."""
-    StandingChange.objects.bulk_create(
-        StandingChange(campaign=campaign, worker_id=worker) for worker in sorted(set(workers))
+    """Request a new count of these workers. Call it in the transaction of the change."""
+    WorkerRiskChange.objects.bulk_create(
+        WorkerRiskChange(campaign=campaign, worker_id=worker) for worker in sorted(set(workers))
     )
 
 
 @transaction.atomic
-def refresh_standings(*, campaign: Campaign) -> set[int]:
-    """Count anew the workers of whom something changed, and weigh them with what was learned
-    last; returns their keys."""
+def refresh_worker_risks(*, campaign: Campaign) -> set[int]:
+    """Update the counts and risks of the workers with changes. Returns these workers' keys."""
     weights = _locked_weights(campaign)
     changed = _take_changes(campaign)
     if tallies := _tallies(campaign, changed) if changed else {}:
@@ -48,28 +49,30 @@ def refresh_standings(*, campaign: Campaign) -> set[int]:
 
 
 def learn(*, campaign: Campaign) -> None:
-    """Refresh the standings, and learn from all workers together, unless nothing has changed.
+    """Refresh, and if anything changed since the last call, learn from all workers and update all
+    risks.
 
-    The learning itself holds no lock. If standings change meanwhile, it is left for next time.
+    The model is fitted without a lock. If a worker's counts change meanwhile, the result is dropped
+    and the next call learns again.
     """
-    refresh_standings(campaign=campaign)
+    refresh_worker_risks(campaign=campaign)
     weights = Weights.objects.get(pk=campaign.pk)
     if weights.revision == weights.learned_at_revision and _usable(weights):
         return
-    counted = Standing.objects.of(campaign).exclude(responses=0)
+    counted = WorkerRisk.objects.of(campaign).exclude(responses=0)
     tallies = dict(counted.values_list("worker_id", "tally"))
     if not tallies:
         return
-    crowd = weighed(campaign, tallies, values=None)
+    crowd = fit_tallies(campaign, tallies, values=None)
     with transaction.atomic():
         current = Weights.objects.filter(pk=weights.pk, revision=weights.revision)
         if current.update(values=crowd.learned, learned_at_revision=weights.revision):
             _save(campaign, crowd, tallies)
 
 
-def recount_standings(*, campaign: Campaign) -> int:
-    """Count and weigh everything anew, with the responses from before there were flags; how many
-    standings were wrong."""
+def recount_worker_risks(*, campaign: Campaign) -> int:
+    """Compute all counts and risks from scratch, and flag the responses that have no flags yet.
+    Returns the number of workers whose stored values were wrong."""
     _assess_missing(campaign)
     learn(campaign=campaign)
     with transaction.atomic():
@@ -80,14 +83,14 @@ def recount_standings(*, campaign: Campaign) -> int:
         after = _rows(campaign)
         wrong = sum(after[worker] != before.get(worker) for worker in after)
         if wrong:
-            # Whoever is learning from the wrong standings at this moment must not save them again.
+            # A `learn` that has read the wrong counts must not save them again.
             _bump_revision(weights)
     return wrong
 
 
 @transaction.atomic
 def _assess_missing(campaign: Campaign) -> None:
-    """Flag what was submitted before there were flags."""
+    """Flag the responses that were submitted before the product had flags."""
     submitted = Response.objects.of(campaign)
     missing = submitted.filter(assessment=None)
     workers = set(missing.order_by().values_list("worker_id", flat=True).distinct())
@@ -96,8 +99,8 @@ def _assess_missing(campaign: Campaign) -> None:
     note_changes(campaign, assess(campaign=campaign, responses=list(responses.order_by("pk"))))
 
 
-def weighed(campaign: Campaign, tallies: Tallies, *, values: Any) -> Crowd:
-    """The risk model's crowd of these workers; it learns where no `values` are given."""
+def fit_tallies(campaign: Campaign, tallies: Tallies, *, values: Any) -> Crowd:
+    """Run the risk model on these workers; without `values` it learns from them."""
     review = campaign.config.review
     groups = [
         Group(worker, block, tuple(codes.split()), unjudged, good, bad)
@@ -107,31 +110,31 @@ def weighed(campaign: Campaign, tallies: Tallies, *, values: Any) -> Crowd:
     return fit(groups, limit=review.limit, certainty=review.certainty, learned=values)
 
 
-def crowd_of(campaign: Campaign, standings: QuerySet[Standing]) -> Crowd | None:
-    """These workers, weighed with what was learned last; none where nobody has a standing."""
-    tallies = {pk: tally for pk, tally in standings.values_list("worker_id", "tally") if tally}
+def crowd_of(campaign: Campaign, risks: QuerySet[WorkerRisk]) -> Crowd | None:
+    """These workers with the values learned last; None if none of them has responses."""
+    tallies = {pk: tally for pk, tally in risks.values_list("worker_id", "tally") if tally}
     if not tallies:
         return None
     weights = Weights.objects.filter(campaign=campaign).first()
-    return weighed(campaign, tallies, values=_usable(weights))
+    return fit_tallies(campaign, tallies, values=_usable(weights))
 
 
 def newcomer_risk(campaign: Campaign, codes: Collection[str]) -> float:
-    """How probably a worker's first response is bad that has these flags, as far as is known."""
+    """The probability that a new worker's first response is bad if it has these flags."""
     weights = Weights.objects.filter(campaign=campaign).first()
     tallies = {0: [[0, " ".join(codes), 1, 0, 0]]}
-    crowd = weighed(campaign, tallies, values=_usable(weights))
+    crowd = fit_tallies(campaign, tallies, values=_usable(weights))
     return crowd.chance_bad(0, 0, tuple(codes))
 
 
 def _usable(weights: Weights | None) -> Any:
-    """What was learned, if anything was and by the model as it is now."""
+    """The learned values; None if there are none, or if they are in an earlier form."""
     values = weights.values if weights is not None else None
     return values if values and values.get("form") == LEARNED_FORM else None
 
 
 def _locked_weights(campaign: Campaign) -> Weights:
-    """The campaign's weights, which also stand for its standings: who has them may write these."""
+    """The campaign's weights, locked. This lock also guards the campaign's worker risks."""
     Weights.objects.get_or_create(campaign=campaign)
     return Weights.objects.select_for_update(no_key=True).get(campaign=campaign)
 
@@ -141,9 +144,9 @@ def _bump_revision(weights: Weights) -> None:
 
 
 def _take_changes(campaign: Campaign) -> set[int]:
-    """Take away the changes that were noted, in one statement, so that none is lost that is noted
-    at the same moment."""
-    table = StandingChange._meta.db_table
+    """Delete the requested counts and return their workers. A single statement does both, so a
+    request that is added at the same time is not lost."""
+    table = WorkerRiskChange._meta.db_table
     with connection.cursor() as cursor:
         cursor.execute(
             f"DELETE FROM {table} WHERE campaign_id = %s RETURNING worker_id", [campaign.pk]
@@ -152,7 +155,8 @@ def _take_changes(campaign: Campaign) -> set[int]:
 
 
 def _tallies(campaign: Campaign, workers: Collection[int] | None = None) -> Tallies:
-    """Responses of each worker by block, flags and verdict, of all workers or of these."""
+    """Count the responses by block, flags and verdict, for all workers or for these; each worker's
+    list has the form of `WorkerRisk.tally`."""
     assessments = Assessment.objects.filter(campaign=campaign)
     if workers is not None and len(workers) <= MOST_NAMED:
         assessments = assessments.filter(worker__in=workers)
@@ -173,12 +177,8 @@ def _tallies(campaign: Campaign, workers: Collection[int] | None = None) -> Tall
     return dict(tallies)
 
 
-# Above so many workers it is quicker to count everybody.
-MOST_NAMED = 300
-
-
 def _block() -> Case:
-    """The block of a response by its place in the worker's work, as `risk.block_of` has it."""
+    """The block of a response in SQL. `position` counts from 1, unlike `hypotheses.block_of`."""
     latest_first = reversed(list(enumerate(BLOCK_STARTS)))
     return Case(
         *(When(position__gt=start, then=Value(block)) for block, start in latest_first),
@@ -187,27 +187,27 @@ def _block() -> Case:
 
 
 def _write(campaign: Campaign, tallies: Tallies, weights: Weights) -> None:
-    _save(campaign, weighed(campaign, tallies, values=_usable(weights)), tallies)
+    _save(campaign, fit_tallies(campaign, tallies, values=_usable(weights)), tallies)
 
 
 def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
     ranking = CheckRanking(crowd)
-    Standing.objects.bulk_create(
+    WorkerRisk.objects.bulk_create(
         (
-            _standing(campaign, crowd, worker, ranking.expected_value(worker), tally)
+            _worker_risk(campaign, crowd, worker, ranking.expected_value(worker), tally)
             for worker, tally in sorted(tallies.items())
         ),
         update_conflicts=True,
         unique_fields=["campaign", "worker"],
-        update_fields=[*COUNTED, *WEIGHED],
+        update_fields=[*COUNTED, *ESTIMATED],
     )
 
 
-def _standing(
+def _worker_risk(
     campaign: Campaign, crowd: Crowd, worker: int, expected_value: float, tally: list[list[Any]]
-) -> Standing:
+) -> WorkerRisk:
     estimate = crowd.estimate(worker)
-    return Standing(
+    return WorkerRisk(
         campaign=campaign,
         worker_id=worker,
         tally=tally,
@@ -218,11 +218,11 @@ def _standing(
         share=estimate.share,
         low=estimate.low,
         high=estimate.high,
-        worth=expected_value,
-        because=[asdict(reason) for reason in reasons(crowd, worker)],
+        expected_value=expected_value,
+        reasons=[asdict(reason) for reason in reasons(crowd, worker)],
     )
 
 
 def _rows(campaign: Campaign) -> dict[int, dict[str, Any]]:
-    rows = Standing.objects.of(campaign).values("worker_id", *COUNTED, *WEIGHED)
+    rows = WorkerRisk.objects.of(campaign).values("worker_id", *COUNTED, *ESTIMATED)
     return {row["worker_id"]: row for row in rows}

@@ -1,4 +1,4 @@
-"""Workers' standings: what is kept of them, and that it is what a count from scratch gives."""
+"""Worker risks: what is stored of each worker, and that it equals a count from scratch."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from annotate.models import Response
 from qualcontrol import services
-from qualcontrol.models import Act, Decision, Standing, StandingChange, Weights
+from qualcontrol.models import Act, Decision, Weights, WorkerRisk, WorkerRiskChange
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, standing_of, write
+from tests.qualcontrol.work import NO_FLOOR, judge, worker_risk_of, write
 
 pytestmark = pytest.mark.django_db
 
 COUNTS = ["worker__pseudonym", "responses", "good", "bad", "tally"]
-FIGURES = [*COUNTS, "risk", "share", "low", "high", "worth"]
+FIGURES = [*COUNTS, "risk", "share", "low", "high", "expected_value"]
 few_examples = settings(
     max_examples=12,
     deadline=None,
@@ -26,38 +26,38 @@ def campaign():
     return CampaignFactory(config={"review": {**NO_FLOOR, "policy": "propose"}})
 
 
-def test_a_standing_counts_responses_and_verdicts(campaign):
+def test_a_worker_risk_counts_responses_and_verdicts(campaign):
     worker = WorkerFactory()
     responses = write(campaign, worker, 5)
     judge(responses[0], "BAD")
     judge(responses[1], "GOOD")
     judge(responses[2], "GOOD")
 
-    standing = standing_of(campaign, worker)
+    worker_risk = worker_risk_of(campaign, worker)
 
-    assert (standing.responses, standing.good, standing.bad) == (5, 2, 1)
-    assert 1 / 5 <= standing.low < standing.share < standing.high <= 3 / 5
+    assert (worker_risk.responses, worker_risk.good, worker_risk.bad) == (5, 2, 1)
+    assert 1 / 5 <= worker_risk.low < worker_risk.share < worker_risk.high <= 3 / 5
 
 
 def test_bad_verdicts_raise_the_risk_and_good_ones_lower_it(campaign):
     worker = WorkerFactory()
     responses = write(campaign, worker, 40)
-    risks = [standing_of(campaign, worker).risk]
+    risks = [worker_risk_of(campaign, worker).risk]
     for verdict, response in zip(["BAD", "BAD", "GOOD"], responses, strict=False):
         judge(response, verdict)
-        risks.append(standing_of(campaign, worker).risk)
+        risks.append(worker_risk_of(campaign, worker).risk)
 
     assert risks[0] < risks[1] < risks[2]
     assert risks[3] < risks[2]
 
 
-def test_each_campaign_has_standings_of_its_own(campaign):
+def test_each_campaign_has_its_own_worker_risks(campaign):
     worker, other = WorkerFactory(), CampaignFactory(config={"review": NO_FLOOR})
     write(campaign, worker, 2)
     write(other, worker, 3)
 
-    assert standing_of(campaign, worker).responses == 2
-    assert standing_of(other, worker).responses == 3
+    assert worker_risk_of(campaign, worker).responses == 2
+    assert worker_risk_of(other, worker).responses == 3
 
 
 def test_a_changed_flag_of_an_earlier_response_is_counted(campaign):
@@ -65,21 +65,21 @@ def test_a_changed_flag_of_an_earlier_response_is_counted(campaign):
     [first] = write(
         campaign, early, text="Purple elephants juggle quietly behind seven tall towers."
     )
-    before = standing_of(campaign, early).tally
+    before = worker_risk_of(campaign, early).tally
     alike = "A brown dog runs after a red ball across a wide green field."
     others = [ResponseFactory(task=first.task, text=alike + "!" * n) for n in range(4)]
 
     services.review_submitted(campaign=campaign, responses=others, at=NOON)
 
-    assert standing_of(campaign, early).tally != before
+    assert worker_risk_of(campaign, early).tally != before
 
 
 def test_refreshing_takes_the_noted_changes_away(campaign):
     write(campaign, WorkerFactory(), 3)
 
-    assert services.refresh_standings(campaign=campaign)
-    assert not services.refresh_standings(campaign=campaign)
-    assert not StandingChange.objects.exists()
+    assert services.refresh_worker_risks(campaign=campaign)
+    assert not services.refresh_worker_risks(campaign=campaign)
+    assert not WorkerRiskChange.objects.exists()
 
 
 def test_learning_again_without_changes_writes_nothing(campaign, django_assert_num_queries):
@@ -98,14 +98,14 @@ def test_what_an_earlier_model_learned_is_learned_anew(campaign):
     write(campaign, worker, 3)
     services.learn(campaign=campaign)
     before = Weights.objects.values("values").get()
-    kept = standing_of(campaign, worker)
+    kept = worker_risk_of(campaign, worker)
     Weights.objects.update(values={"form": 0, "usual": []})
-    Standing.objects.update(low=0, high=1)
+    WorkerRisk.objects.update(low=0, high=1)
 
     services.learn(campaign=campaign)
 
     assert Weights.objects.values("values").get() == before
-    assert (standing_of(campaign, worker).low, standing_of(campaign, worker).high) == (
+    assert (worker_risk_of(campaign, worker).low, worker_risk_of(campaign, worker).high) == (
         kept.low,
         kept.high,
     )
@@ -132,7 +132,7 @@ def test_the_order_of_verdicts_does_not_change_a_figure(verdicts, order):
         services.learn(campaign=campaign)
 
     figures = [
-        list(campaign.standings.order_by("worker").values(*FIGURES)) for campaign in campaigns
+        list(campaign.worker_risks.order_by("worker").values(*FIGURES)) for campaign in campaigns
     ]
 
     assert figures[0] == figures[1]
@@ -155,7 +155,7 @@ def test_what_is_kept_is_what_a_recount_gives(acts):
     for act, number in acts:
         _do(campaign, workers[number], act)
 
-    assert services.recount_standings(campaign=campaign) == 0
+    assert services.recount_worker_risks(campaign=campaign) == 0
 
 
 @few_examples
@@ -189,7 +189,7 @@ def _do(campaign, worker, act):
     elif act == "reinstate" and excluded:
         services.reinstate_worker(**about)
     elif act == "refresh":
-        services.refresh_standings(campaign=campaign)
+        services.refresh_worker_risks(campaign=campaign)
     elif act == "learn":
         services.learn(campaign=campaign)
 
@@ -198,16 +198,16 @@ def test_a_recount_finds_and_mends_what_is_wrong(campaign):
     worker = WorkerFactory()
     write(campaign, worker, 3)
     services.learn(campaign=campaign)
-    Standing.objects.update(good=2, risk=0.5)
+    WorkerRisk.objects.update(good=2, risk=0.5)
 
-    assert services.recount_standings(campaign=campaign) == 1
-    assert standing_of(campaign, worker).good == 0
+    assert services.recount_worker_risks(campaign=campaign) == 1
+    assert worker_risk_of(campaign, worker).good == 0
 
 
 def test_a_recount_takes_in_responses_from_before_there_were_flags(campaign):
     worker = WorkerFactory()
     ResponseFactory(task=TaskFactory(campaign=campaign), worker=worker)
 
-    services.recount_standings(campaign=campaign)
+    services.recount_worker_risks(campaign=campaign)
 
-    assert standing_of(campaign, worker).responses == 1
+    assert worker_risk_of(campaign, worker).responses == 1
