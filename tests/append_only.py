@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.db.backends.sqlite3.base import DatabaseWrapper
 
 from qualcontrol.models.append_only import INSTALL, REMOVE
@@ -16,9 +15,6 @@ from qualcontrol.models.append_only import INSTALL, REMOVE
 
 @pytest.fixture(scope="session", autouse=True)
 def _flush_may_empty_the_decision_log() -> Iterator[None]:
-    if "qualcontrol" not in settings.INSTALLED_APPS:
-        yield
-        return
     operations = DatabaseWrapper.ops_class
     flush = operations.execute_sql_flush
 
