@@ -17,7 +17,7 @@ def advance(by: timedelta) -> None:
     """Move the clock of this process; raises RuntimeError unless test hooks are switched on."""
     global _offset
     if not settings.TEST_HOOKS:
-        raise RuntimeError("The clock can be set only where MARKETPLACE_TEST_HOOKS is on.")
+        raise RuntimeError("The clock can only be set if MARKETPLACE_TEST_HOOKS is true.")
     _offset += by
 
 

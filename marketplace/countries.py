@@ -30,5 +30,5 @@ def read_place(text: str) -> Place:
         return Place()
     found = _PLACE.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no country, nor a part of one.")
+        raise ValueError(f"{text!r} is not a country or a part of one.")
     return Place(found[1], found[2] or "")

@@ -36,7 +36,7 @@ def stored_key(path: Path) -> str:
         return _read(path)
     except OSError as error:
         raise ImproperlyConfigured(
-            f"No signing key can be kept in {path}: {error.strerror}. {SET_ONE}"
+            f"The signing key cannot be stored in {path}: {error.strerror}. {SET_ONE}"
         ) from error
 
 
@@ -62,13 +62,14 @@ def _read(path: Path) -> str:
     with os.fdopen(descriptor) as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ImproperlyConfigured(
-                f"Other users of this machine can read the signing key in {path}. Delete the file "
-                "to have a new key made, which ends all sessions and sign-in links."
+                f"Other users of this machine can read the signing key in {path}. Delete the "
+                "file: the next start creates a new key, which ends all sessions and sign-in "
+                "links."
             )
         key = file.read().strip()
     if len(key) < LEAST_LENGTH:
         raise ImproperlyConfigured(
-            f"{path} holds no signing key. Delete the file to have a new key made, which ends all "
-            "sessions and sign-in links."
+            f"{path} has no signing key. Delete the file: the next start creates a new key, "
+            "which ends all sessions and sign-in links."
         )
     return key

@@ -181,7 +181,8 @@ SIGN_UP_IS_OPEN = flag("MARKETPLACE_SIGN_UP", default=False)
 SSO_SECRET = os.environ.get("MARKETPLACE_SSO_SECRET", "")
 if 0 < len(SSO_SECRET) < 32:
     raise ImproperlyConfigured(
-        "MARKETPLACE_SSO_SECRET must have 32 characters or more: who guesses it is anybody here."
+        "MARKETPLACE_SSO_SECRET must have at least 32 characters: anybody who guesses it "
+        "can sign in as any worker."
     )
 SSO_LINK_AGE = timedelta(minutes=15)
 # So many tries at signing in for one account and from one address, and so many new accounts

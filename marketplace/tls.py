@@ -58,8 +58,8 @@ def _authority(folder: Path) -> trustme.CA:
         return trustme.CA.from_pem(certificate.read_bytes(), key.read_bytes())
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{folder} has no usable pair of {AUTHORITY} and {AUTHORITY_KEY}. Put back what is "
-            "missing, or empty the folder to begin with a new authority."
+            f"{folder} has no valid pair of {AUTHORITY} and {AUTHORITY_KEY}. Restore the missing "
+            "file, or empty the folder to create a new authority."
         ) from error
 
 
@@ -122,8 +122,8 @@ def advice(*, authority: Path, host: str, port: int) -> str:
         f"HTTPS for {' and '.join(AMAZON_HOSTS)} on {host}:{port}. A client needs",
         f"  in its hosts file:    {address} {' '.join(AMAZON_HOSTS)}",
         f"  in its environment:   AWS_CA_BUNDLE={authority}",
-        "  (a copy of that file on another machine; never the keys beside it)",
+        "  (on another machine: a copy of this file, never of the keys in the same folder)",
     ]
     if port != 443:
-        lines.append(f"  and port 443 led to {port}, since Amazon's addresses name no port")
+        lines.append(f"  and port 443 forwarded to {port}, because Amazon's addresses name no port")
     return "\n".join(lines)

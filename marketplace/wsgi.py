@@ -16,8 +16,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
 
 if not settings.SECRET_KEY_IS_SET:
     raise ImproperlyConfigured(
-        "A WSGI server does not tell on which address it listens, so the marketplace runs under "
-        f"one only with a signing key of your own. {SET_ONE}"
+        "A WSGI server does not tell the marketplace on which address it listens, so you have "
+        f"to set a signing key of your own. {SET_ONE}"
     )
 
 application = get_wsgi_application()

@@ -54,7 +54,7 @@ def _country(countries: tuple[str, ...]) -> dict[str, Any]:
     unique = sorted(set(countries))
     if len(unique) > MOST_COUNTRIES:
         raise DomainError(
-            f"workers.countries names {len(unique)} countries; the marketplace takes at most "
+            f"workers.countries names {len(unique)} countries; the marketplace allows at most "
             f"{MOST_COUNTRIES}. Leave the key empty to let workers of every country in."
         )
     comparator = "EqualTo" if len(unique) == 1 else "In"

@@ -184,7 +184,7 @@ def _answer(cell: str, part: str) -> str | None:
     if len(texts) != 1:
         named = listed([f"{TASK_ANSWERS}.{name}" for name in texts]) or "none"
         raise _Unusable(
-            f"it is not clear which answer is the caption: --caption-column, of {named}"
+            f"several answers may be the caption; choose one with --caption-column: {named}"
         )
     return next(iter(texts.values()))
 

@@ -74,7 +74,7 @@ def import_captions(*, path: Path, split: str, name: str, at: datetime) -> Capti
     _check_is_free(name)
     images = dict(Image.objects.filter(split=split).values_list("key", "pk"))
     if not images:
-        raise DomainError(f"The split {split!r} has no images; import them first.")
+        raise DomainError(f"The split {split!r} has no images. Import them first.")
     known = [caption for caption in content if caption.image in images]
     if not known:
         raise DomainError(f"No caption in {path} belongs to an image of the split {split!r}.")

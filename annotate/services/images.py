@@ -68,7 +68,7 @@ def import_files(
         if image is None:
             counts.strangers += 1
         elif image.key in taken:
-            reason = f"{image.key} has a file already, {taken[image.key].relative_to(folder)}"
+            reason = f"{image.key} already has a file, {taken[image.key].relative_to(folder)}"
             counts.broken.append(BrokenFile(str(path.relative_to(folder)), reason))
         else:
             try:

@@ -179,7 +179,7 @@ def _import_boxes(path: Path, split: str, require_images: bool, progress: Progre
     images = _image_numbers(ImageSource.OPEN_IMAGES, split)
     if not images:
         raise DomainError(
-            f"The split {split!r} has no images; import their metadata with --images first."
+            f"The split {split!r} has no images. Import their metadata with --images first."
         )
     classes = dict(ObjectClass.objects.values_list("label", "pk"))
     reader = openimages.BoxReader(images, classes, require_images=require_images)

@@ -19,7 +19,7 @@ def locked(folder: Path) -> None:
     """Keep other processes of ours out of the folder until this one ends, also if it goes on as
     another program. Raises ProcessFailed if one is there."""
     if folder.exists() and not is_demonstration(folder) and any(folder.iterdir()):
-        raise ProcessFailed(f"{folder} is not a demonstration's folder; nothing was touched.")
+        raise ProcessFailed(f"{folder} was not created by `demo`, so nothing in it was changed.")
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:

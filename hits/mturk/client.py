@@ -214,7 +214,7 @@ class Marketplace(Connection):
                 return checked(replies.QualificationType, item, operation).type_id
         raise MarketplaceError(
             f"The marketplace has a qualification type {name!r} but does not list it yet; "
-            "synchronise again in a minute."
+            "sync again in a minute."
         )
 
     def grant(self, *, qualification_type_id: str, worker_id: str) -> None:

@@ -77,7 +77,7 @@ def _receive(at: datetime) -> tuple[dict[Message, Notification], bool]:
             except Malformed as error:
                 _set_aside(message, problem=str(error), at=at)
     except QueueUnreachable as error:
-        log.warning("%s Every HIT is listed instead.", error)
+        log.warning("%s All HITs are listed instead.", error)
         return received, False
     return received, True
 
@@ -156,7 +156,7 @@ def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
     try:
         sqs.delete(done)
     except QueueUnreachable as error:
-        log.warning("Messages that were dealt with will come once more: %s", error)
+        log.warning("Processed messages could not be deleted and will come again: %s", error)
 
 
 def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:

@@ -36,7 +36,7 @@ def listen(run: Run) -> None:
         try:
             _tell(run, hit_type, queue_url)
         except MarketplaceError as error:
-            log.warning("No events for %s, every HIT is listed instead: %s", run.campaign, error)
+            log.warning("No events for %s; all HITs are listed instead: %s", run.campaign, error)
             continue
         HitType.objects.filter(pk=hit_type.pk).update(queue_url=queue_url)
 

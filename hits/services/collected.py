@@ -157,9 +157,9 @@ class _Importer:
         here = set(Image.objects.filter(key__in=asked).values_list("key", flat=True))
         for entry in lost:
             if any(name in self.tasks for name in names[entry.line]):
-                reason = f"more than one image of the campaign may be meant by {entry.image}"
+                reason = f"several images of the campaign match {entry.image}"
             elif here.intersection(names[entry.line]):
-                reason = f"the campaign does not have the image {entry.image}"
+                reason = f"the campaign has no image {entry.image}"
             else:
                 reason = f"there is no image {entry.image}"
             yield Fault(entry.line, reason)

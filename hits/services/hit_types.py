@@ -16,8 +16,8 @@ def ensure_hit_type(campaign: Campaign, marketplace: Marketplace, *, at: datetim
     config = campaign.config
     exclusion = marketplace.qualification_type(
         name=f"{campaign.slug}: nothing left to do ({campaign.created_at:%Y%m%d%H%M%S})",
-        description="Given to workers for whom the campaign has no work, so that they are not "
-        "offered a HIT in vain. It says nothing about the quality of anybody's work.",
+        description="Given to workers for whom the campaign has no work at the moment, so that "
+        "its HITs are not offered to them. It says nothing about the quality of their work.",
     )
     hit_type_id = marketplace.hit_type(
         Title=config.hit.title,

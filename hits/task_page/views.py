@@ -77,7 +77,9 @@ def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
         raise BadParameters("The address of this page is incomplete. Please open the HIT again.")
     submit_to = origin_of(given.get("turkSubmitTo", "")) or endpoint.submit_origins[0]
     if submit_to not in endpoint.submit_origins:
-        raise BadParameters("The address of this page names a marketplace that we do not know.")
+        raise BadParameters(
+            "The address of this page names a marketplace that this site does not know."
+        )
     return Turn(assignment_id, hit_id, worker_id, submit_to)
 
 

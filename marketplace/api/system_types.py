@@ -18,7 +18,7 @@ def _all() -> list[QualificationType]:
         (
             requirements.NUMBER_APPROVED,
             "Worker_NumberHITsApproved",
-            "How many of the worker's HITs have been approved.",
+            "Number of the worker's HITs that have been approved.",
         ),
         (
             requirements.LOCALE,

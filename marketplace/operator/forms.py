@@ -40,9 +40,11 @@ class RequesterForm(forms.Form):
 class WorkerForm(forms.Form):
     country = forms.RegexField(
         "^[A-Za-z]{2}(-[A-Za-z0-9]{2})?$",
-        label="Country, two letters; US-PA for a part of one",
+        label="Country",
         required=False,
-        error_messages={"invalid": "Two letters, such as US, or US-PA for a part."},
+        error_messages={
+            "invalid": ("Two letters, such as US, with a state if needed, as in US-PA.")
+        },
     )
     approved = forms.IntegerField(label="Approved HITs", min_value=0, max_value=10**8)
     rejected = forms.IntegerField(label="Rejected HITs", min_value=0, max_value=10**8)
@@ -51,7 +53,7 @@ class WorkerForm(forms.Form):
 class StudyForm(forms.Form):
     name = forms.CharField(max_length=100, help_text="As participants see it.")
     hit_type = forms.CharField(
-        label="HIT type", max_length=64, help_text="The HITTypeId of the HITs that are to be done."
+        label="HIT type", max_length=64, help_text="HITTypeId of the study's HITs."
     )
     assignments = forms.IntegerField(
         label="HITs for each participant", min_value=1, max_value=10_000
@@ -60,11 +62,11 @@ class StudyForm(forms.Form):
         label="Return address",
         max_length=1000,
         initial="https://app.prolific.com/submissions/complete",
-        help_text="Where participants go back to; the code is added to it.",
+        help_text="Participants return to this address with the code added.",
     )
     completion_code = forms.CharField(max_length=100)
     no_work_code = forms.CharField(
-        label="Code for those who find nothing to do", max_length=100, required=False
+        label="Code for participants who find no HITs", max_length=100, required=False
     )
     id_parameter = forms.CharField(
         label="Parameter with the panel's id", max_length=64, initial="PROLIFIC_PID"
@@ -88,7 +90,7 @@ class InvitationForm(forms.Form):
         label="Accounts", min_value=1, max_value=MOST_INVITATION_USES, initial=1
     )
     days = forms.IntegerField(
-        label="Good for days", min_value=1, max_value=MOST_INVITATION_DAYS, initial=14
+        label="Expires after days", min_value=1, max_value=MOST_INVITATION_DAYS, initial=14
     )
 
 
@@ -97,10 +99,10 @@ class LayoutForm(forms.Form):
     name = forms.CharField(max_length=100)
     page = forms.CharField(
         widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"}),
-        help_text="HTML. HITLayoutParameters fill its gaps, which are written ${name}.",
+        help_text="HTML with placeholders such as ${name}, which HITLayoutParameters fill.",
     )
     frame_height = forms.IntegerField(
-        label="Height of the frame in pixels; 0 fits the window",
+        label="Frame height in pixels (0 fits the window)",
         min_value=0,
         max_value=100_000,
         initial=0,

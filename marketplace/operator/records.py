@@ -116,12 +116,12 @@ def ledger(request: OperatorRequest) -> HttpResponse:
 def pay_out(request: OperatorRequest) -> HttpResponse:
     """Make a payout of everything that is owed."""
     at = clock.now()
-    with logged(request, "made a payout", at.isoformat()):
+    with logged(request, "created a payout", at.isoformat()):
         count = services.pay_out(at=at)
     if count:
-        messages.success(request, f"A payout to {count} workers was made. Its list says whom.")
+        messages.success(request, f"Payout to {count} workers created. Download its CSV.")
     else:
-        messages.error(request, "Nobody is owed anything. No payout was made.")
+        messages.error(request, "No worker has a balance. No payout was created.")
     return redirect("operator:money")
 
 

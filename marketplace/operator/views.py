@@ -43,7 +43,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
                 request.session.flush()
                 login(request, operator)
                 return redirect("operator:overview")
-            problem, status = "The name or the password is not right.", 403
+            problem, status = "Wrong name or password.", 403
     context = {"form": form, "problem": problem}
     return render(request, "marketplace/operator/sign_in.html", context, status=status)
 
@@ -93,7 +93,7 @@ def requesters(request: OperatorRequest) -> HttpResponse:
     form = RequesterForm(request.POST or None)
     if form.is_valid():
         name = form.cleaned_data["name"]
-        with _told(request, "made a requester", name, f"{name} can post HITs now."):
+        with _told(request, "created a requester", name, f"Requester {name} created."):
             operators.make_requester(
                 name=name, balance=form.cleaned_data["balance"], at=clock.now()
             )
@@ -128,11 +128,11 @@ def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Requester, pk=pk)
     form = MoneyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "That is no amount of money: dollars and cents above 0.")
+        messages.error(request, "Enter an amount above 0 in dollars and cents.")
         return redirect("operator:requester", pk)
     amount = form.cleaned_data["amount"]
     about = f"{found.name}: ${amount}"
-    with _told(request, "paid in", about, f"${amount} were paid in."):
+    with _told(request, "paid in", about, f"${amount} added."):
         operators.add_money(requester=found, amount=amount, at=clock.now())
     return redirect("operator:requester", pk)
 
@@ -142,7 +142,7 @@ def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
 def replace_keys(request: OperatorRequest, pk: int) -> HttpResponse:
     """Give a requester new keys."""
     found = get_object_or_404(Requester, pk=pk)
-    with _told(request, "replaced keys", found.name, "The old keys are refused from now on."):
+    with _told(request, "replaced keys", found.name, "Keys replaced. The old keys no longer work."):
         operators.replace_keys(requester=found)
     return redirect("operator:requester", pk)
 
@@ -176,7 +176,7 @@ def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
         },
     )
     if form.is_valid():
-        with _told(request, "changed a worker", public_id, "The worker's figures were changed."):
+        with _told(request, "changed a worker", public_id, "Qualification values saved."):
             operators.set_profile(worker=found, **form.cleaned_data)
         return redirect("operator:worker", public_id)
     context = {
@@ -197,9 +197,9 @@ def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
     found = get_object_or_404(Worker, public_id=public_id)
     is_suspended = request.POST.get("suspended") == "yes"
     action, done = (
-        ("suspended a worker", "The worker can accept nothing any more.")
+        ("suspended a worker", "Worker suspended.")
         if is_suspended
-        else ("let a worker back", "The worker can accept HITs again.")
+        else ("ended a suspension", "Suspension ended.")
     )
     with _told(request, action, public_id, done):
         operators.suspend(worker=found, is_suspended=is_suspended)

@@ -72,9 +72,9 @@ def invitations(request: OperatorRequest) -> HttpResponse:
         form,
         make=make,
         told=(
-            "made an invitation",
+            "created an invitation",
             "{uses} accounts, {days} days",
-            "The invitation is made. Its link is in the list.",
+            "Invitation created. Its link is in the list.",
         ),
         rows=Invitation.objects.all(),
         beside=lambda row: invitation_url(row) if row.uses_left and row.expires_at > at else "",
@@ -86,9 +86,9 @@ def invitations(request: OperatorRequest) -> HttpResponse:
 def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
     """Let nobody make an account by the invitation any more."""
     found = get_object_or_404(Invitation, pk=pk)
-    with logged(request, "ended an invitation", str(found)):
+    with logged(request, "revoked an invitation", str(found)):
         accounts.end_invitation(invitation_id=pk, at=clock.now())
-    messages.success(request, "The invitation's link makes no more accounts.")
+    messages.success(request, "Invitation revoked.")
     return redirect("operator:invitations")
 
 
@@ -107,7 +107,7 @@ def studies(request: OperatorRequest) -> HttpResponse:
         "studies",
         form,
         make=make,
-        told=("made a study", "{name}", "The study is made. Give the panel its address."),
+        told=("created a study", "{name}", "Study created. Give the panel its address."),
         rows=Study.objects.select_related("hit_type").annotate(
             joined=Count("participations"),
             completed=Count("participations", filter=Q(participations__completed_at__isnull=False)),
@@ -122,10 +122,10 @@ def open_study(request: OperatorRequest, slug: str) -> HttpResponse:
     """Close a study to newcomers, or open it again."""
     found = get_object_or_404(Study, slug=slug)
     is_open = request.POST.get("open") == "yes"
-    with logged(request, "opened a study" if is_open else "closed a study", slug):
+    with logged(request, "reopened a study" if is_open else "closed a study", slug):
         study_services.set_open(study=found, is_open=is_open)
-    told = "Participants can join" if is_open else "Nobody new can join"
-    messages.success(request, f"{told} {found.name}.")
+    told = "is open to new participants" if is_open else "is closed to new participants"
+    messages.success(request, f"{found.name} {told}.")
     return redirect("operator:studies")
 
 
@@ -139,7 +139,7 @@ def layouts(request: OperatorRequest) -> HttpResponse:
         "layouts",
         form,
         make=lambda: layout_services.create_layout(**form.cleaned_data, at=clock.now()),
-        told=("made a layout", "{name}", "The layout is made. HITs name it by its id."),
+        told=("created a layout", "{name}", "Layout created. HITs use it by its id."),
         rows=HitLayout.objects.select_related("requester"),
         beside=lambda row: sorted(gaps(row.template)),
     )

@@ -74,7 +74,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 def sso(request: HttpRequest) -> HttpResponse:
     """Begin the session of somebody whom the other site introduces by a signed link."""
     if not settings.SSO_SECRET:
-        raise Http404("No other site signs people in here.")
+        raise Http404("Single sign-on is not configured.")
     at = clock.now()
     try:
         introduction = introduction_of(request.GET, at=at)
@@ -108,7 +108,10 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Make an account without an invitation, where that is allowed."""
     if not settings.SIGN_UP_IS_OPEN:
-        return _refused(request, "Accounts are made by invitation here. Ask for a link.")
+        return _refused(
+            request,
+            "You need an invitation to create an account. Ask the marketplace's host for a link.",
+        )
     return _sign_up(request, lambda **fields: accounts.sign_up(**fields))
 
 
@@ -139,7 +142,7 @@ def _sign_up(request: HttpRequest, make_account: Callable[..., Worker]) -> HttpR
         context, status = {"problem": str(error)}, 429
     else:
         begin_session(request, worker)
-        messages.success(request, "Your account is made, and you are signed in.")
+        messages.success(request, "Account created. You are signed in.")
         return HttpResponseRedirect(reverse("groups"), status=303)
     context |= {"name": fields["name"], "country": fields["country"]}
     return render(request, "marketplace/sign_up.html", context, status=status)
@@ -160,7 +163,7 @@ def set_country(request: WorkerRequest) -> HttpResponse:
         accounts.state_country(worker=request.worker, country=request.POST.get("country", ""))
     except AccountRefused as error:
         return _profile_problem(request, error)
-    messages.success(request, "Your country is stated.")
+    messages.success(request, "Country saved.")
     return HttpResponseRedirect(reverse("profile"), status=303)
 
 
@@ -170,7 +173,11 @@ def set_adult(request: WorkerRequest) -> HttpResponse:
     """State whether the worker takes work for adults."""
     is_adult = request.POST.get("adult") == "1"
     accounts.set_adult(worker=request.worker, is_adult=is_adult)
-    told = "HITs with adult content are open to you." if is_adult else "You take no adult content."
+    told = (
+        "You will be offered HITs with adult content."
+        if is_adult
+        else ("You will not be offered HITs with adult content.")
+    )
     messages.success(request, told)
     return HttpResponseRedirect(reverse("profile"), status=303)
 
@@ -193,7 +200,7 @@ def set_password(request: WorkerRequest) -> HttpResponse:
     except TooManyAttempts as error:
         return _refused(request, str(error), status=429)
     begin_session(request, worker)
-    messages.success(request, "Your password is set. You are signed out everywhere else.")
+    messages.success(request, "Password saved. You are signed out on all other devices.")
     return HttpResponseRedirect(reverse("profile"), status=303)
 
 
@@ -203,7 +210,7 @@ def sign_out_everywhere(request: WorkerRequest) -> HttpResponse:
     """End all of the worker's sessions, this one too."""
     accounts.end_all_sessions(worker=request.worker)
     request.session.flush()
-    messages.success(request, "You are signed out everywhere.")
+    messages.success(request, "You are signed out on all devices.")
     return redirect("sign_in")
 
 

@@ -32,14 +32,14 @@ def question(request: HttpRequest, hit_id: str) -> HttpResponse:
     """The page of a HIT whose question is in the HIT itself."""
     hit = Hit.objects.undisposed().filter(public_id=hit_id).first()
     if hit is None:
-        raise Http404("There is no such HIT.")
+        raise Http404("HIT not found.")
     parsed = parse_question(hit.question)
     if isinstance(parsed, HtmlQuestion):
         response = HttpResponse(led_here(parsed.html, submit_address=_submit_address()))
     elif isinstance(parsed, FormQuestion):
         return _form(request, parsed, action=_submit_address())
     else:
-        raise Http404("This HIT's page is on a site of its own.")
+        raise Http404("This HIT's page is on another host.")
     # The header holds also where somebody opens the page outside of a frame.
     response.headers["Content-Security-Policy"] = (
         f"sandbox {OWN_TEXT_SANDBOX}; frame-ancestors {_own_frames()}"
@@ -60,7 +60,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
 
 def _take_answers(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
-        problem = _problem(request, "Answers are submitted by a form's POST.", status=405)
+        problem = _problem(request, "Answers must be submitted with POST.", status=405)
         problem.headers["Allow"] = "POST"
         return problem
     try:
@@ -75,9 +75,7 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
             document = answers.build(_fields(request))
         participation = assignments.submit(assignment=assignment, answer=document, at=clock.now())
     except (RequestDataTooBig, TooManyFieldsSent):
-        return _problem(
-            request, "The answers are too large to be submitted. Please shorten them.", status=413
-        )
+        return _problem(request, "The answers are too long. Please shorten them.", status=413)
     except AssignmentClosed as error:
         return _problem(request, str(error), status=409, is_over=True)
     except DomainError as error:
@@ -136,11 +134,9 @@ def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:
 def _submitted_assignment(request: HttpRequest) -> Assignment:
     public_id = request.POST.get("assignmentId") or request.GET.get("assignmentId") or ""
     if public_id == PREVIEW_ID:
-        raise DomainError(
-            "This was only a preview. Accept the HIT first, then do it; nothing was submitted."
-        )
+        raise DomainError("This is only a preview, so nothing was submitted. Accept the HIT first.")
     if not public_id or not public_id.isprintable():
-        raise DomainError("The form did not say which assignment it belongs to.")
+        raise DomainError("The form has no assignmentId.")
     assignment = (
         Assignment.objects.filter(public_id=public_id)
         .select_related("hit__hit_type", "hit__requester", "worker")
@@ -149,7 +145,7 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
     scope = scope_of(request)
     is_foreign = scope is not None and not scope.assignments.filter(public_id=public_id).exists()
     if assignment is None or is_foreign:
-        raise AssignmentClosed("There is no such assignment of yours. Nothing was submitted.")
+        raise AssignmentClosed("You have no such assignment. Nothing was submitted.")
     return assignment
 
 

@@ -59,9 +59,9 @@ class FrameHostMiddleware:
             is_frame_host = request.get_host() == settings.MARKETPLACE_FRAME_HOST
             wants_frame = request.path.startswith("/frames/")
             if wants_frame and not is_frame_host:
-                return HttpResponseNotFound("HITs' own pages are on another host.")
+                return HttpResponseNotFound("The pages of HITs are on another host.")
             if is_frame_host and not request.path.startswith(FRAME_PATHS):
-                return HttpResponseNotFound("This host serves HITs' own pages only.")
+                return HttpResponseNotFound("This host serves only the pages of HITs.")
         return self.get_response(request)
 
 

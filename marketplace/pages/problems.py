@@ -9,18 +9,18 @@ from django.views import defaults
 
 from marketplace.models import Study
 
-NOT_FOUND = "There is no such page here, or it is not there any more."
+NOT_FOUND = "Page not found."
 OUTSIDE_STUDY = (
-    "You came here for one study, and this page is not part of it. If you have an account of your "
-    "own, sign in to use the rest of the site."
+    "This page is not part of your study. If you have an account of your own, sign in to use "
+    "the rest of the site."
 )
 STALE = (
-    "This page was open for too long, or you signed in anew meanwhile. Nothing was done. Go back, "
-    "reload the page, and try again."
+    "Nothing was changed, because this page was open for too long, or you have signed in again "
+    "since. Go back, reload the page, and try again."
 )
-FAILED = "Something went wrong on our side. What you submitted before is kept. Try again."
+FAILED = "The server had an error. Everything that you submitted before is saved. Try again."
 WRONG_HOST = (
-    "The marketplace does not go by this host name. Whoever runs it sets MARKETPLACE_URL or "
+    "This host name is not allowed. The marketplace's host can add it to MARKETPLACE_URL or "
     "MARKETPLACE_ALLOWED_HOSTS."
 )
 
@@ -35,7 +35,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
     """Nothing of the site is at the address."""
     if _is_call(request):
-        told = "Calls of the API are posted to the root of the marketplace's address."
+        told = "Send API calls as POST requests to the root of the marketplace's address."
         return _json("UnknownOperationException", told, 404)
     return not_possible(request, "Not found", NOT_FOUND, 404)
 

@@ -86,7 +86,7 @@ def _page(
 
 def _test(qualification_type: QualificationType) -> FormQuestion:
     form = parse_question(qualification_type.test)
-    assert isinstance(form, FormQuestion), "only forms are taken as tests"
+    assert isinstance(form, FormQuestion), "only forms can be tests"
     return form
 
 
@@ -103,9 +103,9 @@ def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         if made.status == QualificationRequestStatus.GRANTED:
-            messages.success(request, "You have the qualification now.")
+            messages.success(request, "You now have the qualification.")
         elif made.status == QualificationRequestStatus.PENDING:
-            messages.success(request, "You asked for the qualification. The requester decides.")
+            messages.success(request, "Qualification requested. The requester decides.")
     return HttpResponseRedirect(request.path.removesuffix("/request"), status=303)
 
 
@@ -117,7 +117,7 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     last = _last_request(request, qualification_type)
     here = request.path.removesuffix("/test")
     if last is None or not qualification_type.test:
-        messages.error(request, "You have not begun this test.")
+        messages.error(request, "You have not started this test.")
         return HttpResponseRedirect(here, status=303)
     filled = forms.fill(_test(qualification_type).parts, request.POST.getlist)
     if filled.problems:
@@ -129,5 +129,5 @@ def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
     except DomainError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "You handed in the test.")
+        messages.success(request, "Test submitted.")
     return HttpResponseRedirect(here, status=303)

@@ -32,7 +32,7 @@ def worker_of_link(token: str) -> Worker:
         return Worker.objects.get(public_id=public_id, sign_in_number=number)
     except (signing.BadSignature, ValueError, Worker.DoesNotExist) as error:
         raise LinkRefused(
-            "This sign-in link is not valid any more. Ask whoever sent it for a new one."
+            "This sign-in link is no longer valid. Ask the person who sent it for a new one."
         ) from error
 
 
@@ -48,7 +48,7 @@ def invitation_of_link(token: str) -> int:
         return int(signing.loads(token, salt=_INVITATION_SALT))
     except (signing.BadSignature, ValueError, TypeError) as error:
         raise LinkRefused(
-            "This invitation is not a whole one. Copy the link again, with everything in it."
+            "This invitation link is incomplete. Copy the whole link again."
         ) from error
 
 
@@ -76,13 +76,13 @@ def introduction_of(query: QueryDict, *, at: datetime) -> Introduction:
     signature = str(fields.pop("signature", ""))
     given = {name: str(value) for name, value in fields.items()}
     if not hmac.compare_digest(sso_signature(given).encode(), signature.encode()):
-        raise LinkRefused("This link was not made by the site that may send people here.")
+        raise LinkRefused("This link is not from the site that can sign you in here.")
     try:
         expires_at = datetime.fromtimestamp(int(given["expires"]), UTC)
     except (KeyError, ValueError, OverflowError, OSError) as error:
-        raise LinkRefused("This link does not say until when it is good.") from error
+        raise LinkRefused("This link has no expiry time.") from error
     if not at < expires_at <= at + settings.SSO_LINK_AGE:
-        raise LinkRefused("This link is too old. Go back and follow a fresh one.")
+        raise LinkRefused("This link has expired. Go back and follow a new one.")
     return Introduction(
         identifier=given.get("id", ""),
         country=given.get("country", ""),

@@ -84,7 +84,7 @@ class Month:
     def of(cls, year: int, month: int) -> "Month":
         """Raises Http404 for what is no month."""
         if not (1 <= month <= 12 and 2000 <= year < 9999):
-            raise Http404("There is no such month.")
+            raise Http404("Month not found.")
         start = datetime(year, month, 1, tzinfo=UTC)
         return cls(start, datetime(year + month // 12, month % 12 + 1, 1, tzinfo=UTC))
 

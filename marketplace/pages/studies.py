@@ -43,8 +43,8 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             request,
             study,
             "",
-            problem=f"The address of this page lacks your id ({study.id_parameter}). Go back to "
-            "the site that sent you here, and follow its link once more.",
+            problem=f"The address of this page does not contain your id ({study.id_parameter}). "
+            "Go back to the panel, and follow its link again.",
             status=400,
         )
     if request.method != "POST":
@@ -123,7 +123,7 @@ def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
     try:
         assignment = studies.next_assignment(participation=participation, at=clock.now())
     except NothingToAccept:
-        problem = "There is nothing left to do in this study: other participants were quicker."
+        problem = "This study has no tasks left: other participants have taken them."
         return _page(request, participation, problem=problem, status=409)
     except DomainError as error:
         return _page(request, participation, problem=str(error), status=403)
@@ -137,5 +137,5 @@ def complete(request: ScopedRequest, slug: str) -> HttpResponse:
     """Send a participant who has done everything back, with the completion code."""
     participation = _participation(request, slug)
     if not progress_of(participation).is_complete:
-        raise Http404("There is something left to do in this study.")
+        raise Http404("This study has tasks left.")
     return HttpResponseRedirect(participation.study.completed_url)

@@ -63,7 +63,7 @@ def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
     """The group; raises Http404 where its requirements hide it from the worker."""
     hit_type = _find_group(public_id)
     if qualifications.unmet(hit_type, qualifications.held_by(request.worker), Action.DISCOVER):
-        raise Http404("There is no such group of HITs.")
+        raise Http404("Group of HITs not found.")
     return hit_type
 
 
@@ -166,7 +166,7 @@ def give_back(request: ScopedRequest, assignment_id: str) -> HttpResponse:
     except DomainError as error:
         messages.error(request, str(error))
     else:
-        messages.success(request, "You returned the HIT. This does not count against you.")
+        messages.success(request, "HIT returned. This does not lower your approval rate.")
     # The list, as the group itself may no longer be one that the worker can see.
     participation = _participation(request, found)
     target = resolve_url(participation.study) if participation else reverse("groups")

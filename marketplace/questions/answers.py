@@ -40,7 +40,7 @@ def build(fields: Iterable[tuple[str, list[str]]]) -> str:
         for value in values:
             _add_answer(root, "FreeText", name, value)
     if not len(root):
-        raise DomainError("The form sent no answer. At least one field must be filled in.")
+        raise DomainError("The form contains no answer. Fill in at least one field.")
     return _document(root)
 
 

@@ -127,7 +127,7 @@ def _check(constraint: etree._Element) -> tuple[Callable[[str], bool], str]:
         return _range_check(constraint, "minValue", "maxValue", _number, "a number")
     if name == "Length":
         return _range_check(constraint, "minLength", "maxLength", len, "a text whose length is")
-    told = constraint.get("errorText") or "The answer does not have the form that is asked for."
+    told = constraint.get("errorText") or "The answer does not have the required form."
     return pattern_check(constraint.get("regex") or "", constraint.get("flags") or ""), told
 
 

@@ -41,7 +41,9 @@ def _make_account(*, name: str, password: str, country: str, at: datetime) -> Wo
         with transaction.atomic():
             worker.save(force_insert=True)
     except IntegrityError as error:
-        raise AccountRefused("This name is taken. Choose another.", field="name") from error
+        raise AccountRefused(
+            "This name is already in use. Choose another one.", field="name"
+        ) from error
     return worker
 
 
@@ -60,7 +62,7 @@ def check_invitation(*, invitation_id: int, at: datetime) -> None:
     """Raises LinkRefused where the invitation is used up or too old."""
     if not Invitation.objects.good_at(at).filter(pk=invitation_id).exists():
         raise LinkRefused(
-            "This invitation was used up, or its time is over. Ask whoever sent it for a new one."
+            "This invitation is used up or has expired. Ask the person who sent it for a new one."
         )
 
 
@@ -88,7 +90,7 @@ def authenticate(*, name: str, password: str, address: str, at: datetime) -> Wor
         # As slow as a wrong password, so that nobody learns which names there are.
         make_password(password)
     if worker is None or not _is_password_of(worker, password):
-        raise SignInRefused("The name or the password is not right.")
+        raise SignInRefused("Wrong name or password.")
     forget_attempts(what="sign-in as", who=name)
     return worker
 
@@ -130,7 +132,9 @@ def clean_identifier(identifier: str) -> str:
     """Another site's id of somebody, as it is kept; raises AccountRefused where it is none."""
     identifier = identifier.strip()
     if not 0 < len(identifier) <= LONGEST_IDENTIFIER or not identifier.isprintable():
-        raise AccountRefused("The address has no usable id of yours. Follow the link once more.")
+        raise AccountRefused(
+            "The address does not contain a valid id. Follow the panel's link again."
+        )
     return identifier
 
 
@@ -142,7 +146,7 @@ def state_country(*, worker: Worker, country: str) -> None:
     place = _place(country)
     if not Worker.objects.filter(pk=worker.pk, country="").update(**place._asdict()):
         raise AccountRefused(
-            "Your country is stated already. Ask whoever runs this marketplace to change it.",
+            "Your country is already saved. Ask the marketplace's host to change it.",
             field="country",
         )
 
@@ -176,13 +180,14 @@ def end_all_sessions(*, worker: Worker) -> Worker:
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-        raise AccountRefused(f"Give a name of 1 to {LONGEST_NAME} characters.", field="name")
+        raise AccountRefused(f"Enter a name of 1 to {LONGEST_NAME} characters.", field="name")
     return name
 
 
 def _place(text: str) -> Place:
     told = (
-        "Give the two letters of a country, such as US or NL, with a state as in US-PA, or nothing."
+        "Enter the two letters of a country, such as US or NL, with a state if you like, "
+        "as in US-PA."
     )
     try:
         place = read_place(text)

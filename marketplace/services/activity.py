@@ -32,4 +32,4 @@ def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -
         )
     except DatabaseError:
         # What was done counts for more than its line in the log.
-        logger.exception("A line of the activity log could not be written.")
+        logger.exception("An entry of the activity log could not be written.")

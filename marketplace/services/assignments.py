@@ -35,17 +35,17 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     # Worker first, then HIT: a double click waits for the first click.
     found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if found is None:
-        raise NotQualified("This account was deleted. Follow the link that led you here again.")
+        raise NotQualified("This account was deleted. Follow the panel's link again.")
     worker = found
     if worker.is_suspended:
         raise NotQualified(
-            "Your account is suspended: you cannot accept HITs. Write to whoever runs this site."
+            "Your account is suspended, so you cannot accept HITs. Contact the marketplace's host."
         )
     refuse_unqualified(worker=worker, hit_type=hit_type, action=Action.ACCEPT)
     if worker.assignments.in_time(at).count() >= settings.MTURK_QUEUE_LENGTH:
         raise NotQualified(
-            f"You have {settings.MTURK_QUEUE_LENGTH} HITs in your queue, which is the most one can "
-            "have. Submit or return some of them first."
+            f"Your queue is full: it has {settings.MTURK_QUEUE_LENGTH} HITs. Submit or return "
+            "some of them first."
         )
     hit = _take_slot(worker, hit_type, at)
     assignment = Assignment.objects.create(
@@ -81,7 +81,7 @@ def _take_slot(worker: Worker, hit_type: HitType, at: datetime) -> Hit:
             break
         if Hit.objects.open_at(at).filter(pk=hit.pk).move(at=at, available=-1, pending=1):
             return hit
-    raise NothingToAccept("There are no more HITs of this group for you at the moment.")
+    raise NothingToAccept("No more HITs of this group are available to you at the moment.")
 
 
 def next_hit(*, worker: Worker, hit_type: HitType, at: datetime) -> Hit | None:
@@ -111,8 +111,8 @@ def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
         answer=answer,
     ):
         raise AssignmentClosed(
-            "This assignment was already submitted or returned, or its time is over. "
-            "Nothing was changed."
+            "This assignment was already submitted or returned, or its time is over. Nothing "
+            "was changed."
         )
     Hit.objects.filter(pk=assignment.hit_id).move(at=at, pending=-1, unreviewed=1)
     record_event(
@@ -138,7 +138,7 @@ def submit(*, assignment: Assignment, answer: str, at: datetime) -> Participatio
 def give_back(*, assignment: Assignment, at: datetime) -> None:
     """Return the assignment, at no cost to the worker; raises AssignmentClosed."""
     if not _end(assignment, AssignmentStatus.RETURNED, EventType.ASSIGNMENT_RETURNED, at):
-        raise AssignmentClosed("This assignment has ended; there is nothing to return.")
+        raise AssignmentClosed("This assignment has ended, so it cannot be returned.")
 
 
 def abandon(*, assignment: Assignment, at: datetime) -> bool:

@@ -23,7 +23,7 @@ def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
         Attempt.objects.create(key=key, made_at=at)
         if recent.count() <= most:
             return
-    raise TooManyAttempts("There were too many tries. Wait a quarter of an hour, then try again.")
+    raise TooManyAttempts("Too many attempts. Wait 15 minutes, then try again.")
 
 
 def forget_attempts(*, what: str, who: str) -> None:

@@ -36,7 +36,7 @@ def create_layout(
 def html_question(page: str, frame_height: int) -> str:
     """The page as an HTMLQuestion document."""
     if "]]>" in page:
-        raise LayoutRefused("The page holds “]]>”, which would end it early inside its document.")
+        raise LayoutRefused("The page contains “]]>”, which is not allowed in a layout.")
     return (
         f'<HTMLQuestion xmlns="{NAMESPACE}2011-11-11/HTMLQuestion.xsd">'
         f"<HTMLContent><![CDATA[{page}]]></HTMLContent>"

@@ -14,4 +14,6 @@ def use_link(*, signature: str, expires_at: datetime) -> None:
         with transaction.atomic():
             UsedLink.objects.create(signature=signature, expires_at=expires_at)
     except IntegrityError as error:
-        raise LinkRefused("This link was used before. Go back and follow a fresh one.") from error
+        raise LinkRefused(
+            "This link has already been used. Go back and follow a new one."
+        ) from error

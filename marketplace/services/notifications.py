@@ -123,14 +123,16 @@ def _deliver_one(event: Event, at: datetime) -> bool:
     if not destinations.is_allowed(event.transport, event.destination):
         # The operator changed their mind since the requester named it.
         Event.objects.filter(pk=event.pk).update(attempts=MOST_ATTEMPTS)
-        logger.warning("Event %s is not sent: its destination is not allowed.", event.document_id)
+        logger.warning("Event %s was not sent: its destination is not allowed.", event.document_id)
         return False
     text = document(event.requester, event.version, event.document_id, [event.body])
     try:
         for _ in range(settings.MTURK_NOTIFICATION_COPIES):
             destinations.send(event.transport, event.destination, text)
     except destinations.FAILURES:
-        logger.warning("Event %s did not arrive; it is tried again.", event.document_id)
+        logger.warning(
+            "Event %s was not delivered; the marketplace tries again.", event.document_id
+        )
         return False
     Event.objects.filter(pk=event.pk).update(sent_at=at)
     return True

@@ -86,7 +86,7 @@ def _refuse_request(qualification_type: QualificationType, worker: Worker, at: d
         qualification_type=qualification_type, status=QualificationStatus.GRANTED
     ).exists()
     if has_it and not can_be_improved(qualification_type):
-        raise NotQualified("You have this qualification already.")
+        raise NotQualified("You already have this qualification.")
     last = (
         QualificationRequest.objects.filter(qualification_type=qualification_type, worker=worker)
         .order_by("-pk")
@@ -96,16 +96,18 @@ def _refuse_request(qualification_type: QualificationType, worker: Worker, at: d
         return
     if last.decided_at is None:
         if not is_test_over(last, at):
-            raise NotQualified("You have asked for this qualification; the answer is still due.")
+            raise NotQualified(
+                "You have already requested this qualification. The requester has not decided yet."
+            )
         QualificationRequest.objects.filter(pk=last.pk).update(
             status=QualificationRequestStatus.REJECTED, decided_at=at
         )
     delay = qualification_type.retry_delay
     if delay is None:
-        raise NotQualified("This qualification can be asked for once only.")
+        raise NotQualified("You can request this qualification only once.")
     if at < last.started_at + delay:
         raise NotQualified(
-            f"You can ask for this qualification again after {last.started_at + delay:%d %B %Y}."
+            f"You can request this qualification again after {last.started_at + delay:%d %B %Y}."
         )
 
 
@@ -139,7 +141,7 @@ def submit_test(*, request: QualificationRequest, answer: str, at: datetime) -> 
     if not started.update(
         status=QualificationRequestStatus.PENDING, answer=answer, submitted_at=at
     ):
-        raise NotQualified("This test was handed in before.")
+        raise NotQualified("You have already submitted this test.")
     key = request.qualification_type.answer_key
     if key:
         score = answer_keys.score(key, answer)

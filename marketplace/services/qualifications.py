@@ -23,8 +23,8 @@ from marketplace.requirements import Action, Locale, Value
 RATE_COUNTS_FROM = 100
 # The requester's own reason is not for the worker, as at Mechanical Turk.
 BLOCKED = (
-    "This requester has blocked you: you cannot preview or accept their HITs. HITs of other "
-    "requesters are open to you."
+    "This requester has blocked you, so you cannot preview or accept this requester's HITs. "
+    "HITs of other requesters are not affected."
 )
 
 
@@ -159,7 +159,7 @@ def revoke(
         Message.objects.create(
             requester=qualification_type.requester,
             worker=worker,
-            subject=f"A qualification was taken back: {qualification_type.name}"[:200],
+            subject=f"A qualification was revoked: {qualification_type.name}"[:200],
             text=reason,
             sent_at=at,
         )

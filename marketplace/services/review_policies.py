@@ -27,7 +27,7 @@ from . import hits, reviews
 
 # Whoever carries a policy out has this long before another may begin again.
 LEASE = timedelta(minutes=1)
-DEFAULT_REASON = "The answers did not reach the agreement that was asked for."
+DEFAULT_REASON = "The answers did not reach the required agreement."
 
 
 def hits_with_due_policy(at: datetime) -> QuerySet[Hit]:

@@ -42,7 +42,9 @@ def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime)
     _check_plan(name, plan)
     slug = slugify(name)[:60]
     if not slug:
-        raise StudyRefused("The name needs letters or digits, since the address is made of it.")
+        raise StudyRefused(
+            "The name must contain letters or digits, because the address is derived from it."
+        )
     try:
         with transaction.atomic():
             return Study.objects.create(
@@ -54,14 +56,14 @@ def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime)
 
 def _check_plan(name: str, plan: StudyPlan) -> None:
     if not _is_web_address(plan.return_url):
-        raise StudyRefused("The return address must be a whole one, with https.")
+        raise StudyRefused("The return address must be a complete https address.")
     if not 1 <= plan.assignments <= MOST_ASSIGNMENTS:
         raise StudyRefused(f"A study needs 1 to {MOST_ASSIGNMENTS} assignments.")
     for what, text, longest in (
         ("name", name, 100),
         ("return address", plan.return_url, 1000),
         ("completion code", plan.completion_code, 100),
-        ("code for those who find nothing to do", plan.no_work_code, 100),
+        ("code for participants who find no HITs", plan.no_work_code, 100),
     ):
         if len(text) > longest or not text.isprintable():
             raise StudyRefused(f"The {what} must have at most {longest} printable characters.")
@@ -116,7 +118,7 @@ def join(
     identifier = clean_identifier(identifier)
     count_attempt(what="arrival", who=address, most=settings.ARRIVALS_PER_ADDRESS, at=at)
     if not study.is_open and not _has_joined(study, identifier):
-        raise StudyRefused("This study is closed. Go back to the site that sent you here.")
+        raise StudyRefused("This study is closed. Go back to the panel that sent you here.")
     worker = worker_of_identity(
         source=study.id_parameter, identifier=identifier, country="", address=address, at=at
     )
@@ -130,7 +132,7 @@ def _participate(
     # Locked, as the account may be given a password, or be deleted for being idle, at this moment.
     found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if found is None:
-        raise StudyRefused("This account was deleted a moment ago. Follow the link once more.")
+        raise StudyRefused("This account has just been deleted. Follow the link again.")
     if found.password and found != signed_in:
         raise PasswordNeeded(
             "The account that belongs to this link has a password. Sign in with it, then follow "

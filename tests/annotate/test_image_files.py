@@ -195,7 +195,7 @@ def test_two_files_for_an_image_are_one_too_many(folder):
     counts = import_one(folder, image)
 
     assert image.file == "images/validation/0001.jpg"
-    assert counts.broken == [("0001.png", "0001 has a file already, 0001.jpg")]
+    assert counts.broken == [("0001.png", "0001 already has a file, 0001.jpg")]
 
 
 def test_files_of_no_image_are_counted(folder):

@@ -286,7 +286,7 @@ def test_a_base_url_may_be_any_web_address_or_a_path_of_the_site(write_csv, imag
 def test_a_base_url_that_pages_must_not_show_images_from_is_refused(write_csv, image_row, base):
     path = write_csv("images.csv", IMAGE_HEADER, [image_row("0001")])
 
-    with pytest.raises(DomainError, match="--base-url .* is not an address"):
+    with pytest.raises(DomainError, match="--base-url .* is not a valid address"):
         imports.import_images(path=path, split="validation", base_url=base)
 
     assert not Image.objects.exists()
@@ -411,7 +411,7 @@ def test_boxes_of_unknown_images_are_passed_over_but_not_with_mistakes_in_them(
 def test_boxes_without_a_known_image_in_the_split_say_what_to_do(write_csv, box_row):
     path = write_csv("boxes.csv", BOX_HEADER, [box_row()])
 
-    with pytest.raises(DomainError, match="import their metadata with --images first"):
+    with pytest.raises(DomainError, match="Import their metadata with --images first"):
         imports.import_boxes(path=path, split="validation")
 
 

@@ -68,13 +68,13 @@ def sign_up(page: Page, url: str, name: str) -> None:
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_label("Country").fill("NL")
-    page.get_by_role("button", name="Make the account").click()
+    page.get_by_role("button", name="Create account").click()
 
 
 def test_from_an_invitation_to_the_first_payment(page, marketplace, lab):
     invitation = marketplace.command("marketplace_invite")[0]["invitation_url"]
     sign_up(page, invitation, "Worker of the first payment")
-    expect(page.get_by_text("Your account is made")).to_be_visible()
+    expect(page.get_by_text("Account created")).to_be_visible()
 
     page.get_by_role("link", name=lab.title).click()
     page.get_by_role("button", name="Accept", exact=True).click()
@@ -89,13 +89,13 @@ def test_from_an_invitation_to_the_first_payment(page, marketplace, lab):
     page.get_by_label("Name").fill("Worker of the first payment")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_role("heading", name="HITs for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="Available HITs")).to_be_visible()
 
 
 def test_a_submission_leads_straight_on_where_the_worker_wants_it(page, marketplace, lab):
     page.goto(marketplace.fresh_workers(1)[0].sign_in_url)
     page.get_by_role("link", name=lab.title).click()
-    page.get_by_label("Accept the next one").check()
+    page.get_by_label("Auto-accept next HIT").check()
     page.get_by_role("button", name="Accept", exact=True).click()
     first = page.url
 
@@ -103,7 +103,7 @@ def test_a_submission_leads_straight_on_where_the_worker_wants_it(page, marketpl
     page.wait_for_url(lambda url: "/assignments/" in url and url != first)
     second = page.url
     with page.expect_response("**/auto-accept"):
-        page.get_by_label("Accept the next one").uncheck()
+        page.get_by_label("Auto-accept next HIT").uncheck()
     caption(page, "A cat.")
     expect(page.get_by_role("button", name="Accept the next HIT")).to_be_focused()
 
@@ -132,12 +132,12 @@ def test_from_a_panel_to_the_completion_code(
         caption(page, text)
         if not has_javascript:
             frame = page.frame_locator("iframe")
-            frame.get_by_role("link", name="Go on with the study").click()
+            frame.get_by_role("link", name="Continue the study").click()
             if number == 1:
-                page.get_by_role("button", name="Go on").click()
+                page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("C0DE")).to_be_visible()
     if not has_javascript:
-        page.get_by_role("link", name="Go back with the code").click()
+        page.get_by_role("link", name="Return to the panel with this code").click()
     page.wait_for_url(f"{elsewhere}/submissions/complete?cc=C0DE")
 
     assert len(lab.submitted()) == 2

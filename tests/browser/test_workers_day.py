@@ -76,7 +76,7 @@ def test_a_workers_day(page, worker, campaign):
     page.get_by_role("button", name="Accept the next HIT").click()
     expect(frame.get_by_label("Describe the image in one sentence")).to_have_value("")
     page.get_by_role("button", name="Return this HIT").click()
-    expect(page.get_by_text("You returned the HIT")).to_be_visible()
+    expect(page.get_by_text("HIT returned")).to_be_visible()
 
     reconcile(campaign)
     page.get_by_role("link", name="Earnings").click()

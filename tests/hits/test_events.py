@@ -355,7 +355,7 @@ def test_an_unreachable_queue_means_polling(opened, marketplace, queue, settings
     sync_campaigns()
 
     assert statuses() == [AssignmentStatus.APPROVED]
-    assert "Every HIT is listed instead" in caplog.text
+    assert "All HITs are listed instead" in caplog.text
 
 
 def test_sync_reads_the_queue_and_lists_everything_once(opened, marketplace, queue, capsys):

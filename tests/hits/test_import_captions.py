@@ -145,7 +145,7 @@ def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):
     assert "7 captions read: 2 new" in said
     assert said.splitlines()[1:] == [
         "  line 2: there is no image img3",
-        "  line 3: the campaign does not have the image elsewhere",
+        "  line 3: the campaign has no image elsewhere",
         "  line 4: the caption is empty",
         "  line 5: the worker has another caption of this image already",
         "  line 6: not valid JSON: Expecting property name enclosed in double quotes",
@@ -244,7 +244,7 @@ def test_a_name_that_fits_two_images_is_left_out_unless_it_is_ones_own_id(campai
 
     said = run(entry("twin"), entry("COCO_val2014_000000391895.jpg"), entry("same"))
 
-    assert "line 3: more than one image of the campaign may be meant by same" in said
+    assert "line 3: several images of the campaign match same" in said
     found = Response.objects.order_by("pk").values_list("task__image__key", flat=True)
     assert list(found) == ["twin", "391895"]
 

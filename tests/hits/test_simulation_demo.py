@@ -177,7 +177,7 @@ def test_a_folder_that_is_no_demonstrations_is_not_touched(tmp_path):
     precious = tmp_path / "thesis.tex"
     precious.write_text("years of work")
 
-    with pytest.raises(ProcessFailed, match="not a demonstration's folder"):
+    with pytest.raises(ProcessFailed, match="was not created by `demo`"):
         locked(tmp_path)
 
     assert precious.read_text() == "years of work"

@@ -147,7 +147,7 @@ def test_a_wrong_password_says_the_same_whoever_it_is(client, name):
     response = client.post("/sign-in", {"name": name, "password": "wrong"})
 
     assert response.status_code == 403
-    assert "The name or the password is not right." in response.content.decode()
+    assert "Wrong name or password." in response.content.decode()
     assert not is_signed_in(client)
 
 

@@ -25,10 +25,10 @@ def test_a_form_with_the_frames_fields_alone_is_taken_as_psiturk_sends_it():
 def test_such_a_form_can_be_refused_by_a_setting(settings):
     settings.MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS = False
 
-    with pytest.raises(DomainError, match="sent no answer"):
+    with pytest.raises(DomainError, match="contains no answer"):
         answers.build(FRAME)
 
 
 def test_a_form_with_nothing_but_the_assignment_is_refused():
-    with pytest.raises(DomainError, match="sent no answer"):
+    with pytest.raises(DomainError, match="contains no answer"):
         answers.build(FRAME[:1])

@@ -107,7 +107,7 @@ def test_a_file_without_a_key_is_refused(tmp_path, content):
     path.touch(0o600)
     path.write_text(content)
 
-    with pytest.raises(ImproperlyConfigured, match="holds no signing key"):
+    with pytest.raises(ImproperlyConfigured, match="has no signing key"):
         stored_key(path)
 
 

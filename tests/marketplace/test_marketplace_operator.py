@@ -134,7 +134,7 @@ def test_an_operator_makes_a_requester_and_pays_money_in(operator):
     assert requester.available_balance == Decimal("7.50")
     assert ledger_balance(requester, Account.AVAILABLE) == Decimal("7.50")
     assert list(Activity.objects.order_by("pk").values_list("action", flat=True)) == [
-        "made a requester",
+        "created a requester",
         "paid in",
     ]
 

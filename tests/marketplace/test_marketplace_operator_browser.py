@@ -83,15 +83,15 @@ def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operato
     operator.get_by_role("link", name="Requesters", exact=True).click()
     operator.get_by_label("Name:", exact=True).fill("A new lab")
     operator.get_by_label("Balance in dollars:", exact=True).fill("25.00")
-    operator.get_by_role("button", name="Make the requester").click()
-    expect(operator.get_by_role("status")).to_have_text("A new lab can post HITs now.")
+    operator.get_by_role("button", name="Create requester").click()
+    expect(operator.get_by_role("status")).to_have_text("Requester A new lab created.")
     lab = Requester.objects.get(name="A new lab")
 
-    operator.get_by_role("link", name="Layouts").click()
+    operator.get_by_role("link", name="HIT layouts").click()
     operator.get_by_label("Requester:", exact=True).select_option("A new lab")
     operator.get_by_label("Name:", exact=True).fill("Captions")
     operator.get_by_label("Page:", exact=True).fill("<p>${image}</p>")
-    operator.get_by_role("button", name="Make the layout").click()
+    operator.get_by_role("button", name="Create layout").click()
     expect(operator.get_by_role("cell", name="image", exact=True)).to_be_visible()
 
     operator.get_by_role("link", name="Studies").click()
@@ -99,9 +99,11 @@ def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operato
     operator.get_by_label("HIT type:", exact=True).fill(make_hit_type(lab).public_id)
     operator.get_by_label("HITs for each participant:", exact=True).fill("3")
     operator.get_by_label("Completion code:", exact=True).fill("C1A2B3")
-    operator.get_by_role("button", name="Make the study").click()
+    operator.get_by_role("button", name="Create study").click()
     operator.get_by_role("button", name="Close Everyday scenes").click()
-    expect(operator.get_by_role("status")).to_have_text("Nobody new can join Everyday scenes.")
+    expect(operator.get_by_role("status")).to_have_text(
+        "Everyday scenes is closed to new participants."
+    )
 
     assert lab.available_balance == ledger_balance(lab, Account.AVAILABLE) == 25
     assert HitLayout.objects.get().requester == lab

@@ -72,8 +72,8 @@ def test_an_ended_invitation_makes_no_more_accounts(operator, settings):
     operator.post(f"/operator/invitations/{made.pk}/end")
 
     assert Client().get(link).status_code == 403
-    assert "makes no more accounts" in text_of(operator.get("/operator/invitations"))
-    assert Activity.objects.get().action == "ended an invitation"
+    assert "expired or used up" in text_of(operator.get("/operator/invitations"))
+    assert Activity.objects.get().action == "revoked an invitation"
 
 
 @pytest.mark.parametrize("given", [{"uses": "0", "days": "7"}, {"uses": "1", "days": "4000"}])
@@ -104,9 +104,9 @@ def test_a_study_of_the_page_is_joined_at_its_address(operator, settings):
     ("change", "told"),
     [
         ({"hit_type": "3NONE"}, "There is no such HIT type."),
-        ({"return_url": "panel.example"}, "The return address must be a whole one, with https."),
+        ({"return_url": "panel.example"}, "The return address must be a complete https address."),
         ({"name": "Scenes"}, "There is a study at 'scenes' already."),
-        ({"name": "???"}, "The name needs letters or digits"),
+        ({"name": "???"}, "The name must contain letters or digits"),
         ({"assignments": "0"}, "greater than or equal to 1"),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_closed_study_lets_nobody_new_in_until_it_is_open_again(operator):
     assert refused.status_code == 403
     assert ExternalIdentity.objects.get().identifier == "late"
     logged = Activity.objects.order_by("pk").values_list("action", "about")
-    assert list(logged) == [("closed a study", "scenes"), ("opened a study", "scenes")]
+    assert list(logged) == [("closed a study", "scenes"), ("reopened a study", "scenes")]
 
 
 def test_a_layout_of_the_page_has_the_gaps_of_its_html(operator):
@@ -159,7 +159,7 @@ def test_a_layout_that_no_hit_could_show_is_refused(operator):
     ending = operator.post("/operator/layouts", {**given, "name": "New", "page": "a ]]> b"})
 
     assert "has a layout 'Captions' already" in text_of(taken)
-    assert "would end it early" in text_of(ending)
+    assert "which is not allowed in a layout" in text_of(ending)
     assert HitLayout.objects.count() == 1
 
 

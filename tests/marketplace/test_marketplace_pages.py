@@ -152,7 +152,7 @@ def test_an_empty_group_says_so(worker, hit_type):
 
     page = client.get(hit_type.get_absolute_url()).content.decode()
 
-    assert "There are no more HITs of this group" in page
+    assert "No more HITs of this group" in page
     assert "<iframe" not in page
 
 

@@ -30,7 +30,7 @@ def test_a_form_of_an_earlier_session_is_refused_in_words(marketplace):
 @pytest.mark.parametrize(
     ("path", "host", "status", "told"),
     [
-        ("/api", None, 404, "posted to the root"),
+        ("/api", None, 404, "as POST requests to the root"),
         ("/", "elsewhere.example", 400, "MARKETPLACE_ALLOWED_HOSTS"),
     ],
 )

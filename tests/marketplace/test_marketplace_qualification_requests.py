@@ -161,7 +161,7 @@ def test_a_second_try_after_the_retry_delay(marketplace, client, delay, hours, a
 
     worker.post(f"/qualifications/{public_id}/request")
 
-    assert ("Hand in the test" in worker.get(f"/qualifications/{public_id}").text) is again
+    assert ("Submit test" in worker.get(f"/qualifications/{public_id}").text) is again
 
 
 def test_the_preview_says_what_can_be_asked_for(marketplace, client):

@@ -170,7 +170,7 @@ def test_a_signal_reaches_the_program(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["--"], 1, "Say what to run"),
+        (["--"], 1, "Name a program"),
         (["--", "no-such-program"], 127, "was not found"),
         (["--", str(ROOT / "README.md")], 126, "cannot be run"),
         (["--endpoint", "lab", "--", "true"], 1, "no address"),

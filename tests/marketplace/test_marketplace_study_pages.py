@@ -176,7 +176,7 @@ def test_who_finds_nothing_left_can_go_back_with_the_code_for_that(client):
 
     text = response.content.decode()
     assert response.status_code == 409
-    assert "There is nothing left to do" in text
+    assert "no tasks left" in text
     assert f"{BACK.replace('&', '&amp;')}&amp;cc=NOWORK" in text
     assert "DONE" not in text
 
@@ -184,7 +184,7 @@ def test_who_finds_nothing_left_can_go_back_with_the_code_for_that(client):
 def test_without_such_a_code_the_page_says_what_to_do(client):
     make_study(make_hit_type())
 
-    assert "return your place there" in arrive(client).content.decode()
+    assert "return your place in the study there" in arrive(client).content.decode()
 
 
 def test_who_does_not_qualify_is_told_so(client):

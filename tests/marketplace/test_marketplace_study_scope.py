@@ -144,7 +144,7 @@ def test_a_page_of_the_account_is_not_there(victim, forger, name, follow):
     response = method(address(name, victim), fields, follow=follow)
 
     assert response.status_code == 404
-    assert "not part of it" in response.content.decode()
+    assert "not part of your study" in response.content.decode()
     assert Worker.objects.values().get() == before
 
 

@@ -50,7 +50,7 @@ def test_a_late_submission_ends_on_a_page_that_says_so(marketplace, accepted):
 
 
 def test_the_page_says_when_the_time_is_over(accepted):
-    notice = accepted.get_by_text("It can no longer be submitted.")
+    notice = accepted.get_by_text("You can no longer submit it.")
     expect(notice).to_be_hidden()
 
     accepted.clock.install()

@@ -101,7 +101,7 @@ def test_half_an_authority_is_not_replaced(tmp_path, missing):
     tls.make_certificates(tmp_path, at=NOW)
     (tmp_path / missing).unlink()
 
-    with pytest.raises(ValueError, match="Put back what is missing"):
+    with pytest.raises(ValueError, match="Restore the missing file"):
         tls.make_certificates(tmp_path, at=NOW)
 
     assert not (tmp_path / missing).exists()

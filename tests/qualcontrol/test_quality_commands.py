@@ -110,7 +110,7 @@ def test_judge_takes_what_spot_checks_gave_with_a_verdict_added(campaign, linked
 
         said = run("judge", slug, path)
 
-        assert "1 verdicts taken (0 good, 1 bad)" in said
+        assert "1 verdict imported (0 good, 1 bad)" in said
         assert answer_of("spot_checks", slug) == []
     assert {check.reason for check in SpotCheck.objects.all()} == {"wrong box"}
 
@@ -145,7 +145,7 @@ def test_judge_takes_verdicts_in_any_case_and_gives_a_bad_one_a_reason(campaign,
 
     said = run("judge", campaign.slug, path)
 
-    assert "3 verdicts taken (1 good, 2 bad)" in said
+    assert "3 verdicts imported (1 good, 2 bad)" in said
     assert list(SpotCheck.objects.order_by("response").values_list("verdict", "reason")) == [
         ("GOOD", ""),
         ("BAD", "judged by file"),
@@ -175,7 +175,7 @@ def test_judge_names_a_faulty_line_and_takes_the_others(campaign, tmp_path, line
     path = verdicts_file(tmp_path, line, "", {"response": response.pk, "verdict": "good"})
     out = io.StringIO()
 
-    with pytest.raises(CommandError, match="1 lines could not be taken"):
+    with pytest.raises(CommandError, match="1 lines could not be imported"):
         call_command("judge", campaign.slug, path, stdout=out, stderr=out)
 
     assert "line 1: " in out.getvalue()
@@ -200,7 +200,7 @@ def test_judging_twice_is_told_and_no_error(campaign, tmp_path):
 
     said = run("judge", campaign.slug, path)
 
-    assert "0 verdicts taken (0 good, 0 bad), 1 passed over" in said
+    assert "0 verdicts imported (0 good, 0 bad), 1 skipped" in said
     assert "line 1: You have already judged this response." in said
 
 
@@ -209,7 +209,7 @@ def test_judge_reads_standard_input(campaign, monkeypatch):
     line = json.dumps({"response": response.pk, "verdict": "good"})
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(line.encode())))
 
-    assert "1 verdicts taken" in run("judge", campaign.slug, "-")
+    assert "1 verdict imported" in run("judge", campaign.slug, "-")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_judge_reads_tables_arrays_and_other_encodings(campaign, tmp_path, encod
 
     said = run("judge", campaign.slug, str(path))
 
-    assert "1 verdicts taken (0 good, 1 bad)" in said
+    assert "1 verdict imported (0 good, 1 bad)" in said
     assert SpotCheck.objects.get().reason.startswith("a list")
 
 
@@ -245,7 +245,7 @@ def test_judge_takes_nothing_of_a_file_with_a_bad_byte_and_names_its_line(campai
 
     assert str(refused.value) == (
         f"{path}:5: byte 0x92 at offset {len(content) - 4} is not UTF-8 text (in Windows-1252 it "
-        "is '’'); save the file as UTF-8. No verdict was taken."
+        "is '’'); save the file as UTF-8. No verdict was imported."
     )
     assert out.getvalue() == ""
     assert not Judgement.objects.exists()
@@ -281,7 +281,7 @@ def test_judge_names_a_line_that_is_out_of_the_ordinary(campaign, tmp_path, line
     path = verdicts_file(tmp_path, {"response": response.pk, "verdict": "good"}, line)
     out = io.StringIO()
 
-    with pytest.raises(CommandError, match="1 lines could not be taken"):
+    with pytest.raises(CommandError, match="1 lines could not be imported"):
         call_command("judge", campaign.slug, path, stdout=out, stderr=out)
 
     [named] = [one for one in out.getvalue().splitlines() if one.startswith("line 2: ")]
@@ -312,7 +312,7 @@ def test_what_stops_judge_half_way_leaves_its_verdicts_and_the_policy_decides_on
     with pytest.raises(KeyboardInterrupt):
         call_command("judge", campaign.slug, path, stdout=out)
 
-    assert "9 verdicts taken (0 good, 9 bad), 0 passed over, 1 acts" in out.getvalue()
+    assert "9 verdicts imported (0 good, 9 bad), 0 skipped. 1 decision by" in out.getvalue()
     assert "stopped after line 9" in out.getvalue()
     assert Exclusion.objects.get().worker == careless
 

@@ -14,8 +14,8 @@ from annotate.management.base import DomainCommand
 class Command(DomainCommand):
     help = (
         "Score the boxes selected for each image against those that its descriptions mention "
-        "(Wang and Gaizauskas, ENLG 2015), beside the human upper bound and, with --boxes, the "
-        "paper's baselines."
+        "(Wang and Gaizauskas, ENLG 2015). The output also has the human upper bound and, with "
+        "--boxes, the paper's baselines."
     )
     uses_database = False
 
@@ -31,7 +31,7 @@ class Command(DomainCommand):
             type=Path,
             nargs="?",
             metavar="RESULTS",
-            help="JSON object from image id to a list of box ids; needless with --boxes",
+            help="JSON object from image id to a list of box ids; optional with --boxes",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object instead")
         parser.add_argument(
@@ -53,7 +53,10 @@ class Command(DomainCommand):
             "--out", type=Path, metavar="DIR", help="draw the baselines' scores into this folder"
         )
         parser.add_argument(
-            "--seed", type=int, default=0, help="of the baselines' random choices (default: 0)"
+            "--seed",
+            type=int,
+            default=0,
+            help="seed for the baselines' random choices (default: 0)",
         )
 
     def handle(

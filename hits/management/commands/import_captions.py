@@ -25,20 +25,22 @@ class Command(DomainCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", help="name of the campaign")
         parser.add_argument(
-            "file", help="the file; - for standard input; unpacked if its name ends in .gz"
+            "file", help="file to import; - for standard input; may be compressed (.gz)"
         )
         columns = {
-            "image": "id, file name or address of the image; the Input column that can be meant",
-            "caption": "the caption; the Answer column that can be meant",
-            "worker": "the worker's id at the marketplace; WorkerId",
-            "status": "Approved, Rejected or Submitted; AssignmentStatus",
-            "seconds": "how long the worker took; WorkTimeInSeconds",
-            "time": "when it was submitted; SubmitTime",
+            "image": "id, file name or address of the image (default: the one Input column)",
+            "caption": "the caption (default: the one Answer column)",
+            "worker": "the worker's id at the marketplace (default: WorkerId)",
+            "status": "Approved, Rejected or Submitted (default: AssignmentStatus)",
+            "seconds": "seconds that the worker took (default: WorkTimeInSeconds)",
+            "time": "time of submission (default: SubmitTime)",
         }
         for name, what in columns.items():
-            parser.add_argument(f"--{name}-column", metavar="NAME", help=f"table: {what}")
+            parser.add_argument(
+                f"--{name}-column", metavar="NAME", help=f"column of a table: {what}"
+            )
         parser.add_argument(
-            "--rejected", action="store_true", help="import captions of rejected assignments, too"
+            "--rejected", action="store_true", help="also import captions of rejected assignments"
         )
 
     def handle(self, *, campaign: str, file: str, rejected: bool, **options: Any) -> None:

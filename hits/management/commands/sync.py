@@ -106,7 +106,7 @@ class Command(DomainCommand):
         try:
             closed = close_unclaimed(Marketplace(endpoint_of(settings.MTURK_ENDPOINT)))
         except DomainError as error:
-            self.stderr.write(f"The marketplace's HITs were not looked through: {error}")
+            self.stderr.write(f"Unknown HITs at the marketplace were not checked: {error}")
         else:
             if closed:
                 self.stdout.write(Done.CLOSED.in_words(closed))

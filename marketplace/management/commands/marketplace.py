@@ -18,7 +18,7 @@ from marketplace.server import serve
 class Command(BaseCommand):
     help = (
         "Serve the marketplace: the Mechanical Turk Requester API and the pages for workers. "
-        "Its database is made or brought up to date first. Stop it with Ctrl-C."
+        "The command first creates or migrates the database. Stop it with Ctrl-C."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -26,33 +26,33 @@ class Command(BaseCommand):
         parser.add_argument(
             "--host",
             default="127.0.0.1",
-            help="the address to listen on, 0.0.0.0 for all; one that others can reach needs "
-            "MARKETPLACE_SECRET_KEY (default: 127.0.0.1, this machine alone)",
+            help="address to listen on; 0.0.0.0 for all. Addresses that others can reach need "
+            "MARKETPLACE_SECRET_KEY (default: 127.0.0.1, this machine only)",
         )
         parser.add_argument(
             "--port",
             type=int,
             default=address.port or 8001,
-            help="the port to listen on (default: the one in MARKETPLACE_URL, %(default)s)",
+            help="port to listen on (default: the port in MARKETPLACE_URL, %(default)s)",
         )
         parser.add_argument(
             "--tls",
             action="store_true",
-            help="answer over HTTPS under Amazon's two MTurk host names as well, with a "
-            "certificate of an authority of your own, and say what a client must set",
+            help="also answer over HTTPS under Amazon's two MTurk host names, with a "
+            "certificate by your own authority, and print what a client must set",
         )
         parser.add_argument(
             "--tls-port",
             type=int,
             default=443,
-            help="the port for HTTPS (default: 443, which Amazon's addresses mean)",
+            help="port for HTTPS (default: 443, the port of Amazon's addresses)",
         )
         parser.add_argument(
             "--certificates",
             type=Path,
             metavar="DIR",
             default=settings.VAR_DIR / "certificates",
-            help="the folder of the authority and its certificates, made if it is not there "
+            help="folder of the authority and its certificates, created if it does not exist "
             "(default: %(default)s)",
         )
 
@@ -64,8 +64,8 @@ class Command(BaseCommand):
             serve(host=host, port=port, ready=self._say, beside=beside)
         except PermissionError as error:
             raise CommandError(
-                f"Not allowed to listen on {host}: {error.strerror}. Ports below 1024 are for "
-                "administrators; take another with --tls-port and lead 443 to it."
+                f"Not allowed to listen on {host}: {error.strerror}. Only administrators can use "
+                "ports below 1024. Choose another port with --tls-port, and forward 443 to it."
             ) from error
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error

@@ -17,7 +17,7 @@ from marketplace.services.accounts import (
 
 
 class Command(BaseCommand):
-    help = "Make an invitation and print its link, by which people make accounts for themselves."
+    help = "Create an invitation and print its link. Anybody with the link can create an account."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -25,14 +25,14 @@ class Command(BaseCommand):
             type=int,
             default=14,
             metavar="DAYS",
-            help="for how many days it is good (default: 14)",
+            help="days until the link expires (default: 14)",
         )
         parser.add_argument(
             "--uses",
             type=int,
             default=1,
             metavar="N",
-            help="how many accounts can be made by it (default: 1)",
+            help="number of accounts that the link can create (default: 1)",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 

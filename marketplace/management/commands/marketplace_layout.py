@@ -16,20 +16,22 @@ from marketplace.services.layouts import create_layout
 
 class Command(BaseCommand):
     help = (
-        "Make a HIT layout from an HTML page with ${name} gaps, and print its HITLayoutId. "
-        "CreateHIT fills the gaps by HITLayoutParameters."
+        "Create a HIT layout from an HTML page with ${name} placeholders and print its "
+        "HITLayoutId. CreateHIT fills the placeholders with HITLayoutParameters."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="what the layout is called; new for this requester")
-        parser.add_argument("file", type=Path, help="the page (HTML, UTF-8)")
-        parser.add_argument("--requester", required=True, metavar="NAME", help="whose it is")
+        parser.add_argument("name", help="name of the layout, not used by this requester before")
+        parser.add_argument("file", type=Path, help="HTML page (UTF-8)")
+        parser.add_argument(
+            "--requester", required=True, metavar="NAME", help="requester who owns the layout"
+        )
         parser.add_argument(
             "--height",
             type=int,
             default=0,
             metavar="PIXELS",
-            help="height of the frame; 0 fits the window (default)",
+            help="height of the frame (default: 0, which fits the window)",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -14,16 +14,17 @@ from django.urls import reverse
 
 class Command(BaseCommand):
     help = (
-        "Make an account for an operator of the marketplace and print its password, this once. "
-        "Operators see everything at /operator/: requesters and their keys, workers, HITs, money."
+        "Create an account for the marketplace's admin pages at /operator/ and print its "
+        "password. The password is printed only once. The admin pages show everything: "
+        "requesters and their keys, workers, HITs, money."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="what the operator signs in with")
+        parser.add_argument("name", help="name of the account")
         parser.add_argument(
             "--new-password",
             action="store_true",
-            help="replace the password of an operator who is there; their sessions end",
+            help="replace the password of an existing account and end its sessions",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -31,7 +32,9 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0, interactive=False)
         operator = User.objects.filter(username=name).first()
         if operator is not None and not new_password:
-            raise CommandError(f"{name} is an operator already. --new-password replaces theirs.")
+            raise CommandError(
+                f"The account {name} already exists. Use --new-password to replace its password."
+            )
         if operator is None:
             operator = User(username=name, is_staff=True)
         password = secrets.token_urlsafe(18)

@@ -24,10 +24,10 @@ def dollars(text: str) -> Decimal:
 
 
 class Command(BaseCommand):
-    help = "Make a requester and print their access keys; the same name gives the same keys."
+    help = "Create a requester and print its access keys. The same name gives the same keys."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="what the requester is called, as workers see it")
+        parser.add_argument("name", help="name of the requester, as workers see it")
         parser.add_argument(
             "--balance",
             type=dollars,
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--json",
             action="store_true",
-            help="print one JSON object instead of Python lines that make a boto3 client",
+            help="print one JSON object instead of Python code for a boto3 client",
         )
 
     def handle(self, *, name: str, balance: Decimal | None, **options: Any) -> None:

@@ -17,11 +17,11 @@ NOT_FOUND, NOT_RUNNABLE = 127, 126
 
 class Command(BaseCommand):
     help = (
-        "Run a Python program so that its boto3 client for mturk reaches the marketplace, also "
-        "where the program names Amazon's production or sandbox host itself. The program is not "
-        "changed, its other requests are left alone, and its exit status is this command's. "
-        "It works for whatever Python the program runs on, and for the Python programs it starts "
-        "in turn, but not with Python's options -S, -E and -I, which switch start-up hooks off."
+        "Run a Python program with its boto3 mturk client redirected to the marketplace, even "
+        "if the program names Amazon's production or sandbox host. The program's files and its "
+        "other requests are not changed. The command returns the program's exit status. The "
+        "redirection works with any Python that runs the program, and in Python programs that "
+        "it starts, but not with Python's options -S, -E and -I, which disable it."
     )
     requires_system_checks = ()
 
@@ -30,26 +30,26 @@ class Command(BaseCommand):
             "--endpoint",
             metavar="URL",
             default=settings.MARKETPLACE_URL,
-            help="the marketplace's address (default: MARKETPLACE_URL, %(default)s)",
+            help="address of the marketplace (default: MARKETPLACE_URL, %(default)s)",
         )
         parser.add_argument(
             "--requester",
             metavar="NAME",
-            help="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to this requester's keys, from "
-            "this machine's marketplace database (default: the program finds keys by itself)",
+            help="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to this requester's keys, "
+            "from the marketplace database on this machine (default: do not set them)",
         )
         parser.add_argument(
             "program",
             nargs=argparse.REMAINDER,
             metavar="-- COMMAND …",
-            help="the program with its own options, after two dashes",
+            help="program with its options, after two dashes",
         )
 
     def handle(self, *, endpoint: str, requester: str | None, program: list[str], **_: Any) -> None:
         if program[:1] == ["--"]:
             program = program[1:]
         if not program:
-            raise CommandError("Say what to run: manage.py marketplace_run -- python script.py")
+            raise CommandError("Name a program: manage.py marketplace_run -- python script.py")
         try:
             environment = redirected(os.environ, endpoint=checked_endpoint(endpoint))
         except ValueError as error:
@@ -68,7 +68,8 @@ def _keys_of(name: str) -> dict[str, str]:
         found = Requester.objects.get(name=name)
     except Requester.DoesNotExist as error:
         raise CommandError(
-            f"No requester is called {name!r}. Make one: manage.py marketplace_requester NAME"
+            f"No requester is called {name!r}. Create one with `manage.py "
+            "marketplace_requester NAME`."
         ) from error
     return {
         "AWS_ACCESS_KEY_ID": found.access_key,

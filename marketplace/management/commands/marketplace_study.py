@@ -15,34 +15,36 @@ from marketplace.services import studies
 
 class Command(BaseCommand):
     help = (
-        "Make a study: participants who come from a panel do a number of HITs of one group and "
-        "are sent back with a completion code. Prints the address to give to the panel."
+        "Create a study: participants of a panel do a number of HITs of one group and are sent "
+        "back with a completion code. Prints the address to give to the panel."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", help="what the study is called, as participants see it")
-        parser.add_argument("--hit-type", metavar="ID", help="the HIT type whose HITs are done")
+        parser.add_argument("name", help="name of the study, as participants see it")
+        parser.add_argument("--hit-type", metavar="ID", help="HIT type of the study's HITs")
         parser.add_argument(
-            "--assignments", type=int, metavar="N", help="how many HITs each participant does"
+            "--assignments", type=int, metavar="N", help="number of HITs for each participant"
         )
-        parser.add_argument("--completion-code", metavar="CODE", help="sent back when all are done")
         parser.add_argument(
-            "--return-url", metavar="URL", help="where participants go back to; cc=CODE is added"
+            "--completion-code", metavar="CODE", help="code for participants who have done all HITs"
+        )
+        parser.add_argument(
+            "--return-url", metavar="URL", help="return address for participants; cc=CODE is added"
         )
         parser.add_argument(
             "--no-work-code",
             metavar="CODE",
             default="",
-            help="sent back by those who find nothing to do (default: none is offered)",
+            help="code for participants who find no HITs (default: no code)",
         )
         parser.add_argument(
             "--id-parameter",
             metavar="NAME",
             default="PROLIFIC_PID",
-            help="the parameter in which the panel sends its id (default: PROLIFIC_PID)",
+            help="address parameter with the panel's id (default: PROLIFIC_PID)",
         )
         parser.add_argument(
-            "--close", action="store_true", help="let nobody new join the study of that name"
+            "--close", action="store_true", help="close the study of this name to new participants"
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 

@@ -16,30 +16,31 @@ from marketplace.services.workers import WorkerProfile, get_or_create_worker
 
 class Command(BaseCommand):
     help = (
-        "Make workers and print a sign-in link for each; the same name gives the same worker, "
-        "with a fresh link."
+        "Create workers and print a sign-in link for each. The same name gives the same worker, "
+        "with a new link."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("names", nargs="+", metavar="NAME", help="what the worker is called")
+        parser.add_argument("names", nargs="+", metavar="NAME", help="name of the worker")
         parser.add_argument(
-            "--country", help="two letters, such as US, or US-PA for a part; HITs can ask for it"
+            "--country",
+            help="country of the worker, such as US, or US-PA with a state; HITs can require it",
         )
         parser.add_argument(
-            "--approved", type=int, help="how many approved assignments the worker brings along"
+            "--approved", type=int, help="number of approved assignments to give the worker"
         )
         parser.add_argument(
-            "--rate", type=int, help="the approval rate of those, 1 to 100 (default: 100)"
+            "--rate", type=int, help="approval rate for --approved, 1 to 100 (default: 100)"
         )
         parser.add_argument(
             "--masters",
             action=BooleanOptionalAction,
-            help="give the worker the Masters qualification, or take it away",
+            help="grant or revoke the Masters qualification",
         )
         parser.add_argument(
             "--adult",
             action=BooleanOptionalAction,
-            help="note that the worker is of age and takes adult content, or that not",
+            help="set whether the worker is an adult who accepts HITs with adult content",
         )
         parser.add_argument("--json", action="store_true", help="print a JSON object per line")
 
@@ -68,7 +69,7 @@ class Command(BaseCommand):
         if rate is not None and not 1 <= rate <= 100:
             raise CommandError("--rate must be between 1 and 100.")
         if rate is not None and approved is None:
-            raise CommandError("--rate needs --approved: a rate of how many?")
+            raise CommandError("--rate needs --approved.")
         return WorkerProfile(
             country=country,
             approved=approved,

@@ -7,6 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
+from annotate.pages.wording import counted
 from annotate.reading.faults import Faults
 from annotate.reading.files import MalformedFile, rereadable
 from qualcontrol.review.batches import Batch
@@ -17,21 +18,21 @@ FAULTS_NAMED = 50
 
 class Command(DomainCommand):
     help = (
-        "Take verdicts from a file of JSON lines, a JSON array, or a table: response (its "
-        "number), verdict (good or bad) and, for a bad one, reason. Then the campaign's policy "
-        "decides about the workers. A file that cannot be read to its end is refused as a whole. "
-        "An entry that is not a verdict is named with its line, and the others count; a response "
-        "that was judged before is no error."
+        "Import verdicts from JSON lines, a JSON array or a table with the columns response (its "
+        "number), verdict (good or bad) and, for bad ones, reason. Then the campaign's policy "
+        "decides about the workers. If the file cannot be read to its end, nothing is imported. "
+        "Entries that are not verdicts are listed with their line, and the others are imported. "
+        "Responses that need no judgement any more are skipped."
     )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN", help="slug of the campaign")
-        parser.add_argument("file", metavar="FILE", help="the verdicts; - for standard input")
+        parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
+        parser.add_argument("file", metavar="FILE", help="file with verdicts; - for standard input")
         parser.add_argument(
             "--reviewer",
             metavar="NAME",
-            help="who judged; a user who cannot sign in is made where there is none of that name",
+            help="name of the reviewer; a new name creates a user who cannot sign in",
         )
 
     def handle(self, *, campaign: str, file: str, reviewer: str | None, **_: Any) -> None:
@@ -50,26 +51,27 @@ class Command(DomainCommand):
             except MalformedFile as error:
                 if batch.line:
                     raise
-                raise CommandError(f"{error}. No verdict was taken.") from error
+                raise CommandError(f"{error}. No verdict was imported.") from error
             finally:
                 self._report(batch)
         if batch.faults.count:
-            raise CommandError(f"{batch.faults.count} lines could not be taken.")
+            raise CommandError(f"{batch.faults.count} lines could not be imported.")
 
     def _report(self, batch: Batch) -> None:
         """Say which verdicts were taken, also where something stopped the command."""
         if not batch.line and not batch.is_complete:
             return
         self.stdout.write(
-            f"{batch.judged} verdicts taken ({batch.good} good, {batch.bad} bad), "
-            f"{batch.judged_before.count} passed over, {batch.acts} acts of the campaign's policy."
+            f"{counted(batch.judged, 'verdict')} imported ({batch.good} good, {batch.bad} bad), "
+            f"{batch.judged_before.count} skipped. "
+            f"{counted(batch.acts, 'decision')} by the campaign's policy."
         )
         self._name(batch.judged_before, self.stdout)
         self._name(batch.faults, self.stderr)
         if not batch.is_complete:
             self.stdout.write(
-                f"The command stopped after line {batch.line}. The verdicts up to there count; "
-                "run it again for the rest."
+                f"The command stopped after line {batch.line}. Verdicts up to this line are "
+                "imported. Run the command again for the rest."
             )
 
     def _name(self, lines: Faults, out: Any) -> None:
