@@ -33,10 +33,10 @@ __all__ = [
     "Pause",
     "Proposal",
     "SpotCheck",
-    "WorkerRisk",
-    "WorkerRiskChange",
     "Verdict",
     "Weights",
+    "WorkerRisk",
+    "WorkerRiskChange",
     "kept_out",
     "waiting_for_verdicts",
 ]

@@ -17,9 +17,9 @@ class Act(models.TextChoices):
     REJECT = "REJECT", "to be rejected"
     PAY = "PAY", "to be paid"
     PROPOSE = "PROPOSE", "proposed for exclusion"
-    LEAVE = "LEAVE", "left as they are"
+    DECLINE = "LEAVE", "proposal dismissed"
     PAUSE = "PAUSE", "paused"
-    LET_GO_ON = "LET_GO_ON", "let go on"
+    RESUME = "LET_GO_ON", "pause ended"
     APPEAL = "APPEAL", "appealed"
     ANSWER = "ANSWER", "appeal answered"
 

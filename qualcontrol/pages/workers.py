@@ -28,8 +28,8 @@ from qualcontrol.queries.quality_report import (
 # What may be done about a worker, and what is said when it is done.
 ACTS: dict[str, tuple[Callable[..., object], str]] = {
     "pause": (services.pause_worker, "{worker} is paused and gets no new tasks."),
-    "let-go-on": (services.let_go_on, "Pause of {worker} ended."),
-    "leave": (services.leave_worker, "Proposal to exclude {worker} dismissed."),
+    "resume": (services.resume_worker, "Pause of {worker} ended."),
+    "decline": (services.decline_proposal, "Proposal to exclude {worker} dismissed."),
     "reinstate": (services.reinstate_worker, "{worker} is reinstated; {answers} restored: {done}."),
 }
 DECISIONS_SHOWN = 50
@@ -78,7 +78,7 @@ def _responses(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
 
 @require_POST
 def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpResponse:
-    """Pause a worker, let them go on, leave them as they are, or reinstate them."""
+    """Pause or resume a worker, dismiss a proposal, or undo an exclusion."""
     campaign, found = _look_up(slug, pseudonym)
     if act not in ACTS:
         raise Http404(f"There is no action {act!r}.")
@@ -105,14 +105,14 @@ def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpRespon
 
 @require_POST
 def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
-    """Enter what an excluded worker sent."""
+    """Record what an excluded worker wrote."""
     campaign, found = _look_up(slug, pseudonym)
     form = AppealForm(request.POST)
     if not form.is_valid():
         messages.warning(request, "Enter what the worker wrote.")
         return redirect("qualcontrol:worker", slug, pseudonym)
     try:
-        services.enter_appeal(
+        services.record_appeal(
             campaign=campaign,
             worker=found,
             text=form.cleaned_data["text"],

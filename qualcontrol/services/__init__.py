@@ -18,7 +18,7 @@ from qualcontrol.review.items import (
 from qualcontrol.review.judging import judge, keep_judgement, reject_response
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.review.sampling import draw_spot_checks
-from qualcontrol.services.appeals import answer_appeal, enter_appeal
+from qualcontrol.services.appeals import answer_appeal, record_appeal
 from qualcontrol.services.errors import (
     AlreadyAnswered,
     AlreadyDecided,
@@ -35,12 +35,12 @@ from qualcontrol.services.errors import (
 )
 from qualcontrol.services.exclusions import (
     ExclusionPreview,
+    decline_proposal,
     exclude_worker,
     exclusion_preview,
-    leave_worker,
-    let_go_on,
     pause_worker,
     reinstate_worker,
+    resume_worker,
 )
 from qualcontrol.services.held_payments import (
     accept_payment,
@@ -54,8 +54,8 @@ from qualcontrol.services.releasing import open_questions, release_campaign
 from qualcontrol.services.worker_risks import learn, recount_worker_risks, refresh_worker_risks
 
 __all__ = [
-    "AlreadyDecided",
     "AlreadyAnswered",
+    "AlreadyDecided",
     "AlreadyExcluded",
     "AlreadyJudged",
     "AlreadyPaused",
@@ -72,24 +72,23 @@ __all__ = [
     "answer_appeal",
     "checks_to_go",
     "decide",
+    "decline_proposal",
     "draw_spot_checks",
     "end_hold",
-    "enter_appeal",
     "exclude_worker",
     "exclusion_preview",
     "hold_payment",
     "item_by_key",
     "judge",
-    "judge_item",
     "judge_file",
+    "judge_item",
     "keep_judgement",
     "learn",
-    "leave_worker",
-    "let_go_on",
     "mark_gold",
     "next_checks",
     "open_questions",
     "pause_worker",
+    "record_appeal",
     "recount_worker_risks",
     "refresh_worker_risks",
     "refuse_payment",
@@ -97,6 +96,7 @@ __all__ = [
     "reject_response",
     "release_campaign",
     "responses_among",
+    "resume_worker",
     "review_submitted",
     "seed_gold",
     "settled_among",

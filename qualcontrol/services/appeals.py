@@ -1,4 +1,4 @@
-"""Appeals against an exclusion, which came by whatever road the worker found."""
+"""Appeals of excluded workers, received by any channel."""
 
 from datetime import datetime
 
@@ -14,10 +14,10 @@ from qualcontrol.services.locks import lock_worker
 
 
 @transaction.atomic
-def enter_appeal(
+def record_appeal(
     *, campaign: Campaign, worker: Worker, text: str, actor: User | None, at: datetime
 ) -> Appeal:
-    """Keep what an excluded worker sent. Raises CannotAppeal, ReasonMissing."""
+    """Store what an excluded worker wrote. Raises CannotAppeal, ReasonMissing."""
     text = text_given(text, "what the worker wrote")
     lock_worker(worker)
     exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
@@ -33,10 +33,10 @@ def enter_appeal(
 def answer_appeal(
     *, appeal: Appeal, is_granted: bool, answer: str, actor: User, at: datetime
 ) -> int:
-    """Answer an appeal. Granted, the exclusion that it is against is undone, if it is still in
-    force; an exclusion that was made later stays. How many responses count again.
+    """Grant or refuse an appeal. Returns the number of restored responses.
 
-    Raises AlreadyAnswered, ReasonMissing.
+    If the appeal is granted and its exclusion is still in force, the exclusion is undone. A later
+    exclusion of the same worker stays. Raises AlreadyAnswered, ReasonMissing.
     """
     answer = text_given(answer, "an answer: the worker has a right to one")
     campaign, worker = appeal.exclusion.campaign, appeal.exclusion.worker

@@ -1,4 +1,4 @@
-"""Keeping a worker out of a campaign, for good or for now, and letting them in again."""
+"""Exclusions and pauses of workers, and the policy's proposals to exclude one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -51,7 +51,8 @@ class ExclusionPreview:
 def exclusion_preview(
     *, campaign: Campaign, worker: Worker, seat_cost: Decimal
 ) -> ExclusionPreview:
-    """The consequences of an exclusion; `seat_cost` is a seat's reward with its fee."""
+    """Compute what an exclusion would do, without doing it. `seat_cost` is the reward of one
+    assignment with its fee."""
     discarded = to_discard(campaign, worker)
     # A task with more answers than it wanted does not reopen when it loses one.
     reopened = discarded.filter(task__answers_missing__gte=0).count()
@@ -69,8 +70,8 @@ def exclusion_preview(
 
 
 def to_discard(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
-    """What an exclusion of the worker discards: all that counts or, where the campaign says so,
-    what they wrote since the first response that was judged bad."""
+    """The worker's responses that an exclusion discards: all that count or, with
+    `discard = "since_first_bad"`, those from the first one judged bad on."""
     counting = Response.objects.of(campaign).counting().filter(worker=worker).order_by("pk")
     if campaign.config.review.discard == "all":
         return counting
@@ -79,22 +80,22 @@ def to_discard(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
 
 
 def count_unwelcome(campaign: Campaign) -> int:
-    """How many responses count although an exclusion in force should have discarded them; in two
+    """The number of responses that count although an exclusion in force discards them. Takes two
     queries, however many workers are excluded."""
     excluded = campaign.exclusions.in_force().values("worker")
     counting = Response.objects.of(campaign).counting().filter(worker__in=excluded)
     if campaign.config.review.discard == "all":
         return counting.count()
     first = _first_bad(campaign, excluded)
-    places = counting.values_list("worker", "assessment__position").iterator()
+    positions = counting.values_list("worker", "assessment__position").iterator()
     return sum(
-        worker not in first or (place is not None and place >= first[worker])
-        for worker, place in places
+        worker not in first or (position is not None and position >= first[worker])
+        for worker, position in positions
     )
 
 
 def _first_bad(campaign: Campaign, workers: Sequence[Worker] | QuerySet[Any]) -> dict[int, int]:
-    """For each of these workers with one, the place of their first response judged bad."""
+    """The position of the first response judged bad, for each of these workers who has one."""
     theirs = Assessment.objects.filter(campaign=campaign, worker__in=workers)
     bad = theirs.filter(response__spot_check__verdict=Verdict.BAD).order_by()
     return dict(bad.values_list("worker").annotate(Min("position")))
@@ -109,10 +110,10 @@ def exclude_worker(
     actor: User | None,
     at: datetime,
 ) -> int:
-    """Keep a worker out and discard what they submitted; how many responses that were.
+    """Exclude a worker and discard their responses. Returns the number of discarded responses.
 
-    Their tasks want as many more, and the reconciler tells the marketplace. They are paid as they
-    would be otherwise. Raises AlreadyExcluded, ReasonMissing.
+    Their tasks then need as many more responses, and the next sync bars the worker at the
+    marketplace. Payments do not change. Raises AlreadyExcluded, ReasonMissing.
     """
     reason = reason_given(reason, "exclusion")
     lock_worker(worker)
@@ -129,9 +130,11 @@ def discard_excluded(
     *, campaign: Campaign, worker: Worker, actor: User | None, at: datetime
 ) -> int:
     """Discard the responses of an excluded worker that still count although the exclusion discards
-    them; how many they were, 0 for a worker who is not excluded. A verdict can add to them: with
-    `discard = "since_first_bad"` an earlier bad response takes those after it along. The worker is
-    locked by the caller."""
+    them. Returns their number; 0 if the worker is not excluded.
+
+    A verdict can make this necessary: with `discard = "since_first_bad"`, a bad verdict on an
+    earlier response discards the responses after it. The caller holds the worker's lock.
+    """
     exclusion = campaign.exclusions.in_force().filter(worker=worker).first()
     if exclusion is None:
         return 0
@@ -151,9 +154,9 @@ def reinstate_worker(
     reason: str,
     at: datetime,
 ) -> int:
-    """Let a worker in again and restore what their exclusion discarded, where a task still has a
-    place for it; how many responses that were. The policy leaves them alone until there are new
-    bad verdicts. Raises NotExcluded."""
+    """Undo an exclusion, and restore the responses that it discarded if their tasks still have
+    places. Returns the number of restored responses. The policy takes no action against the worker
+    until there are new bad verdicts. Raises NotExcluded."""
     lock_worker(worker)
     in_force = Exclusion.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
@@ -182,8 +185,8 @@ def reinstate_worker(
 def pause_worker(
     *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
 ) -> None:
-    """Give a worker no new tasks for now; what they wrote stays, and what they are at is taken.
-    Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
+    """Stop giving a worker new tasks. Their responses stay in the data, and a page that is open
+    can still be submitted. Raises AlreadyPaused, AlreadyExcluded, ReasonMissing."""
     reason = reason_given(reason, "pause")
     lock_worker(worker)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
@@ -197,26 +200,24 @@ def pause_worker(
 
 
 @transaction.atomic
-def let_go_on(
+def resume_worker(
     *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
 ) -> None:
-    """End a worker's pause. Where a person does, the policy leaves the worker alone until there
-    are new bad verdicts. Raises NotPaused."""
+    """End a worker's pause. If a person ends it, the policy takes no action against the worker
+    until there are new bad verdicts. Raises NotPaused."""
     lock_worker(worker)
     in_force = Pause.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotPaused(f"{worker} is not paused in {campaign}.")
-    log_about(
-        worker, campaign=campaign, act=Act.LET_GO_ON, reason=reason.strip(), actor=actor, at=at
-    )
+    log_about(worker, campaign=campaign, act=Act.RESUME, reason=reason.strip(), actor=actor, at=at)
     if actor is not None:
         forgive(campaign, worker, at)
 
 
 @transaction.atomic
 def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: datetime) -> bool:
-    """Put the policy's proposal to exclude a worker before a person; False if one is open already.
-    Raises AlreadyExcluded."""
+    """Propose to exclude a worker, for a person to decide. Returns False if a proposal is open
+    already. Raises AlreadyExcluded."""
     lock_worker(worker)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is excluded from {campaign} already.")
@@ -228,22 +229,22 @@ def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: da
 
 
 @transaction.atomic
-def leave_worker(
+def decline_proposal(
     *, campaign: Campaign, worker: Worker, reason: str, actor: User | None, at: datetime
 ) -> None:
-    """Answer the proposal to exclude a worker with no; a pause of the policy's ends with it. To
-    say yes is `exclude_worker`. Raises NothingProposed."""
+    """Dismiss the proposal to exclude a worker, and end a pause that the policy made. (To accept
+    the proposal, call `exclude_worker`.) Raises NothingProposed."""
     lock_worker(worker)
     waiting = Proposal.objects.open().filter(campaign=campaign, worker=worker)
     if not waiting.update(answered_at=at):
         raise NothingProposed(f"There is no proposal to exclude {worker} from {campaign}.")
-    log_about(worker, campaign=campaign, act=Act.LEAVE, reason=reason.strip(), actor=actor, at=at)
+    log_about(worker, campaign=campaign, act=Act.DECLINE, reason=reason.strip(), actor=actor, at=at)
     forgive(campaign, worker, at)
 
 
 def forgive(campaign: Campaign, worker: Worker, at: datetime) -> None:
-    """Have the policy leave the worker alone until there are more bad verdicts than now, or another
-    answer that fits no task."""
+    """End a pause that the policy made, and stop the policy from acting against the worker until
+    there is a new bad verdict or another answer that fits no task."""
     forgive_unplaced(campaign=campaign, worker=worker)
     judged_bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD, response__worker=worker)
     WorkerRisk.objects.update_or_create(
@@ -262,18 +263,19 @@ def discard_for_exclusion(
     actor: User | None,
     at: datetime,
 ) -> int:
-    """Discard responses because of whom they are by; how many counted until now."""
+    """Discard responses of an excluded worker. Returns how many of them counted before."""
     discarded = response_services.discard(responses=responses)
     log_each(discarded, campaign=campaign, act=Act.DISCARD, reason=reason, actor=actor, at=at)
     return len(discarded)
 
 
 def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> set[int]:
-    """The keys of what the worker's latest exclusion discarded, save what is to be rejected.
+    """The keys of the responses that the worker's latest exclusion discarded, except those that are
+    to be rejected.
 
-    Such a line of the log names the worker beside the response; the line of a response that was
-    discarded for its own sake does not. The log is not joined with the responses: before the
-    database has counted the lines that it was just given, it would do so the longest way round.
+    A decision that discards for an exclusion has a worker and a response; one that discards a
+    single response has no worker. The query does not join the log with the responses: PostgreSQL
+    chooses a slow plan while its statistics lack the rows that the transaction has just written.
     """
     log = Decision.objects.filter(campaign=campaign)
     theirs = log.filter(worker=worker)

@@ -1,9 +1,9 @@
-"""What a campaign's policy does about a worker, by itself or as a proposal.
+"""A campaign's policy: it pauses and excludes workers, or proposes to exclude them.
 
-Flags alone lead to nothing, and neither does a single slip: a worker who is paused, proposed or
-excluded has several responses that a person judged bad, and more of them than when a person last
-let the worker go on. There is one exception: a worker who submits several answers that fit no task
-is paused before anybody has looked at them.
+It never acts on flags alone or on a single slip. A worker who is paused, proposed or excluded has
+several responses that a person judged bad, and more of them than when a person last decided in the
+worker's favour. There is one exception: a worker who submits several answers that fit no task is
+paused before anybody has looked at them.
 
 A person may decide about a worker while the policy does. So the policy locks one worker after the
 other and decides about each on what it reads under that lock.
@@ -19,9 +19,9 @@ from qualcontrol.models import WorkerRisk, WorkerRiskChange
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.exclusions import (
     exclude_worker,
-    let_go_on,
     pause_worker,
     propose_exclusion,
+    resume_worker,
 )
 from qualcontrol.services.held_payments import senders_of_unplaced, why_unplaced
 from qualcontrol.services.locks import lock_worker
@@ -31,8 +31,8 @@ NO_LONGER_DOUBTFUL = "the reason for the pause no longer holds"
 
 
 def decide(*, campaign: Campaign, at: datetime) -> int:
-    """Exclude, propose or pause the workers whose figures ask for it, and end the policy's pauses
-    that they no longer ask for; returns the number of acts. Called again, it changes nothing."""
+    """Exclude, propose or pause the workers whose risk requires it, and end the policy's pauses
+    whose reason no longer holds. Returns the number of actions. A second call changes nothing."""
     return sum(_decide_about(campaign, worker, at) for worker in _to_look_at(campaign))
 
 
@@ -44,7 +44,7 @@ def suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
 
 
 def _to_look_at(campaign: Campaign) -> list[Worker]:
-    """The workers whom the policy may have something to do about. This is read without a lock, so
+    """The workers about whom the policy may have to act. This is read without a lock, so
     `_decide_about` reads it again."""
     review = campaign.config.review
     least = min(review.certainty, review.pause_certainty)
@@ -60,8 +60,8 @@ def _decide_about(campaign: Campaign, worker: Worker, at: datetime) -> int:
     lock_worker(worker)
     if campaign.exclusions.in_force().filter(worker=worker).exists():
         return 0
-    # A verdict that is not counted yet might change the decision. Whoever gave it has the worker
-    # counted and then decides, so nothing is lost by leaving the decision to them.
+    # A verdict that is not counted yet might change the decision. The call that stored it counts
+    # the worker and then calls `decide` itself.
     if WorkerRiskChange.objects.filter(campaign=campaign, worker=worker).exists():
         return 0
     review = campaign.config.review
@@ -89,21 +89,21 @@ def _doubt(campaign: Campaign, worker: Worker, worker_risk: WorkerRisk | None) -
 
 
 def _move_pause(campaign: Campaign, worker: Worker, doubt: str, at: datetime) -> bool:
-    """Pause a doubtful worker who is not paused, or end the policy's pause of one who is no longer
-    doubtful; whether anything changed. A pause that a person made stays."""
+    """Pause the worker if there is a doubt, or end the policy's pause if there is none. Returns
+    whether anything changed. A pause that a person made stays."""
     pause = campaign.pauses.in_force().filter(worker=worker).first()
     if doubt and pause is None:
         pause_worker(campaign=campaign, worker=worker, reason=doubt, actor=None, at=at)
         return True
     if not doubt and pause is not None and pause.is_by_policy:
         reason = NO_LONGER_DOUBTFUL
-        let_go_on(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
+        resume_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
         return True
     return False
 
 
 def why(campaign: Campaign, worker_risk: WorkerRisk) -> str:
-    """The reason for an act against a worker, in a sentence."""
+    """The reason for an exclusion, a proposal or a pause, in a sentence."""
     return (
         f"{worker_risk.bad} bad and {worker_risk.good} good verdicts; "
         f"{_percent(worker_risk.risk)} likely that more than "
@@ -112,5 +112,5 @@ def why(campaign: Campaign, worker_risk: WorkerRisk) -> str:
 
 
 def _percent(probability: float) -> str:
-    """Never rounded to a certainty that there is not."""
+    """A percentage that is never rounded up to 100%."""
     return "over 99%" if probability > 0.99 else f"{probability:.0%}"

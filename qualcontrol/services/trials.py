@@ -15,8 +15,8 @@ SLIPS_FORGIVEN = 1
 
 
 def failed_trials(campaign: Campaign) -> QuerySet[Worker]:
-    """The workers who failed the campaign's trial, except those whom a person has let go on since
-    the last bad verdict."""
+    """The workers who failed the campaign's trial, except those without a bad verdict since a
+    person last decided in their favour."""
     if not campaign.config.review.trial:
         return Worker.objects.none()
     bad = SpotCheck.objects.of(campaign).filter(is_first=True, verdict=Verdict.BAD).order_by()

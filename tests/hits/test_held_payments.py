@@ -14,7 +14,7 @@ from hits.reconcile.reconciler import reconcile
 from hits.services.held_payments import accept_held, reject_held
 from hits.services.lifecycle import CannotMove, finish
 from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, SpotCheck
-from qualcontrol.services import judge, let_go_on
+from qualcontrol.services import judge, resume_worker
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import fields_of, open_page, work
@@ -112,7 +112,7 @@ def test_a_worker_who_sends_junk_twice_is_paused_until_a_person_ends_the_pause(
     assert (pause.reason, pause.is_by_policy) == ("2 submitted answers fit no task", True)
 
     about = {"campaign": campaign, "worker": pause.worker, "at": timezone.now()}
-    let_go_on(reason="A fault of ours.", actor=UserFactory(), **about)
+    resume_worker(reason="A fault of ours.", actor=UserFactory(), **about)
     reconcile(campaign)
     assert not Pause.objects.in_force().exists()
 

@@ -328,7 +328,7 @@ def test_a_paused_worker_is_offered_nothing_until_they_may_go_on(client, marketp
         worker.accept(hit_type_id)
     assert Response.objects.counting().exists()
 
-    quality.let_go_on(**about)
+    quality.resume_worker(**about)
     reconcile(campaign)
     worker.accept(hit_type_id)
 

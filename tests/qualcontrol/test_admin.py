@@ -19,7 +19,7 @@ def test_the_admin_lists_rows_and_adds_none(admin_client, model):
     about = {"campaign": response.task.campaign, "worker": response.worker, "actor": None}
     services.pause_worker(**about, reason="asks", at=NOON)
     services.exclude_worker(**about, reason="lists", at=NOON)
-    services.enter_appeal(**about, text="I wrote them myself.", at=NOON)
+    services.record_appeal(**about, text="I wrote them myself.", at=NOON)
 
     assert admin_client.get(reverse(f"admin:qualcontrol_{model}_changelist")).status_code == 200
     assert admin_client.get(reverse(f"admin:qualcontrol_{model}_add")).status_code == 403

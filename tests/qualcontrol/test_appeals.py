@@ -27,7 +27,7 @@ def worker(campaign):
 
 
 def enter(campaign, worker, text="I wrote each of them myself."):
-    return services.enter_appeal(
+    return services.record_appeal(
         campaign=campaign, worker=worker, text=text, actor=UserFactory(), at=NOON
     )
 

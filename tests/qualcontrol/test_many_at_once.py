@@ -55,7 +55,7 @@ class People:
             self.exclude,
             self.reinstate,
             self.pause,
-            self.let_go_on,
+            self.resume_worker,
             self.appeal,
             self.answer,
             self.submit,
@@ -91,11 +91,11 @@ class People:
     def pause(self, rng: random.Random) -> None:
         services.pause_worker(**self.about(rng), reason="asks")
 
-    def let_go_on(self, rng: random.Random) -> None:
-        services.let_go_on(**self.about(rng), reason="fine")
+    def resume_worker(self, rng: random.Random) -> None:
+        services.resume_worker(**self.about(rng), reason="fine")
 
     def appeal(self, rng: random.Random) -> None:
-        services.enter_appeal(**self.about(rng), text="I wrote them myself.")
+        services.record_appeal(**self.about(rng), text="I wrote them myself.")
 
     def answer(self, rng: random.Random) -> None:
         appeal = Appeal.objects.filter(exclusion__campaign=self.campaign).last()

@@ -106,7 +106,7 @@ def test_a_worker_who_is_left_as_they_are_is_left_until_there_are_new_bad_verdic
     responses = spoil(campaign, worker, bad=3)
     assert state_of(campaign, worker) == "proposed"
 
-    services.leave_worker(
+    services.decline_proposal(
         campaign=campaign, worker=worker, reason="known", actor=UserFactory(), at=NOON
     )
     services.decide(campaign=campaign, at=NOON)
@@ -120,7 +120,7 @@ def test_leaving_a_worker_whom_nobody_proposed_is_refused():
     campaign = make_campaign()
 
     with pytest.raises(services.NothingProposed):
-        services.leave_worker(
+        services.decline_proposal(
             campaign=campaign, worker=WorkerFactory(), reason="", actor=UserFactory(), at=NOON
         )
 
@@ -137,7 +137,7 @@ def test_a_doubtful_worker_is_paused_and_goes_on_when_the_doubt_is_gone():
     believe(campaign, worker, risk=0.5)
     services.decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "active"
-    assert acts_on(worker) == [Act.LET_GO_ON, Act.PAUSE]
+    assert acts_on(worker) == [Act.RESUME, Act.PAUSE]
 
 
 def test_a_pause_by_a_person_is_not_lifted_by_the_policy():
@@ -151,7 +151,7 @@ def test_a_pause_by_a_person_is_not_lifted_by_the_policy():
     assert state_of(campaign, worker) == "paused"
 
 
-def test_who_was_let_go_on_by_a_person_is_not_paused_again_at_once():
+def test_a_worker_resumed_by_a_person_is_not_paused_again_at_once():
     campaign, worker = make_campaign(), WorkerFactory()
     for response in write(campaign, worker, 20)[:LEAST_BAD_VERDICTS]:
         SpotCheckFactory(response=response, verdict="BAD", reason="vague", judged_at=NOON)
@@ -159,7 +159,7 @@ def test_who_was_let_go_on_by_a_person_is_not_paused_again_at_once():
     services.decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "paused"
 
-    services.let_go_on(
+    services.resume_worker(
         campaign=campaign, worker=worker, reason="fine", actor=UserFactory(), at=NOON
     )
     services.decide(campaign=campaign, at=NOON)
@@ -167,7 +167,7 @@ def test_who_was_let_go_on_by_a_person_is_not_paused_again_at_once():
     assert state_of(campaign, worker) == "active"
 
 
-@pytest.mark.parametrize("service", ["pause_worker", "let_go_on"])
+@pytest.mark.parametrize("service", ["pause_worker", "resume_worker"])
 def test_pausing_twice_and_letting_go_on_who_is_not_paused_are_refused(service):
     campaign, worker = make_campaign(), WorkerFactory()
     about = {"campaign": campaign, "worker": worker, "reason": "asks", "actor": None, "at": NOON}

@@ -55,11 +55,11 @@ def state_of(campaign, worker):
 
 
 @pytest.mark.parametrize("risk", [0.99, 0.9])
-def test_who_is_let_go_on_meanwhile_is_left_alone(campaign, worker, risk):
+def test_a_worker_resumed_meanwhile_is_not_paused(campaign, worker, risk):
     by_person(services.pause_worker, campaign, worker)()
     believe(campaign, worker, risk)
 
-    acts = decide_while(campaign, by_person(services.let_go_on, campaign, worker))
+    acts = decide_while(campaign, by_person(services.resume_worker, campaign, worker))
 
     assert (acts, state_of(campaign, worker)) == (0, "active")
     assert not Decision.objects.filter(actor=None, worker=worker).exists()
@@ -71,7 +71,7 @@ def test_who_is_left_as_they_are_meanwhile_is_not_proposed_again(campaign, worke
     services.decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "proposed"
 
-    acts = decide_while(campaign, by_person(services.leave_worker, campaign, worker))
+    acts = decide_while(campaign, by_person(services.decline_proposal, campaign, worker))
 
     assert (acts, state_of(campaign, worker)) == (0, "active")
 
@@ -132,7 +132,7 @@ def test_a_pause_that_a_person_puts_in_place_of_the_policys_is_not_lifted(campai
     believe(campaign, worker, 0.1)
 
     def replace():
-        by_person(services.let_go_on, campaign, worker)()
+        by_person(services.resume_worker, campaign, worker)()
         by_person(services.pause_worker, campaign, worker)()
 
     assert decide_while(campaign, replace) == 0

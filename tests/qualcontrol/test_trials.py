@@ -153,7 +153,9 @@ def test_a_worker_whom_a_person_lets_go_on_is_paused_again_after_another_bad_one
     responses = write(campaign, worker, 3)
     for response in responses[:2]:
         judge(response, "BAD")
-    services.let_go_on(campaign=campaign, worker=worker, reason="new", actor=UserFactory(), at=NOON)
+    services.resume_worker(
+        campaign=campaign, worker=worker, reason="new", actor=UserFactory(), at=NOON
+    )
 
     assert services.decide(campaign=campaign, at=NOON) == 0
     assert state_of(campaign, worker) == "waiting"

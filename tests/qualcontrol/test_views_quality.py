@@ -63,7 +63,7 @@ def test_what_is_to_be_decided_leads_to_its_worker(client, campaign):
     reason = {"reason": "odd hours", "actor": None, "at": NOON}
     services.pause_worker(campaign=campaign, worker=paused, **reason)
     services.exclude_worker(campaign=campaign, worker=excluded, **reason)
-    services.enter_appeal(
+    services.record_appeal(
         campaign=campaign, worker=excluded, text="I tried hard.", actor=None, at=NOON
     )
 

@@ -108,16 +108,16 @@ def test_reinstating_restores_and_is_logged(client, campaign, worker, reviewer):
     assert (decision.actor, decision.reason) == (reviewer, "a mistake")
 
 
-def test_a_worker_is_paused_and_let_go_on(client, campaign, worker, reviewer):
+def test_a_worker_is_paused_and_resumed(client, campaign, worker, reviewer):
     page = post_act(client, worker, "pause", reason="odd hours")
     assert "is paused" in page
     assert "odd hours" in page
     assert campaign.pauses.in_force().exists()
 
-    post_act(client, worker, "let-go-on", reason="all fine")
+    post_act(client, worker, "resume", reason="all fine")
 
     assert not campaign.pauses.in_force().exists()
-    assert Decision.objects.get(act=Act.LET_GO_ON).actor == reviewer
+    assert Decision.objects.get(act=Act.RESUME).actor == reviewer
 
 
 def test_a_worker_who_is_proposed_for_exclusion_is_left(client, campaign, worker, reviewer):
@@ -127,14 +127,14 @@ def test_a_worker_who_is_proposed_for_exclusion_is_left(client, campaign, worker
     page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
     assert "many bad ones" in page
 
-    post_act(client, worker, "leave", reason="a new one")
+    post_act(client, worker, "decline", reason="a new one")
 
     assert not campaign.proposals.open().exists()
     assert not campaign.exclusions.exists()
 
 
 @pytest.mark.usefixtures("reviewer")
-@pytest.mark.parametrize("act", ["pause", "let-go-on", "leave", "reinstate"])
+@pytest.mark.parametrize("act", ["pause", "resume", "decline", "reinstate"])
 def test_an_act_that_is_not_possible_now_says_so(client, campaign, worker, act):
     if act == "pause":
         services.pause_worker(campaign=campaign, worker=worker, **BY_POLICY)
@@ -165,7 +165,7 @@ def test_an_act_that_there_is_not_is_not_found(client, worker):
 @pytest.fixture
 def appeal(campaign, worker):
     services.exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
-    return services.enter_appeal(
+    return services.record_appeal(
         campaign=campaign, worker=worker, text="I tried hard.", actor=None, at=NOON
     )
 
