@@ -1,14 +1,14 @@
-"""Scores of review policies: agreement with known answers, and of workers with each other.
+"""Scores of review policies: agreement with known answers, and between workers.
 
-Plain Python. An answer is the set of its values; two answers agree if the same values are in both,
-white space around them aside.
+Does not use Django. An answer is a set of values. Two answers agree if they have the same values,
+ignoring surrounding whitespace.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-# Longer texts are not compared: they are prose, and nobody agrees on prose.
+# Longer texts are not compared: free texts practically never agree.
 LONGEST_COMPARED = 256
 
 Answers = Mapping[str, Sequence[str]]
@@ -16,7 +16,7 @@ Answers = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class KnownAnswers:
-    """Which known answers were met, and the share of them in percent."""
+    """Which known answers were given correctly, and their share in per cent."""
 
     correct: dict[str, bool]
     score: int
@@ -24,7 +24,7 @@ class KnownAnswers:
 
 @dataclass(frozen=True)
 class Plurality:
-    """What workers agreed on, by question, and how far each worker and the whole HIT agree."""
+    """The agreed answer to each question, and the agreement of each worker and of the HIT."""
 
     agreed: dict[str, frozenset[str]]
     levels: dict[str, int]
@@ -38,7 +38,7 @@ def _normalised(values: Iterable[str]) -> frozenset[str]:
 
 
 def score_known_answers(key: Answers, given: Answers) -> KnownAnswers:
-    """Compare one worker's answers with the key; empty answers and empty keys never match."""
+    """Compare a worker's answers with the key; empty answers and empty keys never match."""
     correct = {}
     for question, wanted in key.items():
         answer = _normalised(given.get(question, ()))
@@ -50,7 +50,7 @@ def score_known_answers(key: Answers, given: Answers) -> KnownAnswers:
 def find_plurality(
     questions: Sequence[str], given: Mapping[str, Answers], *, threshold: int
 ) -> Plurality:
-    """What more than `threshold` percent of the assignments answered alike, by question."""
+    """The answers that more than `threshold` per cent of the assignments gave, by question."""
     agreed: dict[str, frozenset[str]] = {}
     levels: dict[str, int] = {}
     for question in questions:

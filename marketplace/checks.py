@@ -1,4 +1,4 @@
-"""What `check --deploy` says of the marketplace's own settings."""
+"""System checks of the marketplace's own settings, for `check --deploy`."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.core.checks import Info
 
 
 def check_proxy(**_: Any) -> list[Info]:
-    """Tell the operator what the marketplace does not know without its proxy."""
+    """Report a setting that an https site behind a proxy needs."""
     if not settings.IS_HTTPS or settings.BEHIND_PROXY:
         return []
     told = (

@@ -1,4 +1,4 @@
-"""The one clock: services are told the time, and everything that tells them asks here."""
+"""The marketplace's clock. Services get the time as an argument; their callers ask this clock."""
 
 from datetime import datetime, timedelta
 
@@ -9,12 +9,12 @@ _offset = timedelta()
 
 
 def now() -> datetime:
-    """The current time, moved by `advance` where test hooks are switched on."""
+    """The current time, plus the offset set by `advance`."""
     return timezone.now() + _offset
 
 
 def advance(by: timedelta) -> None:
-    """Move the clock of this process; raises RuntimeError unless test hooks are switched on."""
+    """Advance the clock of this process; raises RuntimeError unless test hooks are on."""
     global _offset
     if not settings.TEST_HOOKS:
         raise RuntimeError("The clock can only be set if MARKETPLACE_TEST_HOOKS is true.")
@@ -22,6 +22,6 @@ def advance(by: timedelta) -> None:
 
 
 def reset() -> None:
-    """Return to the real time."""
+    """Return to real time."""
     global _offset
     _offset = timedelta()

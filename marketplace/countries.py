@@ -1,4 +1,4 @@
-"""Where a worker can be: a country of ISO 3166-1, and perhaps a part of it, as in US-PA."""
+"""Workers' locations: a country of ISO 3166-1, optionally with a subdivision, as in US-PA."""
 
 import re
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 
 def read_place(text: str) -> Place:
-    """The place that is written `US`, `us-pa` or not at all; raises ValueError for others."""
+    """Parse `US`, `us-pa` or an empty text; raises ValueError for anything else."""
     text = text.strip().upper()
     if not text:
         return Place()

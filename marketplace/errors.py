@@ -1,8 +1,9 @@
-"""What can go wrong in the domain, each with the code that an API client is told."""
+"""Errors that services raise, with the code for API clients."""
 
 
 class DomainError(Exception):
-    """The change is not possible now; the message is fit for a requester or worker to read."""
+    """The requested change is not possible now; the message can be shown to requesters and
+    workers."""
 
     code = "InvalidParameterValue"
 
@@ -13,7 +14,7 @@ class DomainError(Exception):
 
 
 class DoesNotExist(DomainError):
-    """Nothing of that id is visible to whoever asks."""
+    """No object with this id is visible to the caller."""
 
 
 class InvalidHitState(DomainError):
@@ -34,40 +35,40 @@ class InsufficientFunds(DomainError):
 
 
 class AlreadyDone(DomainError):
-    """The same request token came before; nothing was done again."""
+    """The request token was used before; nothing was changed."""
 
 
 class QuestionRefused(DomainError):
-    """A question, test or answer key that does not fit its schema."""
+    """A question, test or answer key does not conform to its schema."""
 
     code = "ParameterValidationError"
 
 
 class UnknownWorker(DomainError):
-    """No worker of that id is known here; an API client sees a ParameterValidationError."""
+    """There is no worker with this id; API clients get a ParameterValidationError."""
 
     def __init__(self, public_id: str) -> None:
         super().__init__(f'The value "{public_id}" is not valid for the parameter WorkerId.')
 
 
 class NothingToAccept(DomainError):
-    """No HIT of the group is left for this worker."""
+    """The group has no HIT left for this worker."""
 
 
 class NotQualified(DomainError):
-    """The worker does not meet what guards the action."""
+    """The worker does not meet the requirements of the action."""
 
     code = "DoesNotMeetRequirements"
 
 
 class AssignmentClosed(DomainError):
-    """The assignment was submitted before, or its time is over, or it is not this worker's."""
+    """The assignment was submitted, has expired, or belongs to another worker."""
 
     code = "InvalidAssignmentState"
 
 
 class AccountRefused(DomainError):
-    """The account cannot be made or changed like this; `field` is the one to look at."""
+    """The account cannot be created or changed; `field` is the invalid field."""
 
     def __init__(self, message: str, *, field: str = "") -> None:
         super().__init__(message)
@@ -75,20 +76,20 @@ class AccountRefused(DomainError):
 
 
 class SignInRefused(DomainError):
-    """Name and password do not belong together."""
+    """Wrong name or password."""
 
 
 class TooManyAttempts(DomainError):
-    """The limit of tries is reached for now."""
+    """The limit of attempts has been reached for now."""
 
 
 class LinkRefused(DomainError):
-    """A signed link is forged, cut off, used up or too old."""
+    """A signed link is forged, incomplete, used or expired."""
 
 
 class PasswordNeeded(DomainError):
-    """The account has a password, so nothing else opens it."""
+    """The account has a password, so a participant must sign in with it."""
 
 
 class StudyRefused(DomainError):
-    """The study cannot be made or joined like this."""
+    """The study cannot be created or joined."""

@@ -1,4 +1,4 @@
-"""What a payment costs the requester on top of it, in exact decimals; imports no Django."""
+"""The fees of payments, in exact decimals. Does not use Django."""
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
@@ -17,7 +17,7 @@ class FeeSchedule:
     def for_assignment(
         self, reward: Decimal, *, max_assignments: int, wants_masters: bool = False
     ) -> Decimal:
-        """The fee on one assignment of a HIT of that many; a free assignment has no fee."""
+        """The fee for one assignment of a HIT in dollars; 0 if the reward is 0."""
         share = self.share
         if max_assignments >= self.large_hit_assignments:
             share += self.large_hit_share
@@ -26,7 +26,7 @@ class FeeSchedule:
         return self._fee(reward, share)
 
     def for_bonus(self, amount: Decimal) -> Decimal:
-        """The fee on one bonus."""
+        """The fee for one bonus in dollars."""
         return self._fee(amount, self.share)
 
     def _fee(self, amount: Decimal, share: Decimal) -> Decimal:

@@ -1,4 +1,4 @@
-"""Random public identifiers in the forms that Mechanical Turk's model demands."""
+"""Random public ids in the formats of Mechanical Turk's service model."""
 
 import secrets
 import string
@@ -13,20 +13,20 @@ def _characters(count: int) -> str:
 
 
 def entity_id() -> str:
-    """An id for a HIT, HIT type, assignment or qualification type."""
+    """A new id for a HIT, HIT type, assignment or qualification type."""
     return "3" + _characters(ENTITY_ID_LENGTH - 1)
 
 
 def worker_id() -> str:
-    """An id for a worker."""
+    """A new id for a worker."""
     return "A" + _characters(WORKER_ID_LENGTH - 1)
 
 
 def access_key() -> str:
-    """An access key's public half, in the form that AWS clients expect."""
+    """A new access key id in the format that AWS clients expect."""
     return "AKIA" + _characters(16)
 
 
 def secret_key() -> str:
-    """An access key's secret half."""
+    """A new secret access key."""
     return secrets.token_urlsafe(30)

@@ -1,6 +1,6 @@
-"""The signing key of a marketplace for which none is set: made once, kept beside its database.
+"""The marketplace's signing key if none is set: generated once and stored next to its database.
 
-Read by the settings, so it imports no Django but its exceptions.
+The settings import this module, so it uses only exceptions of Django.
 """
 
 import os
@@ -18,17 +18,17 @@ SET_ONE = (
 
 
 def path_beside(database: str, *, otherwise: Path) -> Path:
-    """Where the key of a database is kept: beside an SQLite file, else in the folder given."""
+    """Path of a database's key: next to an SQLite file, otherwise in the given folder."""
     is_file = database and ":" not in database
     file = Path(database) if is_file else otherwise / "marketplace"
     return file.with_name(f"{file.name}.secret-key")
 
 
 def stored_key(path: Path) -> str:
-    """The key in the file, which is made with a random one if it is not there.
+    """The key in the file; the first call generates it.
 
-    Raises ImproperlyConfigured for a file that cannot be made or read, that others can read, or
-    that holds no key.
+    Raises ImproperlyConfigured if the file cannot be created or read, can be read by other users,
+    or contains no key.
     """
     try:
         if not path.exists():
@@ -48,8 +48,8 @@ def _make(path: Path) -> None:
         file.flush()
         os.fsync(file.fileno())
     try:
-        # A link appears at once, with its content, and never replaces another: of several
-        # processes that start together, all read the key of the first.
+        # A hard link appears together with its content and never replaces a file. Processes that
+        # start at the same time all use the key of the first one.
         os.link(draft, path)
     except FileExistsError:
         pass

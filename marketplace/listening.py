@@ -1,4 +1,4 @@
-"""On which addresses a marketplace may listen."""
+"""Check the address on which the marketplace listens."""
 
 import ipaddress
 import socket
@@ -9,15 +9,14 @@ from marketplace.keys import SET_ONE
 
 
 class ListeningRefused(Exception):
-    """The marketplace must not listen on that address as it is configured."""
+    """The marketplace must not listen on this address with its configuration."""
 
 
 def check_address(host: str) -> None:
-    """Raise ListeningRefused for an address beyond this machine, unless a signing key is set and
-    test hooks are off.
+    """Raise ListeningRefused for a public address without a signing key or with test hooks.
 
-    The address counts, and not the site's URL: what listens there can be reached there.
-    Raises OSError for a name that has no address.
+    The address matters, not the site's URL, because clients can connect to it directly. Raises
+    OSError for a name without an address.
     """
     if is_loopback(host):
         return
@@ -35,9 +34,9 @@ def check_address(host: str) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches the address; a name counts by all its addresses."""
+    """Whether only this machine can reach the address; a name must have only such addresses."""
     if host in ("", "*"):
-        # Waitress and the socket module listen on all addresses then.
+        # Waitress and the socket module then listen on all addresses.
         return False
     found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return all(_is_loopback(str(address[0])) for *_, address in found)

@@ -1,4 +1,4 @@
-"""Reads the parameters of a review policy, and says what is wrong with them; plain Python."""
+"""Read and check the parameters of review policies. Does not use Django."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 KNOWN_ANSWERS = "ScoreMyKnownAnswers/2011-09-01"
 PLURALITY = "SimplePlurality/2011-09-01"
 
-# What a worker reads of a decision, and what names a question.
+# Maximum lengths of a reason that workers read, and of a question's name.
 LONGEST_REASON, LONGEST_QUESTION = 1024, 255
 _EXTENSION = {"ExtendMaximumAssignments", "ExtendMinimumTimeInSeconds"}
 NUMBERS = {
@@ -36,28 +36,28 @@ REQUIRED = {
 
 
 class Policy:
-    """A review policy in the API's form."""
+    """A review policy in the API's format."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.name: str = document["PolicyName"]
         self._parameters = {each.get("Key", ""): each for each in document.get("Parameters", [])}
 
     def values(self, key: str) -> list[str]:
-        """A parameter's values; a single one may hold several, parted by commas."""
+        """A parameter's values. A value may contain several, separated by commas."""
         values = self._parameters.get(key, {}).get("Values", [])
         return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
     def text(self, key: str) -> str:
-        """A parameter's first value, or nothing."""
+        """A parameter's first value, or an empty text."""
         return next(iter(self._parameters.get(key, {}).get("Values", [])), "")
 
     def number(self, key: str) -> int | None:
-        """A parameter's value as a whole number; None where it is not given."""
+        """A parameter's value as an integer, or None."""
         text = self.text(key)
         return int(text) if text else None
 
     def flag(self, key: str) -> bool:
-        """Whether a parameter says yes."""
+        """Whether a parameter is true."""
         return self.text(key).lower() in ("t", "true", "1")
 
     def mapping(self, key: str) -> dict[str, list[str]]:
@@ -66,7 +66,7 @@ class Policy:
         return {each.get("Key", ""): each.get("Values", []) for each in entries}
 
     def problems(self, expected: str) -> list[str]:
-        """What is wrong with the policy, as sentences."""
+        """What is wrong with the policy, as sentences; empty if it is valid."""
         if self.name != expected:
             return [f"PolicyName must be {expected} at this level, not {self.name}."]
         keys = set(self._parameters)
@@ -92,7 +92,7 @@ class Policy:
         questions = [*self.values("QuestionIds"), *self.mapping("AnswerKey")]
         if any(len(question) > LONGEST_QUESTION for question in questions):
             found.append(f"A question's name must have at most {LONGEST_QUESTION} characters.")
-        # Without questions everybody's score is 0, and a policy may reject them all for it.
+        # Without questions all scores are 0, and the policy might reject all work because of it.
         if not questions and REQUIRED[self.name] <= set(self._parameters):
             found.append(f"{self.name} needs at least one question.")
         return found

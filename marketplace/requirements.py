@@ -1,7 +1,7 @@
-"""Whether a worker meets qualification requirements; plain Python, imports no Django.
+"""Check whether a worker meets qualification requirements. Does not use Django.
 
-A requirement is a mapping in the API's own form. What a worker has is a mapping from the id of a
-qualification type to an integer, to a `Locale`, or to None for one that was granted without value.
+A requirement is a mapping in the API's format. A worker's values are a mapping from the id of a
+qualification type to an integer, a `Locale`, or None if it was granted without a value.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ LOCALE_COMPARATORS = {"EqualTo", "NotEqualTo", "In", "NotIn"}
 
 
 class Action(IntEnum):
-    """What a worker wants to do; whoever guards one guards all that come after it."""
+    """An action of a worker. A requirement for one also applies to the following ones."""
 
     DISCOVER = 1
     PREVIEW = 2
@@ -39,7 +39,7 @@ class Locale(NamedTuple):
     subdivision: str = ""
 
     def lies_in(self, other: "Locale") -> bool:
-        """Whether this place is the other or a part of it: US-PA lies in US."""
+        """Whether this location is the other one or a part of it: US-PA is in US."""
         return self.country == other.country and other.subdivision in ("", self.subdivision)
 
 
@@ -61,8 +61,10 @@ _INTEGER_TESTS: dict[str, Callable[[int, Sequence[int]], bool]] = {
 def meets(
     requirement: Requirement, held: Mapping[str, Value], *, lacked_meets: Collection[str] = ()
 ) -> bool:
-    """Whether what the worker holds meets it; what they lack meets DoesNotExist, and the further
-    comparators that are named."""
+    """Whether the worker's values meet the requirement.
+
+    A qualification that the worker lacks meets DoesNotExist and the comparators in `lacked_meets`.
+    """
     comparator = requirement["Comparator"]
     has_it = requirement["QualificationTypeId"] in held
     if comparator == "Exists":
@@ -86,7 +88,7 @@ def meets(
 
 
 def guards(requirement: Requirement, action: Action) -> bool:
-    """Whether the requirement stands before the action."""
+    """Whether the requirement applies to the action."""
     guarded = requirement.get("ActionsGuarded")
     if guarded is None:
         guarded = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
@@ -100,7 +102,7 @@ def unmet(
     *,
     lacked_meets: Collection[str] = (),
 ) -> list[Requirement]:
-    """The requirements that keep the worker from the action."""
+    """The requirements for the action that the worker does not meet."""
     return [
         each
         for each in requirements
@@ -109,7 +111,7 @@ def unmet(
 
 
 def problems(requirements: Sequence[Requirement]) -> list[str]:
-    """What is wrong with the requirements of a HIT type, as sentences; empty if nothing is."""
+    """What is wrong with a HIT type's requirements, as sentences; empty if they are valid."""
     found = []
     if len(requirements) > MOST_REQUIREMENTS:
         found.append(

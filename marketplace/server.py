@@ -1,4 +1,4 @@
-"""The marketplace as one process: a threaded web server and threads that keep the time."""
+"""The marketplace as one process: a threaded web server and background threads."""
 
 import logging
 import signal
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class Step(Protocol):
-    """Something that is due now and then; returns how much of it was done."""
+    """A periodic action; returns how much it did, and is called again until that is 0."""
 
     __name__: str
 
@@ -29,7 +29,7 @@ class Step(Protocol):
 
 
 class Companion(Protocol):
-    """Something that runs beside the web server."""
+    """A thread that runs together with the web server."""
 
     def start(self) -> None: ...
 
@@ -37,12 +37,12 @@ class Companion(Protocol):
 
 
 class Repeater(threading.Thread):
-    """Does what is due, again and again, until it is told to stop."""
+    """Calls a step regularly until it is stopped."""
 
     def __init__(self, step: Step, *, every: float | None = None) -> None:
         super().__init__(name=step.__name__, daemon=True)
         self.step = step
-        # Seconds between two turns.
+        # Seconds between two rounds.
         self.every = settings.SWEEP_SECONDS if every is None else every
         self.stopped = threading.Event()
 
@@ -52,7 +52,7 @@ class Repeater(threading.Thread):
                 while self.step(at=clock.now()) and not self.stopped.is_set():
                     pass
             except Exception:
-                # Whatever it was, time goes on: the next turn finds what this one left.
+                # Go on after any error: the next round does what this one left.
                 logger.exception("A turn of %s could not be finished.", self.name)
             finally:
                 close_old_connections()
@@ -66,9 +66,9 @@ class Repeater(threading.Thread):
 def serve(
     *, host: str, port: int, ready: Callable[[str], object], beside: Sequence[Companion] = ()
 ) -> None:
-    """Serve until SIGTERM or SIGINT; raises OSError where an address is taken.
+    """Serve until SIGTERM or SIGINT; raises OSError if the address is in use.
 
-    The caller checks the address (`marketplace.listening`), also for what is beside.
+    The caller must check the address with `marketplace.listening`.
     """
     server = create_server(
         get_wsgi_application(),
@@ -76,16 +76,16 @@ def serve(
         port=port,
         threads=settings.SERVER_THREADS,
         connection_limit=4000,
-        # select() takes no more than 1,024 connections.
+        # select() supports at most 1,024 connections.
         asyncore_use_poll=True,
         max_request_body_size=2 * settings.DATA_UPLOAD_MAX_MEMORY_SIZE,
-        # A proxy's word on address and scheme reaches the application only where there is one.
+        # Only behind a proxy are X-Forwarded headers passed to the application.
         clear_untrusted_proxy_headers=not settings.BEHIND_PROXY,
         ident="marketplace",
     )
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
-    # Apart, so that a slow queue of a requester's does not stop the time.
+    # In a separate thread, so that a requester's slow queue does not delay the sweep.
     companions: list[Companion] = []
     try:
         repeaters = (
@@ -99,7 +99,7 @@ def serve(
         ready(
             f"The marketplace is ready at {settings.MARKETPLACE_URL} (listening on {host}:{port})."
         )
-        # Ends by itself, with its work done, when the signal's SystemExit reaches it.
+        # Finishes its requests and returns when the signal handler raises SystemExit.
         server.run()
     finally:
         for companion in companions:

@@ -1,7 +1,7 @@
 """The marketplace site's settings, all read from the environment.
 
-Names that begin with `MTURK_` are choices where Mechanical Turk's behaviour is documented in two
-ways or not at all; their defaults are what most recorded evidence points to.
+Settings that begin with `MTURK_` select a behaviour where Mechanical Turk's is documented in two
+ways or not at all. The defaults follow most of the recorded evidence.
 """
 
 import os
@@ -20,12 +20,12 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 
 
-# The site's own address: the API's endpoint, and the `turkSubmitTo` that task frames are told.
+# The site's own URL: the API's endpoint, and `turkSubmitTo` in task frames.
 MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rstrip("/")
 MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or ""
 IS_HTTPS = MARKETPLACE_URL.startswith("https://")
-# A second address of this same server, on another host, for the pages that are in HITs
-# themselves; empty to serve them, sandboxed, from the first.
+# A second URL of this server, on another host, for pages that are part of HITs. If empty, the first
+# host serves them in a sandbox.
 MARKETPLACE_FRAME_URL = os.environ.get("MARKETPLACE_FRAME_URL", "").rstrip("/")
 MARKETPLACE_FRAME_HOST = urlsplit(MARKETPLACE_FRAME_URL).netloc
 if MARKETPLACE_FRAME_URL and urlsplit(MARKETPLACE_URL).netloc == MARKETPLACE_FRAME_HOST:
@@ -39,14 +39,14 @@ ALLOWED_HOSTS = [
     "127.0.0.1",
     "localhost",
     "[::1]",
-    # The names that programs written for Amazon call, in the TLS mode.
+    # Host names that programs written for Amazon call, in TLS mode.
     "mturk-requester.us-east-1.amazonaws.com",
     "mturk-requester-sandbox.us-east-1.amazonaws.com",
 ]
 CSRF_TRUSTED_ORIGINS = [MARKETPLACE_URL]
 
 INSTALLED_APPS = [
-    # For operators alone; requesters have keys, and workers accounts of their own.
+    # For operators only. Requesters have keys, and workers have accounts of their own.
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -93,27 +93,27 @@ TEMPLATES = [
 DATABASE_URL = os.environ.get(
     "MARKETPLACE_DATABASE_URL", f"sqlite:///{VAR_DIR / 'marketplace.sqlite3'}"
 )
-# A connection that the server has cut is replaced before a request uses it.
+# Check a connection before a request uses it, and replace it if it is broken.
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
 _database_file = ""
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     _database_file = str(DATABASES["default"]["NAME"])
-    # Django's own, with threads that write in the order in which they asked to.
+    # Django's backend, but threads write in the order in which they asked to.
     DATABASES["default"]["ENGINE"] = "marketplace.sqlite"
-    # Write-ahead logging lets readers go on while one writes; IMMEDIATE makes a writer wait for
-    # its turn at the start of a transaction, where waiting is safe, and not in its middle.
+    # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits at
+    # the start of its transaction, where waiting is safe, and not in the middle.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 60,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
-    # A test database in memory cannot be shared with threads as a file can.
+    # Threads cannot share an in-memory test database.
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test-marketplace.sqlite3"}
     VAR_DIR.mkdir(exist_ok=True)
-# Signs sessions, sign-in links, invitations and the pages of lists. Where none is set, one is made
-# and kept; then the marketplace listens on this machine alone (`marketplace.listening`).
+# Signs sessions, sign-in links, invitations and page tokens. If it is not set, a key is generated
+# and stored, and the marketplace listens only on this machine (`marketplace.listening`).
 SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "").strip()
 SECRET_KEY_IS_SET = bool(SECRET_KEY)
 if not SECRET_KEY_IS_SET:
@@ -129,36 +129,36 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [("marketplace", BASE_DIR / "static" / "marketplace")]
 WHITENOISE_USE_FINDERS = True
 
-# Cookies know no ports: both sites on one machine need cookies of different names.
+# Cookies ignore ports: two sites on one machine need cookies with different names.
 SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
 CSRF_FAILURE_VIEW = "marketplace.pages.problems.stale_form"
 SESSION_COOKIE_AGE = 30 * 24 * 3600
-# Who came from a panel follows its link again after that time.
+# After this time, participants from a panel have to follow its link again.
 STUDY_SESSION_AGE = timedelta(days=1)
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
-# What a proxy says of a request is believed only where there is one: anybody can send headers.
+# Trust forwarded headers only behind a proxy, because any client can send them.
 BEHIND_PROXY = flag("MARKETPLACE_BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-# Browsers that come by http are sent to https, and stay there for a year.
+# Redirect browsers from http to https, and make them stay there for a year.
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SILENCED_SYSTEM_CHECKS = [
-    # Django's SecurityMiddleware is there, in a class of this site's own.
+    # Django's SecurityMiddleware is used through a subclass.
     "security.W001",
-    # Whether other hosts of the domain have https, this site does not know.
+    # This site does not know whether other hosts of the domain support https.
     "security.W005",
     "security.W021",
 ]
 SECURE_REFERRER_POLICY = "same-origin"
 APPEND_SLASH = False
-# A request of the API, or a worker's answers; more is not read at all.
+# Enough for an API request or a worker's answers; larger bodies are refused.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
-# A page with a field for each cell of a table has thousands.
+# A form with a field for each cell of a table has thousands of fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
 LOGGING = {
@@ -167,17 +167,17 @@ LOGGING = {
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    # Request lines name worker ids in their query strings; what went wrong is logged elsewhere.
+    # Request lines contain worker ids in query strings. Errors are logged elsewhere.
     "loggers": {"django.request": {"level": "ERROR"}, "django.server": {"level": "ERROR"}},
 }
 
-# How often the background sweeper looks for what is due.
+# Seconds between two sweeps.
 SWEEP_SECONDS = float(os.environ.get("MARKETPLACE_SWEEP_SECONDS", "1"))
 SERVER_THREADS = int(os.environ.get("MARKETPLACE_THREADS", "16"))
 SIGN_IN_LINK_AGE = timedelta(days=30)
-# Whether anybody may make an account without an invitation.
+# Whether anybody can create an account without an invitation.
 SIGN_UP_IS_OPEN = flag("MARKETPLACE_SIGN_UP", default=False)
-# Shared with one other site, which may then sign people in by links of its own; empty for none.
+# Shared with one other site, which can then sign workers in with signed links; empty for none.
 SSO_SECRET = os.environ.get("MARKETPLACE_SSO_SECRET", "")
 if 0 < len(SSO_SECRET) < 32:
     raise ImproperlyConfigured(
@@ -185,13 +185,13 @@ if 0 < len(SSO_SECRET) < 32:
         "can sign in as any worker."
     )
 SSO_LINK_AGE = timedelta(minutes=15)
-# So many tries at signing in for one account and from one address, and so many new accounts
-# from one address, each within its time.
+# Limits within ATTEMPTS_WITHIN: sign-in attempts per account and per address, and new accounts per
+# address.
 ATTEMPTS_WITHIN = timedelta(minutes=15)
 ATTEMPTS_PER_ACCOUNT = 10
 ATTEMPTS_PER_ADDRESS = 100
 NEW_ACCOUNTS_PER_ADDRESS = 200
-# How often people whom a panel sends may arrive from one address, in that time.
+# Arrivals from panels per address in the same time.
 ARRIVALS_PER_ADDRESS = 500
 AUTH_PASSWORD_VALIDATORS = [
     {
@@ -206,30 +206,30 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 SIGNATURE_AGE = timedelta(minutes=15)
-# How long the operator's activity log goes back.
+# How long the operator's activity log is kept.
 ACTIVITY_KEPT = timedelta(days=int(os.environ.get("MARKETPLACE_ACTIVITY_DAYS", "365")))
 if not timedelta(days=1) <= ACTIVITY_KEPT <= timedelta(days=36_500):
     raise ImproperlyConfigured("MARKETPLACE_ACTIVITY_DAYS must be between 1 and 36500.")
-# How long else is kept what docs/marketplace.md says under "Retention".
+# Further retention times; see "Retention" in docs/marketplace.md.
 NOTIFICATIONS_KEPT = timedelta(days=30)
 MESSAGES_KEPT = timedelta(days=365)
 IDLE_PARTICIPANTS_KEPT = timedelta(days=30)
-# How often the server looks for what it keeps no longer.
+# Seconds between two rounds of deleting old rows.
 RETENTION_SECONDS = 600.0
-# The clock can be set and faults injected: for tests of clients, never for real work.
+# Allows tests of clients to set the clock and inject faults. Never for real work.
 TEST_HOOKS = flag("MARKETPLACE_TEST_HOOKS", default=False)
 
-# Fees: a share of reward and bonus, a further share of the reward from ten assignments on, and
-# the least for one payment.
+# Fees: a share of reward and bonus, a further share of the reward from ten assignments on, and a
+# minimum per payment.
 MTURK_FEE_SHARE = Decimal("0.20")
 MTURK_LARGE_HIT_FEE_SHARE = Decimal("0.20")
 MTURK_LARGE_HIT_ASSIGNMENTS = 10
 MTURK_LEAST_FEE = Decimal("0.01")
-# A further share of the reward where Masters are asked for, by reports of 2015 and 2016, and sums
-# for an assignment by the id of a premium qualification type: no figures are known.
+# A further share of the reward if Masters are required (reports of 2015 and 2016), and amounts per
+# assignment for premium qualification types, by id. No amounts are known.
 MTURK_MASTERS_FEE_SHARE = Decimal("0.05")
 MTURK_PREMIUM_FEES: dict[str, Decimal] = {}
-# The most for one assignment or bonus.
+# Maximum of one reward or bonus.
 MTURK_MOST_REWARD = Decimal("1000000.00")
 MTURK_STARTING_BALANCE = Decimal("10000.00")
 
@@ -238,22 +238,22 @@ MTURK_SERVICE_FAULT_STATUS = 500
 MTURK_TOKEN_LIFE = timedelta(hours=24)
 MTURK_DUPLICATE_TOKEN_CODE = "InvalidParameterValue"
 MTURK_OVERRIDE_REJECTION_WITHIN = timedelta(days=30)
-# Whether an assignment goes on to tell when it was rejected, once that is overridden.
+# Whether an assignment still shows its rejection time after the rejection was overridden.
 MTURK_REJECTION_TIME_KEPT = True
-# A bonus may need work that was done for the requester so lately; 0 for any time.
+# A bonus requires that the worker submitted work to the requester within this time; 0 for no limit.
 MTURK_BONUS_WITHIN = timedelta(0)
 MTURK_DISPOSE_AFTER = timedelta(days=120)
-# GetHIT on a disposed HIT: answered (True), or HITDoesNotExist (False).
+# Whether GetHIT returns a disposed HIT (True) or raises HITDoesNotExist (False).
 MTURK_DISPOSED_HITS_READABLE = True
-# After expiry a HIT either goes on to report the slots nobody took, or reports none.
+# After expiry, a HIT either still reports its free assignments ("keep") or none.
 MTURK_AVAILABLE_AFTER_EXPIRY = "keep"
-# The least by which an expiration can be moved, and whether the same one a second time is refused
-# as a repeated request.
+# Minimum change of an expiration, and whether a repeated expiration is refused as a duplicate
+# request.
 MTURK_EXPIRATION_STEP = timedelta(0)
 MTURK_REPEATED_EXPIRATION_REFUSED = False
-# A HIT with both a Question and a layout: refused (True), or the Question counts.
+# Whether a HIT with both a Question and a layout is refused (True) or the Question is used.
 MTURK_ONE_QUESTION_ONLY = True
-# Whether an added slot alone reopens a HIT whose expiration is over.
+# Whether adding assignments reopens a HIT that has expired.
 MTURK_SLOTS_REOPEN_EXPIRED = False
 MTURK_DELETABLE_HIT_STATUSES = ["Reviewable", "Reviewing"]
 MTURK_LIFETIME_SECONDS = (30, 31_536_000)
@@ -261,12 +261,12 @@ MTURK_DURATION_SECONDS = (30, 31_536_000)
 MTURK_AUTO_APPROVAL_SECONDS = (0, 2_592_000)
 MTURK_MAX_ASSIGNMENTS = 1_000_000_000
 MTURK_QUESTION_MAX_BYTES = 65_535
-# Both are documented; what was asked for is echoed.
+# Both versions are documented; notifications repeat the requested one.
 MTURK_NOTIFICATION_VERSIONS = ["2006-05-05", "2014-08-15"]
-# Where SQS and SNS answer; empty for Amazon's own.
+# URL of the SQS and SNS server; empty for Amazon's.
 MTURK_NOTIFICATION_ENDPOINT = os.environ.get("MARKETPLACE_NOTIFICATION_ENDPOINT", "")
-# Keys made for this purpose, and the queues and topics of Amazon's that they may be used for:
-# whole addresses, or beginnings that end in an asterisk. boto3's own way to find keys is not used.
+# Keys for notifications only, and the Amazon queues and topics that they may be used for: complete
+# URLs or ARNs, or prefixes that end in an asterisk. boto3's default credentials are not used.
 NOTIFICATION_KEYS = tuple(
     os.environ[name]
     for name in (
@@ -281,43 +281,44 @@ if len(NOTIFICATION_KEYS) == 1:
         "MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY, or neither."
     )
 NOTIFICATION_DESTINATIONS = words("MARKETPLACE_NOTIFICATION_DESTINATIONS")
-# Notifications come at least once, in no promised order: how many copies of each are sent, and
-# whether those that wait are sent newest first.
+# Notifications are delivered at least once and in no particular order. For tests: how many copies
+# of each to send, and whether to send the newest first.
 MTURK_NOTIFICATION_COPIES = 1
 MTURK_NOTIFICATIONS_NEWEST_FIRST = False
-# How long a new HIT or qualification type is missing from lists, and how long a new HIT refuses
-# any change but to be expired.
+# How long a new HIT or qualification type is missing from lists, and how long a new HIT refuses all
+# changes except expiring it.
 MTURK_LISTING_LAG = timedelta(0)
 MTURK_MODIFIABLE_AFTER = timedelta(0)
-# Whether an AssignmentId that was returned is given to the next worker who accepts the HIT.
+# Whether the id of a returned assignment is reused for the next worker of the HIT.
 MTURK_REISSUE_ASSIGNMENT_IDS = False
-# Whether the system's own qualification types can be read and are listed.
+# Whether the system's qualification types can be read and listed.
 MTURK_SYSTEM_TYPES_READABLE = True
 MTURK_NEEDS_HISTORY_FOR_MESSAGES = True
 MTURK_MOST_BLOCKS = 100_000
-# What a worker who lacks a qualification meets beside DoesNotExist: NotEqualTo, for instance.
+# Comparators, besides DoesNotExist, that a worker without the qualification meets, for example
+# NotEqualTo.
 MTURK_LACKED_MEETS: list[str] = []
-# Whose qualifications are listed where no Status is given.
+# Statuses of the qualifications that are listed if no Status is given.
 MTURK_HOLDERS_LISTED = ["Granted"]
-# Calls of a requester in a second before they are throttled; 0 for no limit.
+# Maximum calls per second and requester; 0 for no limit.
 MTURK_CALLS_PER_SECOND = 0.0
-# Amazon's two ids of the Masters qualification, the sandbox's and production's: programs name one
-# or the other.
+# Amazon's ids of the Masters qualification in sandbox and production. Programs use one or the
+# other.
 MTURK_MASTERS_IDS = ["2ARFPLSP75KLA8M8DH1HTEQVJT3SY6", "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"]
 
-# Mechanical Turk demands https; a task server on the same machine has no certificate to show.
+# Mechanical Turk requires https; a task server on the same machine has no certificate.
 MTURK_HTTP_HOSTS = ["127.0.0.1", "localhost", "[::1]", *words("MARKETPLACE_HTTP_HOSTS")]
-# Pages written for Amazon open surveys and experiments in windows of their own. The last token
-# lets the page after a submission lead on to the next HIT without JavaScript.
+# Pages written for Amazon open surveys in new windows. The last token lets the page after a
+# submission open the next HIT without JavaScript.
 MTURK_FRAME_SANDBOX = (
     "allow-scripts allow-forms allow-same-origin allow-modals allow-downloads allow-popups "
     "allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
 )
 MTURK_PREVIEW_HAS_WORKER_ID = False
-# A field that comes several times: its values joined into one answer, or an answer for each.
+# A repeated field: its values are joined into one answer ("join"), or each is an answer.
 MTURK_REPEATED_FIELDS = "join"
-# A form with nothing but `hitId` and `workerId` beside the assignment's id, as psiTurk's is: both
-# are taken as the answers (True), or the form is refused as empty.
+# A form with only `hitId` and `workerId` besides the assignment's id, such as psiTurk's: both are
+# the answers (True), or the form is refused as empty.
 MTURK_FRAME_FIELDS_ALONE_ARE_ANSWERS = True
 MTURK_ANSWERS_MAX_BYTES = 1_000_000
 MTURK_QUEUE_LENGTH = 25

@@ -1,9 +1,9 @@
-"""Text for CSV files that people open in a spreadsheet."""
+"""Make text safe for CSV files that are opened in a spreadsheet."""
 
-# A spreadsheet takes a cell that begins like this for a formula.
+# Spreadsheets treat a cell that begins with one of these as a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def cell(text: str) -> str:
-    """The text, so that a spreadsheet takes it for nothing else."""
+    """The text, quoted if a spreadsheet would treat it as a formula."""
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text

@@ -1,11 +1,9 @@
-"""HTTPS under Amazon's two MTurk host names, for programs that cannot be told another address.
+"""HTTPS under Amazon's two MTurk host names, for programs whose endpoint cannot be changed.
 
-The certificates are of a lab's own authority, which trustme makes and a folder keeps; clients are
-told to trust it by `AWS_CA_BUNDLE`. Waitress speaks no TLS, and a proxy of our own in front of it
-would be one more thing to get right, so these connections have a server of their own in the same
-process: cheroot, CherryPy's WSGI server, is kept by people who do this and nothing else, and takes
-Python's own ssl module. It serves the same application; the plain server goes on beside it, since
-workers come to the marketplace's own address.
+trustme generates a certificate authority, which is kept in a folder; clients trust it through
+`AWS_CA_BUNDLE`. Waitress does not support TLS, and a proxy would be one more part to configure. So
+a second server in the same process, cheroot, serves the same application over HTTPS. The plain
+server keeps running, because workers use the marketplace's own URL.
 """
 
 import os
@@ -26,14 +24,16 @@ from marketplace.redirect import AMAZON_HOSTS
 
 AUTHORITY, AUTHORITY_KEY = "authority.pem", "authority-key.pem"
 CERTIFICATE, CERTIFICATE_KEY = "server.pem", "server-key.pem"
-# The server's certificate is made anew at each start; the authority stays, as clients know it.
+# The server's certificate is new at each start. The authority stays the same, because clients have
+# it.
 CERTIFICATE_LIFE = timedelta(days=820)
 
 
 def make_certificates(folder: Path, *, at: datetime) -> Path:
-    """The authority's certificate, made if the folder has none, with a fresh one for the server.
+    """Return the path of the authority's certificate; create the files that are missing.
 
-    Raises ValueError where the folder holds half an authority or no readable one.
+    The server's certificate is always new. Raises ValueError if the folder contains an incomplete
+    or unreadable authority.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     authority = _authority(folder)
@@ -50,7 +50,7 @@ def _authority(folder: Path) -> trustme.CA:
         authority = trustme.CA(
             organization_name="Marketplace", organization_unit_name="Own authority of a lab"
         )
-        # The key first: a certificate without it would be half an authority.
+        # Write the key first: a certificate without its key would be an incomplete authority.
         _write_private(key, authority.private_key_pem.bytes())
         certificate.write_bytes(authority.cert_pem.bytes())
         return authority
@@ -64,7 +64,7 @@ def _authority(folder: Path) -> trustme.CA:
 
 
 def _write_private(path: Path, content: bytes) -> None:
-    """Write a file that nobody else can read at any moment."""
+    """Write a file that other users cannot read at any moment."""
     with suppress(FileNotFoundError):
         path.unlink()
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -75,9 +75,9 @@ Application = Callable[..., Any]
 
 
 def with_known_length(application: Application) -> Application:
-    """The application, told the length of a body that came in pieces: Django reads no other.
+    """Wrap a WSGI application so that chunked request bodies have a length, which Django needs.
 
-    Raises OSError, which ends the connection, for a body beyond the server's limit.
+    Raises OSError, which closes the connection, for a body above the server's limit.
     """
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
@@ -90,7 +90,7 @@ def with_known_length(application: Application) -> Application:
 
 
 class TlsServer:
-    """The application over HTTPS, in threads beside the plain server."""
+    """Serves the application over HTTPS, in its own threads."""
 
     def __init__(self, application: Application, *, host: str, port: int, folder: Path) -> None:
         self.server = Server(
@@ -106,7 +106,7 @@ class TlsServer:
         self.thread = threading.Thread(target=self.server.serve, name="tls", daemon=True)
 
     def start(self) -> None:
-        """Listen, and serve from now on; raises OSError where the address is taken."""
+        """Start listening; raises OSError if the address is in use."""
         self.server.prepare()
         self.thread.start()
 
@@ -116,7 +116,7 @@ class TlsServer:
 
 
 def advice(*, authority: Path, host: str, port: int) -> str:
-    """What whoever sets up a client has to do."""
+    """Instructions for setting up a client."""
     address = "this machine's address" if host in {"0.0.0.0", "::"} else host
     lines = [
         f"HTTPS for {' and '.join(AMAZON_HOSTS)} on {host}:{port}. A client needs",

@@ -1,4 +1,4 @@
-"""The site's addresses: the API and the workers' list share the root, told apart by method."""
+"""The site's URLs. The API and the list of HITs share the root and differ by HTTP method."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
@@ -20,7 +20,7 @@ from marketplace.pages import (
 
 @csrf_exempt
 def root(request: HttpRequest) -> HttpResponse:
-    """Calls of the API are posted here; a browser gets the list of HITs."""
+    """Handle API calls on POST, and show the list of HITs on GET."""
     if request.method in ("GET", "HEAD"):
         return views.groups(request)
     if request.method == "POST":
@@ -30,7 +30,7 @@ def root(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """Answers as soon as the site does."""
+    """A plain response that shows that the site is up."""
     return HttpResponse("ok", content_type="text/plain")
 
 
@@ -61,7 +61,7 @@ urlpatterns = [
     path("assignments/<str:assignment_id>", views.assignment, name="assignment"),
     path("assignments/<str:assignment_id>/return", views.give_back, name="return"),
     path("frames/<str:hit_id>", frames.question, name="question_frame"),
-    # Amazon's addresses of a group, as clients print them.
+    # Amazon's URLs of a group, as clients print them.
     path("mturk/preview", views.group_link, name="group_link"),
     path("mturk/previewandaccept", views.group_link, name="group_link_accept"),
     path("projects/<str:group_id>/tasks", views.group_link, name="project"),

@@ -1,7 +1,7 @@
-"""The marketplace as a WSGI application, for a server of the operator's own choice.
+"""The WSGI application, for a server of the operator's choice.
 
-`manage.py marketplace` is the usual way, and does without this module: it also runs the threads
-that keep the time.
+`manage.py marketplace` is the usual way and does not use this module. It also runs the background
+threads.
 """
 
 import os

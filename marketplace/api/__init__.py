@@ -1,1 +1,1 @@
-"""The Requester API on the wire: signatures, shapes, errors, and a handler for each operation."""
+"""The Requester API: signatures, validation, errors, and a handler for each operation."""

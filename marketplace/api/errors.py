@@ -1,4 +1,4 @@
-"""How a request fails, in the forms that clients know."""
+"""Errors of the API, in the formats that clients expect."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from marketplace.errors import DomainError, QuestionRefused, UnknownWorker
 
 
 class ApiError(Exception):
-    """A request that cannot be answered; becomes a JSON document and an HTTP status."""
+    """A request that failed; becomes a JSON document with an HTTP status."""
 
     status = 400
     type_name = "RequestError"
@@ -28,7 +28,7 @@ class SerializationError(ApiError):
 
 
 class NotAuthorized(ApiError):
-    """No valid signature; the type says what is wrong with it."""
+    """The request has no valid signature; the type names the reason."""
 
     status = 400
 
@@ -37,14 +37,15 @@ class NotAuthorized(ApiError):
         self.type_name = type_name
 
     def body(self, at: datetime) -> dict[str, Any]:
-        # The front door's type, and the code that the service itself gave in older versions.
+        # The type is that of AWS's gateway; the code is the one that MTurk itself used in older
+        # versions.
         is_unknown = self.type_name == "UnrecognizedClientException"
         code = "AWS.BadCredentialSupplied" if is_unknown else "AWS.NotAuthorized"
         return {**super().body(at), "TurkErrorCode": code}
 
 
 class ValidationError(ApiError):
-    """The request breaks a constraint of the model."""
+    """The request violates a constraint of the service model."""
 
     type_name = "ValidationException"
 
@@ -58,7 +59,7 @@ class Throttled(ApiError):
 
 
 class ServiceFault(ApiError):
-    """The marketplace's own failure; the client may try again."""
+    """An internal error of the marketplace; the client may retry."""
 
     type_name = "ServiceFault"
 
@@ -71,7 +72,7 @@ class ServiceFault(ApiError):
 
 
 class RequestError(ApiError):
-    """The domain refused the request."""
+    """A service refused the request."""
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
@@ -95,7 +96,7 @@ class _ParameterError(ApiError):
 
 
 def from_domain(error: DomainError) -> ApiError:
-    """The form in which an API client learns of an error of the domain."""
+    """The API error for a DomainError."""
     if isinstance(error, UnknownWorker):
         return _ParameterError(str(error))
     if isinstance(error, QuestionRefused) and error.code == QuestionRefused.code:

@@ -1,6 +1,6 @@
-"""Failures on demand, so that clients can be tested against a marketplace that has a bad day.
+"""Inject faults, so that clients can be tested against a failing marketplace.
 
-Only where MARKETPLACE_TEST_HOOKS is on. Faults live in this process's memory.
+Only if MARKETPLACE_TEST_HOOKS is on. Faults are kept in the memory of this process.
 """
 
 import threading
@@ -16,7 +16,7 @@ KINDS = {"throttle", "fault_before", "fault_after", "delay_before", "delay_after
 
 @dataclass
 class Fault:
-    """What goes wrong with the next calls of an operation; `*` is any operation."""
+    """A fault of the next calls of an operation; `*` stands for every operation."""
 
     operation: str
     kind: str
@@ -29,7 +29,7 @@ _faults: list[Fault] = []
 
 
 def add(fault: Fault) -> None:
-    """Let the fault happen; raises ValueError for an unknown kind."""
+    """Add a fault; raises ValueError for an unknown kind."""
     if fault.kind not in KINDS:
         raise ValueError(f"A fault's kind must be one of: {', '.join(sorted(KINDS))}.")
     with _lock:
@@ -37,7 +37,7 @@ def add(fault: Fault) -> None:
 
 
 def clear() -> None:
-    """Let no more faults happen."""
+    """Remove all faults."""
     with _lock:
         _faults.clear()
 
@@ -55,7 +55,7 @@ def _take(operation: str) -> Fault | None:
 
 @contextmanager
 def around(operation: str) -> Iterator[None]:
-    """Run a call with the fault that is due for it: before the effect, or after it is done."""
+    """Run a call with the fault that is due for it, before or after its effect."""
     fault = _take(operation)
     if fault is not None:
         if fault.kind == "throttle":

@@ -1,4 +1,4 @@
-"""The addresses under `/test/` that set the marketplace up for a test; 404 unless switched on."""
+"""Views under `/test/` that prepare the marketplace for a test; 404 unless test hooks are on."""
 
 import json
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
 
 @_hook
 def set_clock(body: dict[str, Any]) -> None:
-    """`{"advance_seconds": N}` moves the clock on, `{"reset": true}` brings real time back."""
+    """`{"advance_seconds": N}` advances the clock, `{"reset": true}` returns to real time."""
     if body.get("reset"):
         clock.reset()
         return
@@ -65,8 +65,7 @@ def set_faults(body: dict[str, Any]) -> None:
 
 @_hook
 def set_settings(body: dict[str, Any]) -> None:
-    """`{"MTURK_LISTING_LAG": 5}` changes such settings, times in seconds, until `{"reset": true}`
-    brings back what was there."""
+    """`{"MTURK_LISTING_LAG": 5}` changes settings until `{"reset": true}`; times are in seconds."""
     if body.pop("reset", False):
         for name, value in _defaults.items():
             setattr(settings, name, value)
@@ -78,7 +77,7 @@ def set_settings(body: dict[str, Any]) -> None:
 
 
 def _like(present: Any, name: str, value: Any) -> Any:
-    """The value in the type that the setting has; raises KeyError for what is no such setting."""
+    """The value converted to the setting's type; raises KeyError for other settings."""
     if not name.startswith("MTURK_") or present is None:
         raise KeyError(f"{name} is no setting of Mechanical Turk's behaviour.")
     if isinstance(present, timedelta):
@@ -90,7 +89,7 @@ def _like(present: Any, name: str, value: Any) -> Any:
 
 @_hook
 def make_requester(body: dict[str, Any]) -> dict[str, Any]:
-    """`{"name": "lab", "balance": "10.00"}` answers with the requester's keys."""
+    """`{"name": "lab", "balance": "10.00"}` creates a requester and returns their keys."""
     balance = None if body.get("balance") is None else Decimal(body["balance"])
     made = get_or_create_requester(name=body["name"], balance=balance, at=clock.now())
     return {"access_key": made.access_key, "secret_key": made.secret_key}
@@ -98,8 +97,10 @@ def make_requester(body: dict[str, Any]) -> dict[str, Any]:
 
 @_hook
 def make_worker(body: dict[str, Any]) -> dict[str, Any]:
-    """`{"name": "ada", "country": "US", "approved": 5000, "rate": 99}` answers with the worker's
-    id and a link that signs them in."""
+    """Create a worker and return the worker's id and a sign-in link.
+
+    Body: `{"name": "ada", "country": "US", "approved": 5000, "rate": 99}`.
+    """
     name = body.pop("name")
     made = get_or_create_worker(name=name, profile=WorkerProfile(**body), at=clock.now())
     return {"worker_id": made.public_id, "sign_in_url": sign_in_url(made)}

@@ -1,4 +1,4 @@
-"""Finds a requester's own objects by their public ids; a stranger's are not there."""
+"""Find a requester's own objects by public id. Other requesters' objects do not exist for them."""
 
 from marketplace.errors import DoesNotExist, InvalidAssignmentState, UnknownWorker
 from marketplace.models import (
@@ -16,7 +16,7 @@ from marketplace.services.qualification_types import no_such_type
 
 
 def find_hit(requester: Requester, public_id: str) -> Hit:
-    """The HIT, disposed or not; raises DoesNotExist."""
+    """The HIT, including disposed ones; raises DoesNotExist."""
     hit = (
         requester.hits.select_related("hit_type", "layout", "requester")
         .filter(public_id=public_id)
@@ -44,7 +44,7 @@ def find_layout(requester: Requester, public_id: str) -> HitLayout:
 
 
 def find_assignment(requester: Requester, public_id: str) -> Assignment:
-    """An assignment that was submitted; raises DoesNotExist or InvalidAssignmentState."""
+    """A submitted assignment; raises DoesNotExist or InvalidAssignmentState."""
     assignment = (
         Assignment.objects.filter(hit__requester=requester, public_id=public_id)
         .select_related("hit__hit_type", "hit__requester", "hit__layout", "worker")
@@ -71,7 +71,7 @@ def find_worker(public_id: str) -> Worker:
 
 
 def find_qualification_type(requester: Requester, public_id: str) -> QualificationType:
-    """The requester's own type; raises DoesNotExist."""
+    """The requester's own qualification type; raises DoesNotExist."""
     found = requester.qualification_types.filter(public_id=public_id, is_deleted=False).first()
     if found is None:
         raise no_such_type(public_id)

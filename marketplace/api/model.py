@@ -1,4 +1,4 @@
-"""Botocore's own model of the service: what requests must look like, and answers do."""
+"""Botocore's model of the service, which defines requests and responses."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 @cache
 def service() -> ServiceModel:
-    """The `mturk` model; raises ImproperlyConfigured where this botocore has dropped it."""
+    """The `mturk` model; raises ImproperlyConfigured if this botocore no longer has it."""
     try:
         return botocore.session.get_session().get_service_model("mturk")
     except botocore.exceptions.UnknownServiceError as error:

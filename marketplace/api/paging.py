@@ -1,4 +1,4 @@
-"""Pages of a list by key, so that page 200 costs what page 1 does and inserts change nothing."""
+"""Pagination by key: every page takes the same time, and inserted rows do not shift pages."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ _signer = signing.Signer(salt="marketplace.api.paging")
 
 
 def listed_by(at: datetime) -> dict[str, datetime]:
-    """The filter that hides what is too new to be in a list yet; none where lists do not lag."""
+    """A filter that hides rows younger than MTURK_LISTING_LAG; empty without a lag."""
     lag = settings.MTURK_LISTING_LAG
     return {"created_at__lte": at - lag} if lag else {}
 
@@ -29,11 +29,11 @@ def page_of(
     newest_first: bool = False,
     first: Sequence[Row] = (),
 ) -> tuple[list[Row], dict[str, Any]]:
-    """One page of rows, and the members of the answer that lead to the next.
+    """One page of rows, and the response's members with the token of the next page.
 
-    `about` names the list; a token from another list is refused with RequestError. Every page
-    with rows has a token, and the page after the last is empty and has none, as clients expect.
-    What comes `first` is not in the database, and has keys below zero.
+    `about` identifies the list; a token of another list raises RequestError. As clients expect,
+    every page with rows has a token, and the empty page at the end has none. Rows in `first` come
+    before all others; they are not in the database and have negative keys.
     """
     head = list(first)
     token = params.get("NextToken")
@@ -60,7 +60,7 @@ def listing(
     newest_first: bool = False,
     first: Sequence[Row] = (),
 ) -> dict[str, Any]:
-    """The whole answer of a List operation: the page's rows in their shape, under that name."""
+    """The response of a List operation: the rows of a page, converted by `shape`, under `name`."""
     page, members = page_of(rows, params, about=about, newest_first=newest_first, first=first)
     return {name: [shape(row) for row in page], **members}
 

@@ -1,4 +1,4 @@
-"""Which function answers which operation."""
+"""The registry of operations and their handlers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from marketplace.models import Requester
 
 @dataclass(frozen=True)
 class Call:
-    """One valid request: who sent it, its parameters, and the time it counts as."""
+    """A valid request: its requester, its parameters and its time."""
 
     requester: Requester
     params: dict[str, Any]
@@ -18,7 +18,7 @@ class Call:
     operation: str = field(default="")
 
     def about(self, *filters: object) -> str:
-        """The name of a list, for paging: operation, requester and filters."""
+        """Identifies a list for paging: operation, requester and filters."""
         return ":".join(map(str, (self.operation, self.requester.pk, *filters)))
 
 
@@ -27,7 +27,7 @@ HANDLERS: dict[str, Handler] = {}
 
 
 def operation(name: str) -> Callable[[Handler], Handler]:
-    """Register the decorated function as the answer to the operation."""
+    """Register the decorated function as the handler of the operation."""
 
     def register(handler: Handler) -> Handler:
         HANDLERS[name] = handler

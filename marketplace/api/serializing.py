@@ -1,4 +1,4 @@
-"""Gives answers the shape of the model: its members only, and times as epoch seconds."""
+"""Convert responses to JSON types according to the model."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -8,7 +8,7 @@ from botocore.model import ListShape, Shape, StructureShape
 
 
 def shaped(shape: Shape | None, value: dict[str, Any]) -> dict[str, Any]:
-    """The answer as JSON's types; raises KeyError for a member that the model does not have."""
+    """The response as JSON types, times in epoch seconds; raises KeyError for unknown members."""
     return {} if shape is None else _shaped(shape, value)
 
 

@@ -1,4 +1,4 @@
-"""The marketplace's rows as the API's structures; what is unset is left out."""
+"""The marketplace's rows as structures of the API. Unset members are omitted."""
 
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ from marketplace.models import (
 
 
 def hit_shape(hit: Hit) -> dict[str, Any]:
-    """A HIT; its type must have been read with it."""
+    """A HIT; select its type in the same query."""
     hit_type = hit.hit_type
     available = hit.available
     if hit.is_expired and settings.MTURK_AVAILABLE_AFTER_EXPIRY == "zero":
@@ -62,7 +62,7 @@ def requirement_shape(requirement: dict[str, Any]) -> dict[str, Any]:
 
 
 def assignment_shape(assignment: Assignment) -> dict[str, Any]:
-    """An assignment that was submitted; its HIT and worker must have been read with it."""
+    """A submitted assignment; select its HIT and worker in the same query."""
     return {
         "AssignmentId": assignment.public_id,
         "WorkerId": assignment.worker.public_id,
@@ -113,7 +113,7 @@ def qualification_type_shape(qualification_type: QualificationType) -> dict[str,
         else int(test_seconds.total_seconds()),
         "AnswerKey": qualification_type.answer_key or None,
         "RetryDelayInSeconds": None if retry is None else int(retry.total_seconds()),
-        # The system's own types have no requester, and nobody can ask for them.
+        # System types have no requester and cannot be requested.
         "IsRequestable": qualification_type.requester_id is not None,
         "AutoGranted": is_auto,
         "AutoGrantedValue": qualification_type.auto_granted_value if is_auto else None,

@@ -1,4 +1,4 @@
-"""Verifies Signature Version 4 with botocore's own signer and the requester's secret."""
+"""Verify Signature Version 4 with botocore's signer and the requester's secret key."""
 
 import hashlib
 import hmac
@@ -83,7 +83,7 @@ def _check_scope(request: HttpRequest, parts: re.Match[str], at: datetime) -> No
 def _signature(request: HttpRequest, parts: re.Match[str], requester: Requester) -> str:
     signed = AWSRequest(
         method=request.method,
-        # A TLS-ending proxy changes the scheme, and the signature does not cover it.
+        # The signature does not cover the scheme, which a TLS proxy changes.
         url=f"http://{request.headers['Host']}{request.get_full_path()}",
         data=request.body,
         headers={name: request.headers.get(name, "") for name in parts["headers"].split(";")},

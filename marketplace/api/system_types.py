@@ -1,4 +1,4 @@
-"""The system's own qualification types as the API shows them; they are rows of no table."""
+"""The system's qualification types for the API; they are not in the database."""
 
 from datetime import UTC, datetime
 
@@ -7,7 +7,7 @@ from django.conf import settings
 from marketplace import requirements
 from marketplace.models import QualificationType
 
-# When the service opened.
+# The date on which Mechanical Turk opened.
 _SINCE = datetime(2005, 11, 2, tzinfo=UTC)
 
 
@@ -45,7 +45,7 @@ def _all() -> list[QualificationType]:
         ),
     ]
     return [
-        # Keys below zero: they come before every row in a list.
+        # Negative keys put them before all rows in a list.
         QualificationType(
             pk=place - len(described),
             public_id=public_id,
@@ -58,12 +58,12 @@ def _all() -> list[QualificationType]:
 
 
 def get(public_id: str) -> QualificationType | None:
-    """The system's type with the id, or None."""
+    """The system type with this id, or None."""
     return next((each for each in _all() if each.public_id == public_id), None)
 
 
 def found(query: str) -> list[QualificationType]:
-    """The system's types whose name or description has every word of the query."""
+    """The system types whose name or description contains every word of the query."""
     words = query.lower().split()
     return [
         each

@@ -1,6 +1,6 @@
-"""So many calls a second for each requester, where that is wanted.
+"""Limit the calls per second of each requester, if configured.
 
-What is left of a requester's allowance lives in this process's memory.
+The remaining allowance is kept in the memory of this process.
 """
 
 import threading
@@ -11,12 +11,12 @@ from django.conf import settings
 from .errors import Throttled
 
 _lock = threading.Lock()
-# By access key: what was left, and when that was.
+# By access key: the remaining calls, and the time at which they were computed.
 _left: dict[str, tuple[float, float]] = {}
 
 
 def count_call(access_key: str) -> None:
-    """Count one call; raises Throttled for one too many. A second's worth may come at once."""
+    """Count a call; raises Throttled above the limit. One second's calls may come at once."""
     rate = settings.MTURK_CALLS_PER_SECOND
     if not rate:
         return

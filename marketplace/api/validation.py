@@ -1,6 +1,6 @@
-"""Checks a request against the model, and turns its values into Python's.
+"""Validate requests against the model and convert their values.
 
-Clients check little themselves (no patterns, enumerations or upper limits), so all is checked here.
+Clients validate little (no patterns, enumerations or upper limits), so everything is checked here.
 """
 
 import re
@@ -66,7 +66,7 @@ def _string_problems(shape: Any, value: Any, path: str) -> Iterator[str]:
     if not isinstance(value, str):
         raise SerializationError(f"{path} must be a string.")
     if "\x00" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        # No database keeps them, and the message must not repeat them.
+        # Databases cannot store these characters, and the error message must not repeat them.
         yield _problem(None, path, "Member must not contain NUL or half of a surrogate pair")
         return
     limits = shape.metadata

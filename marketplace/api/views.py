@@ -1,4 +1,4 @@
-"""The API's one address: from an HTTP request to an operation, and from its outcome to JSON."""
+"""The API's view: dispatch a request to its operation and return the result as JSON."""
 
 import json
 import logging
@@ -38,7 +38,7 @@ operations.load()
 
 
 def api(request: HttpRequest) -> HttpResponse:
-    """Answer one call of the Requester API; every outcome is JSON."""
+    """Handle one call of the Requester API; every response is JSON."""
     try:
         return _answer(_handle(request), 200)
     except ApiError as error:
@@ -47,7 +47,7 @@ def api(request: HttpRequest) -> HttpResponse:
         failure = from_domain(error)
         return _answer(failure.body(clock.now()), failure.status)
     except OperationalError:
-        # A lock that did not come free in time: nothing was done, and the client may try again.
+        # Waiting for a lock timed out. Nothing was changed, so the client may retry.
         logger.warning("The database was too busy for a call of the API.", exc_info=True)
         return _answer(Throttled("Rate exceeded").body(clock.now()), Throttled.status)
     except Exception:
@@ -59,7 +59,7 @@ def api(request: HttpRequest) -> HttpResponse:
 def _handle(request: HttpRequest) -> dict[str, Any]:
     name = _operation_name(request)
     body = _body(request)
-    # The signature tells real time, whatever the marketplace's own clock says.
+    # Signatures use real time, even if the marketplace's clock is set.
     requester = authenticate(request, at=timezone.now())
     count_call(requester.access_key)
     model = operation_model(name)
@@ -73,7 +73,7 @@ def _handle(request: HttpRequest) -> dict[str, Any]:
 
 
 def _noted(call: Call) -> AbstractContextManager[None]:
-    """Logs a call that changes something, with the object that it names first."""
+    """Log a call that changes something, with the first id among its parameters."""
     if call.operation.startswith(("Get", "List")):
         return nullcontext()
     about = next((str(value) for name, value in call.params.items() if name.endswith("Id")), "")

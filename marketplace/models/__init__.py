@@ -1,4 +1,4 @@
-"""Everything the marketplace keeps, one module for each part of it."""
+"""The marketplace's database tables, one module per topic."""
 
 from .accounts import Message, Requester, RequestToken, Worker, WorkerBlock
 from .hits import (

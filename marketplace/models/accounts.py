@@ -1,4 +1,4 @@
-"""Who takes part: requesters with their keys and funds, and workers with their history."""
+"""Requesters with their keys and balances, workers, blocks, messages and request tokens."""
 
 from decimal import Decimal
 
@@ -11,11 +11,11 @@ from .fields import MoneyField
 
 
 class Requester(models.Model):
-    """Someone who posts HITs, known to the API by an access key."""
+    """An account that publishes HITs, identified in the API by an access key."""
 
     name = models.CharField(max_length=100, unique=True)
     access_key = models.CharField(max_length=40, unique=True, default=ids.access_key)
-    # Kept readable: a signature can only be verified with the secret itself.
+    # Stored as plain text, because verifying a signature needs the secret itself.
     secret_key = models.CharField(max_length=80, default=ids.secret_key)
     available_balance = MoneyField(default=Decimal("0.00"))
     held_balance = MoneyField(default=Decimal("0.00"))
@@ -34,7 +34,7 @@ class Requester(models.Model):
 
 
 class Worker(models.Model):
-    """Someone who works on HITs."""
+    """A person who works on HITs."""
 
     public_id = models.CharField(max_length=64, unique=True, default=ids.worker_id)
     name = models.CharField(max_length=100, unique=True)
@@ -42,15 +42,15 @@ class Worker(models.Model):
     subdivision = models.CharField(max_length=2, blank=True, default="")
     is_master = models.BooleanField(default=False)
     is_adult = models.BooleanField(default=False)
-    # A worker may bring a history from elsewhere, so these are figures and not counts of rows;
-    # each moves in the transaction that moves the assignment.
+    # Stored numbers, because a worker may have a history from elsewhere. They change in the
+    # transaction that changes the assignment.
     approved_count = models.PositiveIntegerField(default=0)
     rejected_count = models.PositiveIntegerField(default=0)
-    # A hash; empty for somebody who comes by links only.
+    # A hash; empty for workers who only sign in with links.
     password = models.CharField(max_length=128, blank=True, default="")
-    # Sessions and links of an earlier number are no longer good.
+    # Sessions and links with a lower number are invalid.
     sign_in_number = models.PositiveIntegerField(default=0)
-    # By the operator, from everything; a requester's own refusal is a WorkerBlock.
+    # By the operator, for all HITs. A requester's block is a WorkerBlock.
     is_suspended = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
@@ -59,12 +59,12 @@ class Worker(models.Model):
 
     @property
     def place(self) -> str:
-        """Where the worker is, as it is written: US, US-PA, or nothing."""
+        """The location as text: US, US-PA, or empty."""
         return f"{self.country}-{self.subdivision}" if self.subdivision else self.country
 
 
 class WorkerBlock(models.Model):
-    """A requester's refusal to let a worker accept any HIT of theirs."""
+    """A requester's block of a worker, for all of the requester's HITs."""
 
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="worker_blocks")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="blocks")
@@ -81,7 +81,7 @@ class WorkerBlock(models.Model):
 
 
 class Message(models.Model):
-    """What a requester, or the marketplace for one, wrote to a worker."""
+    """A message to a worker, from a requester or from the marketplace on a requester's behalf."""
 
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="messages")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="messages")
@@ -101,12 +101,12 @@ class Message(models.Model):
 
 
 class RequestToken(models.Model):
-    """A UniqueRequestToken that a requester used, with what came of it."""
+    """A UniqueRequestToken that a requester used, and what the request created."""
 
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="request_tokens")
     operation = models.CharField(max_length=60)
     token = models.CharField(max_length=64)
-    # The public id of what the request made; empty where it made nothing that has one.
+    # Public id of the object that the request created; empty if it created none with an id.
     made = models.CharField(max_length=64, blank=True, default="")
     used_at = models.DateTimeField()
 

@@ -1,4 +1,4 @@
-"""Money in the database: whole cents, since SQLite has no exact decimals."""
+"""A field for money, stored in cents, because SQLite has no exact decimals."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import models
 
 CENTS = 100
-# Far beyond anyone's balance, and far within what the database can add up.
+# Above any balance, and low enough for the database to add up.
 MOST = Decimal("1000000000000.00")
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ else:
 
 
 class MoneyField(Field):
-    """A Decimal with two places, kept as a whole number of cents."""
+    """A Decimal in dollars with two places, stored as a whole number of cents."""
 
     def get_internal_type(self) -> str:
         return "BigIntegerField"

@@ -1,4 +1,4 @@
-"""HIT types, HITs and assignments, with the rules that the database itself keeps."""
+"""HIT types, layouts, HITs and assignments, with the constraints of their states."""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -33,21 +33,21 @@ class AssignmentStatus(models.TextChoices):
     ABANDONED = "Abandoned"
 
 
-# What the API shows; an assignment that is merely accepted is nobody's business but the worker's.
+# Statuses that requesters can see. Accepted assignments are visible only to their workers.
 REVEALED = [AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED, AssignmentStatus.REJECTED]
-# What keeps the worker from accepting the same HIT again.
+# Statuses that prevent the worker from accepting the same HIT again.
 LIVE = [AssignmentStatus.ACCEPTED, *REVEALED]
 DECIDED = [AssignmentStatus.APPROVED, AssignmentStatus.REJECTED]
 
 
 class HitTypeQuerySet(models.QuerySet["HitType"]):
     def known_as(self, public_id: str) -> Self:
-        """The type with that HITTypeId or HITGroupId: links to a group name one or the other."""
+        """The type with this HITTypeId or HITGroupId. Links to a group contain one or the other."""
         return self.filter(Q(public_id=public_id) | Q(group_id=public_id))
 
 
 class HitType(models.Model):
-    """What HITs of one group have in common; the same properties are the same type."""
+    """The common properties of HITs. HITs with the same properties have the same type."""
 
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="hit_types")
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
@@ -80,7 +80,7 @@ class HitType(models.Model):
 
 
 class HitLayout(models.Model):
-    """An HTMLQuestion with `${name}` gaps that a HIT's layout parameters fill."""
+    """An HTMLQuestion with `${name}` placeholders for a HIT's layout parameters."""
 
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="layouts")
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
@@ -105,9 +105,9 @@ class HitQuerySet(models.QuerySet["Hit"]):
         return self.filter(status=HitStatus.ASSIGNABLE, available__gt=0, expires_at__gt=at)
 
     def open_in_order(self, at: datetime) -> Self:
-        """Those open at the time, oldest first, read off the index of their type."""
-        # The expiry is hidden in an expression, since SQLite would go by an index over it: that
-        # finds the same rows, all of them, and sorts them before the first is there.
+        """HITs that are open at this time, oldest first, from the index on the type."""
+        # The expression keeps SQLite from using the index on the expiry, which would find all rows
+        # and sort them before returning the first.
         ends_at = Coalesce("expires_at", "created_at")
         found = self.filter(status=HitStatus.ASSIGNABLE, available__gt=0)
         return found.alias(ends_at=ends_at).filter(ends_at__gt=at).order_by("pk")
@@ -120,10 +120,11 @@ class HitQuerySet(models.QuerySet["Hit"]):
         self, *, at: datetime, available: int = 0, pending: int = 0, completed: int = 0,
         unreviewed: int = 0, slots: int = 0,
     ) -> int:  # fmt: skip
-        """Move the counts of undisposed HITs, and their status with them; returns how many moved.
+        """Change the counts of undisposed HITs, and their status accordingly; return the number of
+        HITs.
 
-        One UPDATE, so that two movers cannot lose each other's step; the identity of the counts
-        and their being positive are constraints of the table.
+        A single UPDATE, so that concurrent changes are not lost. Constraints of the table ensure
+        that counts add up and are not negative.
         """
         steps = {
             "available": available,
@@ -132,9 +133,9 @@ class HitQuerySet(models.QuerySet["Hit"]):
             "unreviewed": unreviewed,
             "max_assignments": slots,
         }
-        # Left out where nothing moves: building the statement takes longer than running it.
+        # Unchanged columns are left out: building the SQL takes longer than running it.
         moved = {name: F(name) + step for name, step in steps.items() if step}
-        # The right-hand sides of an UPDATE see the old values, so the steps come in again.
+        # Expressions in an UPDATE see the old values, so they repeat the changes.
         is_available: GreaterThan[Any] = GreaterThan(moved.get("available", F("available")), 0)
         is_pending: GreaterThan[Any] = GreaterThan(moved.get("pending", F("pending")), 0)
         status = Case(
@@ -147,11 +148,11 @@ class HitQuerySet(models.QuerySet["Hit"]):
 
 
 class Hit(models.Model):
-    """One task, offered to a number of workers."""
+    """One task that is offered to a number of workers."""
 
-    # No index of its own where an index of several columns begins with the key.
+    # No index of its own: indexes on several columns begin with this key.
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits", db_index=False)
-    # The type's requester, once more: lists by requester are read off one index.
+    # The requester of the type, repeated so that lists by requester use one index.
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="hits", db_index=False)
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
     question = models.TextField()
@@ -159,7 +160,7 @@ class Hit(models.Model):
     requester_annotation = models.CharField(max_length=255, blank=True, default="")
     assignment_review_policy = models.JSONField(null=True)
     hit_review_policy = models.JSONField(null=True)
-    # When its review policies are to be carried out; None while there is nothing new.
+    # When to carry out the review policies; None if nothing new was submitted.
     policy_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
     status = models.CharField(max_length=12, choices=HitStatus, default=HitStatus.ASSIGNABLE)
     max_assignments = models.PositiveIntegerField()
@@ -167,10 +168,10 @@ class Hit(models.Model):
     pending = models.PositiveIntegerField(default=0)
     completed = models.PositiveIntegerField(default=0)
     unreviewed = models.PositiveIntegerField(default=0)
-    # What one assignment costs, reward and fee; fixed with the first number of assignments.
+    # Fee for one assignment, which depends on the original number of assignments.
     fee = MoneyField()
     expires_at = models.DateTimeField()
-    # Whether the expiry has been dealt with, so that it is announced once.
+    # Whether the expiry was processed, so that it is announced once.
     is_expired = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
@@ -202,7 +203,7 @@ class Hit(models.Model):
 
     @property
     def cost(self) -> Decimal:
-        """Reward and fee of one assignment."""
+        """Reward and fee of one assignment, in dollars."""
         return self.hit_type.reward + self.fee
 
 
@@ -215,7 +216,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
 
 class Assignment(models.Model):
-    """One worker's turn at one HIT."""
+    """One worker's work on one HIT."""
 
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments", db_index=False)
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="assignments", db_index=False)
@@ -275,7 +276,8 @@ class Assignment(models.Model):
         indexes = [
             models.Index(fields=["hit", "status", "id"], name="assignment_of_hit"),
             models.Index(fields=["worker", "id"], name="assignment_of_worker"),
-            # Whether a worker did a HIT is asked without walking through all that they did.
+            # For finding out whether a worker did a HIT without reading all of the worker's
+            # assignments.
             models.Index(fields=["worker", "hit"], name="assignment_of_worker_at_hit"),
             models.Index(fields=["worker", "status", "deadline"], name="assignment_in_queue"),
             models.Index(fields=["status", "deadline"], name="assignment_by_deadline"),
@@ -289,5 +291,5 @@ class Assignment(models.Model):
         return reverse("assignment", args=[self.public_id])
 
     def time_left(self, at: datetime) -> timedelta:
-        """How long the worker still has; nothing once the deadline is over."""
+        """The time until the deadline, at least zero."""
         return max(self.deadline - at, timedelta())

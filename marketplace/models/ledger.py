@@ -1,4 +1,4 @@
-"""Money: every movement is one row with a source and a target, so that the books always balance."""
+"""The ledger: every transfer is one row with a source and a target, so accounts always balance."""
 
 from django.db import models
 from django.db.models import F, Q
@@ -42,7 +42,7 @@ ROUTES = {
 
 
 class BonusPayment(models.Model):
-    """What a requester paid a worker on top of an assignment's reward."""
+    """A requester's payment to a worker in addition to an assignment's reward."""
 
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="bonus_payments")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="bonus_payments")
@@ -62,7 +62,7 @@ class BonusPayment(models.Model):
 
 
 class Transfer(models.Model):
-    """One movement of money from an account to another."""
+    """One transfer of money between two accounts."""
 
     kind = models.CharField(max_length=10, choices=TransferKind)
     source = models.CharField(max_length=10, choices=Account)

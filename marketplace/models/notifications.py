@@ -1,4 +1,4 @@
-"""Which events a requester wants to hear of, and those still to be sent."""
+"""Notification settings of HIT types, and the queue of events."""
 
 import uuid
 
@@ -24,7 +24,7 @@ class EventType(models.TextChoices):
 
 
 class NotificationSetting(models.Model):
-    """Where the events of one HIT type go."""
+    """Destination and event types of one HIT type's notifications."""
 
     hit_type = models.OneToOneField(HitType, models.PROTECT, related_name="notification_setting")
     destination = models.TextField(blank=True, default="")
@@ -38,7 +38,7 @@ class NotificationSetting(models.Model):
 
 
 class Event(models.Model):
-    """Something that happened and is to be told; written with the change itself, sent later."""
+    """An event to send, stored in the transaction of the change and sent later."""
 
     document_id = models.UUIDField(default=uuid.uuid4, unique=True)
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="events")

@@ -1,16 +1,16 @@
-"""What the operator of the marketplace reads about its use."""
+"""The activity log for operators."""
 
 from django.db import models
 
 
 class Activity(models.Model):
-    """One thing that a requester's program or an operator did, or was refused."""
+    """An action of a requester's program or an operator, or the refusal of one."""
 
     happened_at = models.DateTimeField()
     actor = models.CharField(max_length=160)
     action = models.CharField(max_length=60)
     about = models.CharField(max_length=200, blank=True, default="")
-    # The error's code where it was refused.
+    # Error code if it was refused, else empty.
     refusal = models.CharField(max_length=80, blank=True, default="")
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Qualification types of requesters, who holds them, and who asked for them."""
+"""Requesters' qualification types, the workers who have them, and requests for them."""
 
 from django.db import models
 from django.db.models import Q
@@ -21,7 +21,7 @@ class QualificationRequestStatus(models.TextChoices):
 
 
 class QualificationType(models.Model):
-    """A property that a requester gives to workers; the system's own types are computed instead."""
+    """A property that a requester assigns to workers. System types are computed and not stored."""
 
     requester = models.ForeignKey(Requester, models.PROTECT, related_name="qualification_types")
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
@@ -29,7 +29,7 @@ class QualificationType(models.Model):
     description = models.TextField()
     keywords = models.CharField(max_length=1000, blank=True, default="")
     is_active = models.BooleanField(default=True)
-    # A deleted type keeps its row, for the HIT types that name it; its name is free again.
+    # A deleted type remains for the HIT types that refer to it. Its name can be used again.
     is_deleted = models.BooleanField(default=False)
     retry_delay = models.DurationField(null=True, blank=True)
     test = models.TextField(blank=True, default="")
@@ -57,7 +57,7 @@ class QualificationType(models.Model):
 
 
 class Qualification(models.Model):
-    """One worker's standing in one qualification type."""
+    """One worker's value of one qualification type, granted or revoked."""
 
     qualification_type = models.ForeignKey(
         QualificationType, models.PROTECT, related_name="qualifications"
@@ -86,7 +86,7 @@ class Qualification(models.Model):
 
 
 class QualificationRequest(models.Model):
-    """A worker's wish for a qualification, with the answers to its test."""
+    """A worker's request for a qualification, with the answers to its test."""
 
     public_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
     qualification_type = models.ForeignKey(

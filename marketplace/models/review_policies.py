@@ -1,4 +1,4 @@
-"""What review policies found out and did."""
+"""Results and actions of review policies."""
 
 from django.db import models
 
@@ -13,7 +13,7 @@ class ReviewLevel(models.TextChoices):
 
 
 class ReviewResult(models.Model):
-    """One figure or finding of a review policy."""
+    """One result of a review policy."""
 
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="review_results")
     level = models.CharField(max_length=10, choices=ReviewLevel)
@@ -29,7 +29,7 @@ class ReviewResult(models.Model):
 
 
 class ReviewAction(models.Model):
-    """One thing that a review policy did, or tried to do."""
+    """One action that a review policy took or attempted."""
 
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="review_actions")
     level = models.CharField(max_length=10, choices=ReviewLevel)

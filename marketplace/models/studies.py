@@ -1,4 +1,4 @@
-"""Studies: a number of HITs of one group for people whom a panel sends."""
+"""Studies for participants from panels."""
 
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -13,17 +13,17 @@ CODE_PARAMETER = "cc"
 
 
 class Study(models.Model):
-    """What participants do here, and where they go afterwards."""
+    """A number of HITs of one group for each participant, and where participants return to."""
 
     slug = models.SlugField(max_length=60, unique=True)
     name = models.CharField(max_length=100)
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="studies")
-    # How many HITs of the group each participant does.
+    # Number of HITs that each participant does.
     assignments = models.PositiveIntegerField()
     id_parameter = models.CharField(max_length=64)
     return_url = models.CharField(max_length=1000)
     completion_code = models.CharField(max_length=100)
-    # For those for whom nothing is left; empty where the panel has no such code.
+    # For participants when no HITs are left; empty if the panel has no such code.
     no_work_code = models.CharField(max_length=100, blank=True, default="")
     is_open = models.BooleanField(default=True)
     created_at = models.DateTimeField()
@@ -42,12 +42,12 @@ class Study(models.Model):
 
     @property
     def completed_url(self) -> str:
-        """Where a participant who has done everything is sent."""
+        """URL to which a participant returns when done."""
         return self._return_url(self.completion_code)
 
     @property
     def no_work_url(self) -> str:
-        """Where a participant for whom nothing is left may go."""
+        """URL to which a participant returns when no HITs are left."""
         return self._return_url(self.no_work_code)
 
     def _return_url(self, code: str) -> str:
@@ -57,7 +57,7 @@ class Study(models.Model):
 
 
 class Participation(models.Model):
-    """One participant's part in a study."""
+    """One worker's participation in a study."""
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="participations")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="participations")
@@ -75,7 +75,7 @@ class Participation(models.Model):
         return f"{self.worker} in {self.study}"
 
     def assignments(self) -> AssignmentQuerySet:
-        """What the worker accepted of the study's HITs since they came for it."""
+        """The worker's assignments of the study's HITs since joining."""
         return self.worker.assignments.filter(
             hit__hit_type_id=self.study.hit_type_id, accepted_at__gte=self.started_at
         )

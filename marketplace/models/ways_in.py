@@ -1,4 +1,4 @@
-"""How workers come to have an account, and what keeps strangers out of it."""
+"""Invitations, identities at other sites, used links, and attempts that are limited."""
 
 from datetime import datetime
 from typing import Self
@@ -14,7 +14,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """Leave to make a number of accounts, until a time."""
+    """Allows a number of accounts to be created until it expires."""
 
     uses_left = models.PositiveIntegerField()
     expires_at = models.DateTimeField()
@@ -27,7 +27,7 @@ class Invitation(models.Model):
 
 
 class ExternalIdentity(models.Model):
-    """Who a worker is at another site; the one place where that site's id is kept."""
+    """A worker's id at another site. It is stored nowhere else."""
 
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="identities")
     # The name of the panel's id parameter, or "sso".
@@ -46,9 +46,9 @@ class ExternalIdentity(models.Model):
 
 
 class UsedLink(models.Model):
-    """A signed link of another site that was followed; forgotten once it is too old anyway."""
+    """A signed link of another site that was used. Deleted after the link has expired."""
 
-    # The link's own: no two links share it.
+    # Unique for each link.
     signature = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField(db_index=True)
 
@@ -57,9 +57,9 @@ class UsedLink(models.Model):
 
 
 class Attempt(models.Model):
-    """One try at something that is limited; forgotten when the limit's time is over."""
+    """One attempt at an action with a limit. Deleted when it no longer counts."""
 
-    # A keyed hash of the account's name or the address: neither can be read from here.
+    # A keyed hash of the account name or address, so that neither can be read from the table.
     key = models.CharField(max_length=64)
     made_at = models.DateTimeField()
 

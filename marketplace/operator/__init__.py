@@ -1,1 +1,1 @@
-"""The operator's pages: requesters, workers, invitations, studies, payouts, records."""
+"""The operator's pages: requesters, workers, invitations, studies, layouts, money, records."""

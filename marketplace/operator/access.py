@@ -1,4 +1,4 @@
-"""Who may see an operator's page, and what is written down of what they do there."""
+"""Access to the operator's pages, and the log of operators' actions."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -24,14 +24,14 @@ class OperatorRequest(HttpRequest):
 def operator_required(
     view: Callable[Concatenate[OperatorRequest, Rest], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
-    """Send everybody but an operator to the operators' sign-in page."""
+    """Redirect everybody except operators to the operators' sign-in page."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
         if not (request.user.is_active and request.user.is_staff):
             return redirect("operator:sign_in")
         response = view(request, *args, **kwargs)  # type: ignore[arg-type]
-        # Keys and balances are not for a shared computer's cache.
+        # Keys and balances must not remain in a browser's cache.
         response.headers["Cache-Control"] = "no-store"
         return response
 
@@ -39,6 +39,6 @@ def operator_required(
 
 
 def logged(request: OperatorRequest, action: str, about: str) -> AbstractContextManager[None]:
-    """Write down what the block does in the operator's name, or why it was refused."""
+    """Log the operator's action in the block, or the error that it raises."""
     actor = f"operator {request.user.get_username()}"
     return noted(actor=actor, action=action, about=about, at=clock.now())

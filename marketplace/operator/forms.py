@@ -1,4 +1,4 @@
-"""What an operator fills in."""
+"""Forms of the operator's pages."""
 
 from decimal import Decimal
 
@@ -17,7 +17,7 @@ class SignInForm(forms.Form):
     password = forms.CharField(max_length=200, widget=forms.PasswordInput)
 
     def operator(self) -> User | None:
-        """The operator of that name and password, or None."""
+        """The operator with this name and password, or None."""
         found = authenticate(
             username=self.cleaned_data["name"], password=self.cleaned_data["password"]
         )
@@ -79,7 +79,7 @@ class StudyForm(forms.Form):
         return found
 
     def plan(self) -> StudyPlan:
-        """What the operator said of the study."""
+        """The form's values as a StudyPlan."""
         fields = dict(self.cleaned_data)
         del fields["name"], fields["hit_type"]
         return StudyPlan(**fields)

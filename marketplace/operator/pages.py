@@ -1,4 +1,4 @@
-"""Pages of long tables by key: the last page costs what the first does, and no row is counted."""
+"""Pagination by primary key. Every page takes the same time, and rows are not counted."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -13,13 +13,13 @@ SIZE = 50
 @dataclass(frozen=True)
 class KeyPage(Generic[Row]):
     rows: list[Row]
-    # The key before which the next page begins; None on the last.
+    # Primary key before which the next page begins; None on the last page.
     older: int | None
     is_first: bool
 
 
 def newest_first(request: HttpRequest, rows: QuerySet[Row]) -> KeyPage[Row]:
-    """The page that the address asks for with `before`, newest rows first."""
+    """The page before the key `before` in the URL, newest rows first."""
     before = request.GET.get("before", "")
     is_first = not (before.isascii() and before.isdigit() and len(before) < 19)
     if not is_first:

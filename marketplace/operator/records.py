@@ -1,4 +1,4 @@
-"""The operator's pages of what happened: HITs, the activity log, the ledger and payouts."""
+"""The operator's pages of HITs, the activity log, the ledger and payouts."""
 
 import csv
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ MOST_PAYOUTS = 50
 @require_GET
 @operator_required
 def hits(request: OperatorRequest) -> HttpResponse:
-    """HITs by id, title or requester, and by state."""
+    """List HITs, filtered by id, title or requester, and by status."""
     search = request.GET.get("q", "").strip()[:100]
     state = request.GET.get("state", "")
     found = Hit.objects.select_related("hit_type", "requester")
@@ -48,7 +48,7 @@ def hits(request: OperatorRequest) -> HttpResponse:
 @require_GET
 @operator_required
 def hit(request: OperatorRequest, public_id: str) -> HttpResponse:
-    """One HIT with its assignments."""
+    """Show a HIT with its assignments."""
     found = get_object_or_404(
         Hit.objects.select_related("hit_type", "requester"), public_id=public_id
     )
@@ -59,7 +59,7 @@ def hit(request: OperatorRequest, public_id: str) -> HttpResponse:
 @require_GET
 @operator_required
 def activity(request: OperatorRequest) -> HttpResponse:
-    """What requesters' programs and operators did, or were refused."""
+    """List the actions of requesters' programs and operators, including refused ones."""
     search = request.GET.get("q", "").strip()[:100]
     found = Activity.objects.all()
     if search:
@@ -75,7 +75,7 @@ def activity(request: OperatorRequest) -> HttpResponse:
 @require_GET
 @operator_required
 def money(request: OperatorRequest) -> HttpResponse:
-    """The ledger's totals by kind, what is owed, and the payouts made."""
+    """Show the ledger's totals by kind, the outstanding amount, and past payouts."""
     kinds = (
         Transfer.objects.order_by().values("kind").annotate(count=Count("pk"), sum=Sum("amount"))
     )
@@ -98,7 +98,7 @@ def money(request: OperatorRequest) -> HttpResponse:
 @require_GET
 @operator_required
 def ledger(request: OperatorRequest) -> HttpResponse:
-    """Every movement of money, newest first."""
+    """List all transfers, newest first."""
     rows = Transfer.objects.select_related("requester", "worker", "hit")
     if request.GET.get("kind") in TransferKind.values:
         rows = rows.filter(kind=request.GET["kind"])
@@ -114,7 +114,7 @@ def ledger(request: OperatorRequest) -> HttpResponse:
 @require_POST
 @operator_required
 def pay_out(request: OperatorRequest) -> HttpResponse:
-    """Make a payout of everything that is owed."""
+    """Pay out all outstanding balances."""
     at = clock.now()
     with logged(request, "created a payout", at.isoformat()):
         count = services.pay_out(at=at)
@@ -128,9 +128,9 @@ def pay_out(request: OperatorRequest) -> HttpResponse:
 @require_GET
 @operator_required
 def payout_csv(_request: OperatorRequest, made_at: str) -> HttpResponse:
-    """One payout's list: worker, name, amount."""
+    """Download a payout as CSV: worker, name, amount."""
     try:
-        # A time without a zone is none of ours; one at the end of time may have no UTC.
+        # Our times have a zone. A time near year 9999 may overflow in UTC.
         moment = datetime.fromisoformat(made_at)
         is_ours = moment.tzinfo is not None and moment.astimezone(UTC)
     except (ValueError, OverflowError) as error:

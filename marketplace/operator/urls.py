@@ -1,4 +1,4 @@
-"""The operator's addresses, all under /operator/."""
+"""URLs of the operator's pages, all under /operator/."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The operator's pages: sign in, requesters and workers."""
+"""The operator's pages for signing in, requesters and workers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ MOST_TRIES = 10
 
 @require_http_methods(["GET", "POST"])
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Begin an operator's session."""
+    """Sign in as an operator."""
     form = SignInForm(request.POST or None)
     problem, status = "", 200
     if form.is_valid():
@@ -50,7 +50,6 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the operator's session."""
     logout(request)
     return redirect("operator:sign_in")
 
@@ -70,7 +69,7 @@ def _told(request: OperatorRequest, action: str, about: str, done: str) -> Itera
 @require_GET
 @operator_required
 def overview(request: OperatorRequest) -> HttpResponse:
-    """How much there is of everything."""
+    """Show the numbers of requesters, workers, HITs and other rows."""
     funds = Requester.objects.aggregate(
         available=Sum("available_balance", default=0), held=Sum("held_balance", default=0)
     )
@@ -89,7 +88,7 @@ def overview(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @operator_required
 def requesters(request: OperatorRequest) -> HttpResponse:
-    """All requesters, and a form for one more."""
+    """List the requesters; create one on POST."""
     form = RequesterForm(request.POST or None)
     if form.is_valid():
         name = form.cleaned_data["name"]
@@ -108,7 +107,7 @@ def requesters(request: OperatorRequest) -> HttpResponse:
 @require_GET
 @operator_required
 def requester(request: OperatorRequest, pk: int) -> HttpResponse:
-    """One requester: keys, balances and the latest movements of money."""
+    """Show a requester's keys, balances and latest transfers."""
     found = get_object_or_404(Requester, pk=pk)
     return render(
         request,
@@ -124,7 +123,7 @@ def requester(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @operator_required
 def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
-    """Pay money into a requester's balance."""
+    """Add money to a requester's balance."""
     found = get_object_or_404(Requester, pk=pk)
     form = MoneyForm(request.POST)
     if not form.is_valid():
@@ -140,7 +139,6 @@ def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_POST
 @operator_required
 def replace_keys(request: OperatorRequest, pk: int) -> HttpResponse:
-    """Give a requester new keys."""
     found = get_object_or_404(Requester, pk=pk)
     with _told(request, "replaced keys", found.name, "Keys replaced. The old keys no longer work."):
         operators.replace_keys(requester=found)
@@ -150,7 +148,7 @@ def replace_keys(request: OperatorRequest, pk: int) -> HttpResponse:
 @require_GET
 @operator_required
 def workers(request: OperatorRequest) -> HttpResponse:
-    """All workers."""
+    """List the workers, filtered by id or name."""
     search = request.GET.get("q", "").strip()[:100]
     found = Worker.objects.filter(Q(public_id=search.upper()) | Q(name__icontains=search))
     if request.GET.get("state") == "suspended":
@@ -165,7 +163,7 @@ def workers(request: OperatorRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @operator_required
 def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
-    """One worker: what is known of them, to be corrected, and what they did last."""
+    """Show a worker; change the profile on POST."""
     found = get_object_or_404(Worker, public_id=public_id)
     form = WorkerForm(
         request.POST or None,
@@ -193,7 +191,7 @@ def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
 @require_POST
 @operator_required
 def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
-    """Keep a worker from accepting anything, or let them again."""
+    """Suspend a worker or end the suspension."""
     found = get_object_or_404(Worker, public_id=public_id)
     is_suspended = request.POST.get("suspended") == "yes"
     action, done = (

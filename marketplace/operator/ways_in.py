@@ -1,4 +1,4 @@
-"""The operator's pages of what lets people and HITs in: invitations, studies and layouts."""
+"""The operator's pages of invitations, studies and HIT layouts."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -37,9 +37,12 @@ def _list_and_make(
     rows: QuerySet[Any],
     beside: Callable[[Any], object],
 ) -> HttpResponse:
-    """The page of this name: all rows, each with what the table shows beside its columns, and the
-    form that makes one more. `told` is what was done and, with the form's fields in braces, to
-    what, for the activity log; then the message to the operator."""
+    """List all rows with a form that creates one more.
+
+    `texts` are the action and its object for the activity log, and the message to the operator. The
+    object may contain the form's fields in braces. `extra` computes a value of each row that the
+    table shows in addition to the row's fields.
+    """
     action, about, done = told
     if form.is_valid():
         try:
@@ -59,7 +62,7 @@ def _list_and_make(
 @get_or_post
 @operator_required
 def invitations(request: OperatorRequest) -> HttpResponse:
-    """All invitations with their links, and a form for one more."""
+    """List the invitations with their links; create one on POST."""
     form, at = InvitationForm(request.POST or None), clock.now()
 
     def make() -> None:
@@ -84,7 +87,7 @@ def invitations(request: OperatorRequest) -> HttpResponse:
 @require_POST
 @operator_required
 def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
-    """Let nobody make an account by the invitation any more."""
+    """End an invitation: no more accounts can be created with its link."""
     found = get_object_or_404(Invitation, pk=pk)
     with logged(request, "revoked an invitation", str(found)):
         accounts.end_invitation(invitation_id=pk, at=clock.now())
@@ -95,7 +98,7 @@ def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
 @get_or_post
 @operator_required
 def studies(request: OperatorRequest) -> HttpResponse:
-    """All studies with the addresses for their panels, and a form for one more."""
+    """List the studies with the URLs for their panels; create one on POST."""
     form = StudyForm(request.POST or None)
 
     def make() -> None:
@@ -119,7 +122,7 @@ def studies(request: OperatorRequest) -> HttpResponse:
 @require_POST
 @operator_required
 def open_study(request: OperatorRequest, slug: str) -> HttpResponse:
-    """Close a study to newcomers, or open it again."""
+    """Close a study to new participants, or open it again."""
     found = get_object_or_404(Study, slug=slug)
     is_open = request.POST.get("open") == "yes"
     with logged(request, "reopened a study" if is_open else "closed a study", slug):
@@ -132,7 +135,7 @@ def open_study(request: OperatorRequest, slug: str) -> HttpResponse:
 @get_or_post
 @operator_required
 def layouts(request: OperatorRequest) -> HttpResponse:
-    """All HIT layouts with the parameters that they take, and a form for one more."""
+    """List the HIT layouts with their parameters; create one on POST."""
     form = LayoutForm(request.POST or None)
     return _list_and_make(
         request,

@@ -1,1 +1,1 @@
-"""The workers' pages: signing in, HITs, the frame around a task, qualifications, earnings."""
+"""The workers' pages: sign-in, HITs, task frames, qualifications, studies and earnings."""

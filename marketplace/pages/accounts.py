@@ -1,4 +1,4 @@
-"""Signing in and up, and the worker's own profile."""
+"""Pages for signing in and up, and the worker's profile."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -35,7 +35,7 @@ secret_fields = sensitive_post_parameters("password", "current")
 @get_or_post
 @secret_fields
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Sign in by name and password; says how else one can."""
+    """Sign in with name and password. The page also lists the other ways to sign in."""
     target = request.POST.get("next") or request.GET.get("next", "")
     context: dict[str, Any] = {"next": target, "sign_up_is_open": settings.SIGN_UP_IS_OPEN}
     if request.method != "POST":
@@ -61,7 +61,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Begin the session of the worker whom the link names."""
+    """Sign in with a link."""
     try:
         worker = worker_of_link(token)
     except LinkRefused as error:
@@ -72,7 +72,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @require_GET
 def sso(request: HttpRequest) -> HttpResponse:
-    """Begin the session of somebody whom the other site introduces by a signed link."""
+    """Sign in with a signed link of another site."""
     if not settings.SSO_SECRET:
         raise Http404("Single sign-on is not configured.")
     at = clock.now()
@@ -85,7 +85,7 @@ def sso(request: HttpRequest) -> HttpResponse:
             address=address_of(request),
             at=at,
         )
-        # A second click, by somebody whom the first signed in already, does no harm.
+        # A second click by the same worker does no harm.
         if request.worker != worker:  # type: ignore[attr-defined]
             use_link(signature=introduction.signature, expires_at=introduction.expires_at)
             begin_session(request, worker)
@@ -98,7 +98,6 @@ def sso(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session."""
     request.session.flush()
     return redirect("sign_in")
 
@@ -106,7 +105,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @secret_fields
 def sign_up(request: HttpRequest) -> HttpResponse:
-    """Make an account without an invitation, where that is allowed."""
+    """Create an account without an invitation, if the settings allow it."""
     if not settings.SIGN_UP_IS_OPEN:
         return _refused(
             request,
@@ -118,7 +117,7 @@ def sign_up(request: HttpRequest) -> HttpResponse:
 @get_or_post
 @secret_fields
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Make an account by an invitation."""
+    """Create an account with an invitation."""
     try:
         invitation_id = invitation_of_link(token)
         accounts.check_invitation(invitation_id=invitation_id, at=clock.now())
@@ -151,14 +150,14 @@ def _sign_up(request: HttpRequest, make_account: Callable[..., Worker]) -> HttpR
 @require_GET
 @worker_required
 def profile(request: WorkerRequest) -> HttpResponse:
-    """Who the worker is here, and what they can change."""
+    """Show the worker's profile, with forms to change it."""
     return render(request, "marketplace/profile.html")
 
 
 @require_POST
 @worker_required
 def set_country(request: WorkerRequest) -> HttpResponse:
-    """State the worker's country."""
+    """Set the worker's country. It can be set only once."""
     try:
         accounts.state_country(worker=request.worker, country=request.POST.get("country", ""))
     except AccountRefused as error:
@@ -170,7 +169,7 @@ def set_country(request: WorkerRequest) -> HttpResponse:
 @require_POST
 @worker_required
 def set_adult(request: WorkerRequest) -> HttpResponse:
-    """State whether the worker takes work for adults."""
+    """Set whether the worker accepts HITs with adult content."""
     is_adult = request.POST.get("adult") == "1"
     accounts.set_adult(worker=request.worker, is_adult=is_adult)
     told = (
@@ -186,7 +185,7 @@ def set_adult(request: WorkerRequest) -> HttpResponse:
 @worker_required
 @secret_fields
 def set_password(request: WorkerRequest) -> HttpResponse:
-    """Change the password; other sessions end."""
+    """Change the password and end the other sessions."""
     at: datetime = clock.now()
     try:
         worker = accounts.set_password(
@@ -207,7 +206,7 @@ def set_password(request: WorkerRequest) -> HttpResponse:
 @require_POST
 @worker_required
 def sign_out_everywhere(request: WorkerRequest) -> HttpResponse:
-    """End all of the worker's sessions, this one too."""
+    """End all of the worker's sessions, including this one."""
     accounts.end_all_sessions(worker=request.worker)
     request.session.flush()
     messages.success(request, "You are signed out on all devices.")

@@ -1,4 +1,4 @@
-"""What the frame of every worker's page shows."""
+"""Template variables for every worker's page."""
 
 from typing import Any
 
@@ -8,10 +8,10 @@ AUTO_ACCEPT_KEY = "accepts_next"
 
 
 def session(request: HttpRequest) -> dict[str, Any]:
-    """The study that a participant is here for, or how many of a worker's messages are new."""
+    """The participant's study, or the number of the worker's unread messages."""
     if participation := getattr(request, "participation", None):
         return {"own_study": participation.study}
     if found := getattr(request, "worker", None):
-        # Called by the template that shows it, and by no other.
+        # Not called here, so only templates that show the number run the query.
         return {"unread_messages": found.messages.filter(read_at=None).count}
     return {}

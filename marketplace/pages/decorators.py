@@ -1,4 +1,4 @@
-"""Who may see a page."""
+"""Decorators that restrict pages to workers and participants."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -25,7 +25,7 @@ class WorkerRequest(HttpRequest):
 
 
 class ScopedRequest(HttpRequest):
-    """A request of a signed-in worker, or of a participant in a study."""
+    """A request of a signed-in worker or of a participant in a study."""
 
     scope: Scope
 
@@ -33,7 +33,7 @@ class ScopedRequest(HttpRequest):
 def worker_required(
     view: Callable[Concatenate[WorkerRequest, Rest], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
-    """Send strangers to the sign-in page; for participants from a panel there is no such page."""
+    """Redirect to the sign-in page unless a worker is signed in; participants get a 404."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
@@ -50,7 +50,7 @@ def worker_required(
 def scope_required(
     view: Callable[Concatenate[ScopedRequest, Rest], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
-    """Open the page to workers and participants, who find what is in their scope."""
+    """Allow workers and participants; the view must limit itself to `request.scope`."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
@@ -64,7 +64,7 @@ def scope_required(
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponse:
-    # Only a page that was looked at can be gone back to after signing in.
+    # Only pages requested with GET can be opened again after signing in.
     wanted = request.get_full_path() if request.method == "GET" else ""
     if len(wanted) > LONGEST_ADDRESS:
         wanted = ""

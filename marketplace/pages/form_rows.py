@@ -1,4 +1,4 @@
-"""What the template of a QuestionForm draws, row by row."""
+"""The rows of a QuestionForm for its template."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from marketplace.questions.forms import Field, Filled
 def form_rows(
     form: FormQuestion, given: QueryDict | None, filled: Filled | None
 ) -> Iterator[dict[str, Any]]:
-    """Each part of the form with what was entered and what is wrong with it."""
+    """Each part of the form with the entered values and its error message."""
     for number, part in enumerate(form.parts, start=1):
         if not isinstance(part, Field):
             yield {"block": part}

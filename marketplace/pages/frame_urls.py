@@ -1,4 +1,4 @@
-"""Where a task's frame leads, and how it is framed."""
+"""URL, sandbox and height of a task's frame."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from marketplace.models import Assignment, Hit, Worker
 from marketplace.questions import ExternalQuestion, parse_question
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
-# A page from the requester's own text must not act as this site does: without
-# allow-same-origin it is a stranger to it, whatever its scripts try. A survey that it opens in a
-# window is another site's page, with its own cookies.
+# Pages from a requester's text must not act as this site. Without allow-same-origin they have an
+# opaque origin, whatever their scripts try. A window that such a page opens belongs to another site
+# and has that site's cookies.
 OWN_TEXT_SANDBOX = (
     "allow-scripts allow-forms allow-modals allow-downloads allow-popups "
     "allow-popups-to-escape-sandbox"

@@ -1,4 +1,4 @@
-"""What the list of HIT groups shows."""
+"""The list of HIT groups, with its filters and sort orders."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -17,14 +17,14 @@ from marketplace.services.qualifications import allowed
 
 @dataclass(frozen=True)
 class Group:
-    """A HIT type with how many of its HITs are there for the worker."""
+    """A HIT type, and how many of its HITs the worker could do."""
 
     hit_type: HitType
     hits_available: int
     can_accept: bool
 
 
-# What a worker can sort by: a name for the address, a name for the page, and the order.
+# Sort orders: value in the URL, label on the page, and sort key.
 SORTS: dict[str, tuple[str, Callable[[Group], Any]]] = {
     "newest": ("Newest first", lambda group: -group.hit_type.pk),
     "reward": ("Highest reward", lambda group: -group.hit_type.reward),
@@ -35,7 +35,7 @@ SORTS: dict[str, tuple[str, Callable[[Group], Any]]] = {
 
 @dataclass(frozen=True)
 class Wish:
-    """What a worker looks for in the list."""
+    """A worker's filters and sort order for the list."""
 
     search: str = ""
     sort: str = "newest"
@@ -44,7 +44,7 @@ class Wish:
 
     @classmethod
     def of(cls, query: QueryDict) -> "Wish":
-        """What the address says; what makes no sense there is left out."""
+        """The filters in the query string; invalid values are ignored."""
         sort = query.get("sort", "")
         return cls(
             search=query.get("q", "").replace("\0", "").strip()[:100],
@@ -55,7 +55,7 @@ class Wish:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether something may have been left out."""
+        """Whether a filter is active."""
         return bool(self.search or self.least_reward or self.qualified_only)
 
 
@@ -69,7 +69,7 @@ def _amount(text: str) -> Decimal | None:
 
 
 def groups_for(*, worker: Worker, wish: Wish, at: datetime) -> list[Group]:
-    """The groups the worker may discover that have something left for them, in the order asked."""
+    """The groups that the worker may see and that have HITs for them, filtered and sorted."""
     counts = _counts(worker, at)
     hit_types = _wanted(HitType.objects.filter(pk__in=counts), wish)
     visible = allowed(
@@ -102,8 +102,8 @@ def _wanted(hit_types: QuerySet[HitType], wish: Wish) -> QuerySet[HitType]:
 
 
 def _counts(worker: Worker, at: datetime) -> Counter[int]:
-    # Two counts over an index each; one query that leaves out the worker's own would look at
-    # every assignment of every HIT.
+    # Two counts, each over an index. One query that excludes the worker's own HITs would read every
+    # assignment of every HIT.
     counts = Counter(
         dict(Hit.objects.open_at(at).order_by().values_list("hit_type").annotate(hits=Count("pk")))
     )

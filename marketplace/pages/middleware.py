@@ -1,4 +1,4 @@
-"""What every page of the site has: a content security policy, and whose session it is."""
+"""Middleware: https redirects, Content-Security-Policy, hosts, malformed requests, sessions."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ FRAME_PATHS = ("/frames/", "/static/", "/healthz")
 
 
 class SecurityMiddleware(security.SecurityMiddleware):
-    """Django's, which sends browsers from http to https, and leaves programs alone."""
+    """Django's middleware, but redirects only browsers to https, not programs."""
 
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
         # Without a proxy's word nobody knows how a request came, and all would go in circles.
@@ -36,7 +36,7 @@ class SecurityMiddleware(security.SecurityMiddleware):
 
 
 class ContentSecurityPolicyMiddleware:
-    """Sends a strict policy with every answer that does not bring one of its own."""
+    """Adds a strict Content-Security-Policy to responses without one."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -49,7 +49,7 @@ class ContentSecurityPolicyMiddleware:
 
 
 class FrameHostMiddleware:
-    """Keeps apart what the two hosts serve, where HITs' own pages have a host to themselves."""
+    """Serves HITs' own pages only on the frame host, and nothing else there, if there is one."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
@@ -66,24 +66,24 @@ class FrameHostMiddleware:
 
 
 class WellFormedMiddleware:
-    """Answers requests that no page could read."""
+    """Refuses malformed requests that would fail later in a view."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # No row can be found by a NUL, and PostgreSQL takes none.
+        # No row contains a NUL, and PostgreSQL refuses it in a query.
         if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
             return not_found(request)
         charset = (request.content_params or {}).get("charset", "utf-8")
         if request.content_type == "multipart/form-data" and charset.lower() != "utf-8":
-            # Browsers send no other, and some of Python's are for anything but text.
+            # Browsers only use UTF-8, and some Python codecs are not for text at all.
             raise BadRequest("A form must be in UTF-8.")
         return self.get_response(request)
 
 
 class SessionMiddleware:
-    """Puts `request.worker` and `request.participation` on every request; at most one is there."""
+    """Sets `request.worker` and `request.participation`; at most one of them is not None."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response

@@ -1,4 +1,4 @@
-"""What is shown where nothing can be: to a browser a page, to a client of the API JSON."""
+"""Error pages: HTML for browsers, JSON for API clients."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,14 +26,14 @@ WRONG_HOST = (
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """A host name or a form that is refused before any view looks at it."""
+    """The response to a request with an invalid host name or form."""
     if _is_call(request):
         return _json("UnknownOperationException", WRONG_HOST, 400)
     return defaults.bad_request(request, exception)
 
 
 def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
-    """Nothing of the site is at the address."""
+    """The response for an unknown URL."""
     if _is_call(request):
         told = "Send API calls as POST requests to the root of the marketplace's address."
         return _json("UnknownOperationException", told, 404)
@@ -41,24 +41,25 @@ def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
 
 
 def outside_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """The answer to a participant from a panel: 404, but their study in place of the HITs."""
+    """The response to a participant outside their study: a 404, or their study for the root
+    page."""
     if request.resolver_match and request.resolver_match.url_name == "groups":
         return redirect(study)
     return not_possible(request, "Not part of your study", OUTSIDE_STUDY, 404)
 
 
 def stale_form(request: HttpRequest, **_: object) -> HttpResponse:
-    """A form whose token is another session's."""
+    """The response to a form whose CSRF token belongs to another session."""
     return not_possible(request, "Reload the page", STALE, 403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """An error of ours; it is in the log."""
+    """The response after an internal error, which is in the log."""
     return not_possible(request, "Something went wrong", FAILED, 500)
 
 
 def wrong_method(request: HttpRequest, allowed: Sequence[str]) -> HttpResponse:
-    """A method that does nothing at the address."""
+    """The response to an HTTP method that the URL does not support."""
     response: HttpResponse = HttpResponseNotAllowed(allowed)
     if _is_call(request):
         response = _json("UnknownOperationException", f"{request.method} is not supported.", 405)
@@ -76,6 +77,6 @@ def _json(type_name: str, message: str, status: int) -> JsonResponse:
 
 
 def not_possible(request: HttpRequest, title: str, told: str, status: int) -> HttpResponse:
-    """A page that says why there is nothing else to show."""
+    """A page with a title and a message."""
     context = {"title": title, "told": told}
     return render(request, "marketplace/not_possible.html", context, status=status)

@@ -1,4 +1,4 @@
-"""A worker asks for a qualification, and takes its test."""
+"""Pages on which workers request qualifications and take their tests."""
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
@@ -43,7 +43,7 @@ def _last_request(
 @require_GET
 @worker_required
 def detail(request: WorkerRequest, public_id: str) -> HttpResponse:
-    """The qualification, where the worker stands, and the test while it runs."""
+    """Show the qualification, the state of the worker's request, and a running test."""
     return _page(request, _find(public_id))
 
 
@@ -93,7 +93,7 @@ def _test(qualification_type: QualificationType) -> FormQuestion:
 @require_POST
 @worker_required
 def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
-    """Ask for the qualification, or begin its test."""
+    """Request the qualification, or begin its test."""
     qualification_type = _find(public_id)
     try:
         made = qualification_requests.request_qualification(
@@ -112,7 +112,7 @@ def ask(request: WorkerRequest, public_id: str) -> HttpResponse:
 @require_POST
 @worker_required
 def hand_in(request: WorkerRequest, public_id: str) -> HttpResponse:
-    """Hand in the answers to the test."""
+    """Submit the answers to the test."""
     qualification_type = _find(public_id)
     last = _last_request(request, qualification_type)
     here = request.path.removesuffix("/test")

@@ -1,8 +1,8 @@
-"""Who a session belongs to, and how far it reaches.
+"""Sessions and their scope.
 
-A worker who signed in may use the whole site. Somebody whom a panel sent has proved nothing: a
-panel id is part of an address that anybody can write. Their session holds one participation and
-no worker, so pages that need a worker do not open, and the others find what belongs to the study.
+A signed-in worker may use the whole site. A participant sent by a panel has proved nothing: the
+panel id is part of a URL that anybody can write. Their session contains a participation and no
+worker. Pages that need a worker refuse it, and the others show only what belongs to the study.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SIGN_IN_NUMBER_KEY = "sign_in_number"
 
 @dataclass(frozen=True)
 class Scope:
-    """What a session may see and do: all that is a worker's, or what belongs to one study."""
+    """The data that a session may access: all of a worker's, or those of one study."""
 
     worker: Worker
     participation: Participation | None = None
@@ -39,34 +39,34 @@ class Scope:
 
 
 def begin_session(request: HttpRequest, worker: Worker) -> None:
-    """Begin the worker's session, and end whatever session was there before."""
+    """Start a session of the worker; an existing session ends."""
     _begin(request, worker)
     request.session[WORKER_KEY] = worker.pk
 
 
 def begin_study_session(request: HttpRequest, participation: Participation) -> None:
-    """Begin a session that reaches one study, and end whatever session was there before."""
+    """Start a session limited to one study; an existing session ends."""
     _begin(request, participation.worker)
     request.session[PARTICIPATION_KEY] = participation.pk
     request.session.set_expiry(settings.STUDY_SESSION_AGE)
 
 
 def _begin(request: HttpRequest, worker: Worker) -> None:
-    # A fresh key and a fresh form token: what somebody planted before is of no use.
+    # A new session key and CSRF token prevent session fixation.
     request.session.flush()
     rotate_token(request)
     request.session[SIGN_IN_NUMBER_KEY] = worker.sign_in_number
 
 
 def worker_of(request: HttpRequest) -> Worker | None:
-    """The worker who signed in; None for strangers, and for people whom a panel sent."""
+    """The signed-in worker, or None, also for participants."""
     pk = request.session.get(WORKER_KEY)
     number = request.session.get(SIGN_IN_NUMBER_KEY, 0)
     return Worker.objects.filter(pk=pk, sign_in_number=number).first() if pk else None
 
 
 def participation_of(request: HttpRequest) -> Participation | None:
-    """The participation that the session is for; None once its account has a password."""
+    """The session's participation, or None; also None once the account has a password."""
     pk = request.session.get(PARTICIPATION_KEY)
     if not pk:
         return None
@@ -76,7 +76,7 @@ def participation_of(request: HttpRequest) -> Participation | None:
 
 
 def scope_of(request: HttpRequest) -> Scope | None:
-    """How far the session reaches; None for a stranger."""
+    """The scope of the session, or None without one."""
     if worker := request.worker:  # type: ignore[attr-defined]
         return Scope(worker)
     if participation := request.participation:  # type: ignore[attr-defined]

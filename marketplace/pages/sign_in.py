@@ -1,4 +1,4 @@
-"""The links that sign people in, and where requests come from."""
+"""Sign-in links, invitations, single sign-on, and client addresses."""
 
 import hashlib
 import hmac
@@ -20,13 +20,13 @@ _INVITATION_SALT = "marketplace.invitation"
 
 
 def sign_in_url(worker: Worker) -> str:
-    """A fresh link that signs the worker in."""
+    """A new link that signs the worker in."""
     token = signing.dumps([worker.public_id, worker.sign_in_number], salt=_SALT)
     return settings.MARKETPLACE_URL + reverse("sign_in_by_link", args=[token])
 
 
 def worker_of_link(token: str) -> Worker:
-    """The worker whom the link's token names; raises LinkRefused."""
+    """The worker of a sign-in link; raises LinkRefused."""
     try:
         public_id, number = signing.loads(token, salt=_SALT, max_age=settings.SIGN_IN_LINK_AGE)
         return Worker.objects.get(public_id=public_id, sign_in_number=number)
@@ -37,13 +37,13 @@ def worker_of_link(token: str) -> Worker:
 
 
 def invitation_url(invitation: Invitation) -> str:
-    """The link by which somebody makes an account."""
+    """The link with which an account can be created."""
     token = signing.dumps(invitation.pk, salt=_INVITATION_SALT)
     return settings.MARKETPLACE_URL + reverse("invitation", args=[token])
 
 
 def invitation_of_link(token: str) -> int:
-    """The number of the invitation that the link's token names; raises LinkRefused."""
+    """Primary key of the invitation in a link; raises LinkRefused."""
     try:
         return int(signing.loads(token, salt=_INVITATION_SALT))
     except (signing.BadSignature, ValueError, TypeError) as error:
@@ -54,7 +54,7 @@ def invitation_of_link(token: str) -> int:
 
 @dataclass(frozen=True)
 class Introduction:
-    """Whom another site sends, as its signed link says."""
+    """The contents of a signed link of another site."""
 
     identifier: str
     country: str
@@ -64,14 +64,17 @@ class Introduction:
 
 
 def sso_signature(fields: dict[str, str]) -> str:
-    """The signature of a link's fields: HMAC-SHA256, in hexadecimal digits, with the shared secret
-    over the fields in the order of their names, written as a query string."""
+    """The signature of a link's fields.
+
+    HMAC-SHA256 in hexadecimal, with the shared secret, over the fields sorted by name and encoded
+    as a query string.
+    """
     message = urlencode(sorted(fields.items()))
     return hmac.new(settings.SSO_SECRET.encode(), message.encode(), hashlib.sha256).hexdigest()
 
 
 def introduction_of(query: QueryDict, *, at: datetime) -> Introduction:
-    """What a link of the other site says; raises LinkRefused for one that it did not make now."""
+    """The contents of another site's link; raises LinkRefused if it is forged or too old."""
     fields = query.dict()
     signature = str(fields.pop("signature", ""))
     given = {name: str(value) for name, value in fields.items()}
@@ -93,7 +96,7 @@ def introduction_of(query: QueryDict, *, at: datetime) -> Introduction:
 
 
 def safe_next(request: HttpRequest, target: str | None) -> str:
-    """The page to go on to, where it is one of this site; the list of HITs otherwise."""
+    """The target if it is a page of this site, else the list of HITs."""
     if target and url_has_allowed_host_and_scheme(
         target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     ):
@@ -102,9 +105,9 @@ def safe_next(request: HttpRequest, target: str | None) -> str:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where the request comes from; what a proxy says of it counts only where there is one.
+    """The client's address. X-Forwarded-For counts only behind a proxy.
 
-    An IPv6 address is cut to its network, as one customer has 2**64 addresses.
+    An IPv6 address is reduced to its /64 network, because one customer has 2**64 addresses.
     """
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
     text = forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")

@@ -1,4 +1,4 @@
-"""What a worker earned: all of it, and month by month, as a page and as CSV."""
+"""Pages and CSV files of a worker's earnings, in total and by month."""
 
 import csv
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ COLUMNS = ["date", "kind", "requester", "title", "amount"]
 @require_GET
 @worker_required
 def earnings(request: WorkerRequest) -> HttpResponse:
-    """What the worker earned, what is still due, and what was rejected, with the reasons."""
+    """Show earnings, outstanding payouts, and rejections with their reasons."""
     worker = request.worker
     totals = _totals(worker.transfers.all())
     work = worker.assignments.filter(status__in=REVEALED).select_related("hit__hit_type__requester")
@@ -75,14 +75,14 @@ def _months(worker: Worker) -> QuerySet[Transfer, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Month:
-    """One calendar month, in UTC."""
+    """One calendar month in UTC."""
 
     start: datetime
     end: datetime
 
     @classmethod
     def of(cls, year: int, month: int) -> "Month":
-        """Raises Http404 for what is no month."""
+        """The month; raises Http404 if it is invalid."""
         if not (1 <= month <= 12 and 2000 <= year < 9999):
             raise Http404("Month not found.")
         start = datetime(year, month, 1, tzinfo=UTC)
@@ -102,7 +102,7 @@ def _transfers(worker: Worker, month: Month) -> QuerySet[Transfer]:
 @require_GET
 @worker_required
 def statement(request: WorkerRequest, year: int, month: int) -> HttpResponse:
-    """What was paid to the worker in a month."""
+    """Show the payments of a month."""
     span = Month.of(year, month)
     rows = _transfers(request.worker, span)
     context = {
@@ -116,7 +116,7 @@ def statement(request: WorkerRequest, year: int, month: int) -> HttpResponse:
 @require_GET
 @worker_required
 def statement_csv(request: WorkerRequest, year: int, month: int) -> HttpResponse:
-    """The month's statement as a file for a spreadsheet."""
+    """Download the payments of a month as CSV."""
     rows = _transfers(request.worker, Month.of(year, month))
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     name = f"earnings-{year:04}-{month:02}.csv"
@@ -126,7 +126,7 @@ def statement_csv(request: WorkerRequest, year: int, month: int) -> HttpResponse
     for transfer in rows.iterator():
         requester = transfer.requester.name if transfer.requester else ""
         title = transfer.hit.hit_type.title if transfer.hit else ""
-        # A payout is money that left the account here.
+        # A payout reduces the balance.
         amount = -transfer.amount if transfer.kind == TransferKind.PAYOUT else transfer.amount
         lines.writerow(
             [transfer.made_at.isoformat(), transfer.kind, cell(requester), cell(title), amount]

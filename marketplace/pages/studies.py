@@ -1,4 +1,4 @@
-"""The way through a study: arrive from a panel, do the HITs, go back with a code."""
+"""Pages of a study: join, do the HITs, return to the panel with the completion code."""
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -30,14 +30,14 @@ def _study(slug: str) -> Study:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, slug: str) -> HttpResponse:
-    """Says what the study asks for; a click on its button begins or continues it.
+    """Describe the study; a POST joins it or continues.
 
-    Nothing is made before that click, so that a prefetched or forged address does nothing.
+    A GET changes nothing, so a prefetched or forged link has no effect.
     """
     study = _study(slug)
     fields = request.POST if request.method == "POST" else request.GET
     identifier = fields.get(study.id_parameter, "").strip()
-    # A mark that the panel did not fill in would be one account for all who come so.
+    # An unfilled placeholder would give all such participants the same account.
     if not identifier or identifier.startswith("{{"):
         return _welcome(
             request,
@@ -71,7 +71,7 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _sign_in_address(request: HttpRequest, study: Study, identifier: str) -> str:
-    """The sign-in page, from which the worker comes back to the study."""
+    """URL of the sign-in page, which returns to the study afterwards."""
     again = f"{request.path}?{urlencode({study.id_parameter: identifier})}"
     return f"{reverse('sign_in')}?{urlencode({'next': again})}"
 
@@ -97,7 +97,7 @@ def _participation(request: ScopedRequest, slug: str) -> Participation:
 @require_GET
 @scope_required
 def detail(request: ScopedRequest, slug: str) -> HttpResponse:
-    """How far the participant is; the completion code when everything is done."""
+    """Show the participant's progress, and the completion code at the end."""
     return _page(request, _participation(request, slug))
 
 
@@ -134,7 +134,7 @@ def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
 @require_GET
 @scope_required
 def complete(request: ScopedRequest, slug: str) -> HttpResponse:
-    """Send a participant who has done everything back, with the completion code."""
+    """Redirect a participant who is done to the panel, with the completion code."""
     participation = _participation(request, slug)
     if not progress_of(participation).is_complete:
         raise Http404("This study has tasks left.")

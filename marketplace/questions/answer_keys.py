@@ -1,4 +1,4 @@
-"""Scores a qualification test by its AnswerKey."""
+"""Score a qualification test with its AnswerKey."""
 
 import math
 from decimal import ROUND_HALF_UP, Decimal
@@ -11,12 +11,12 @@ from . import answers, xml
 
 ROOT = f"{{{xml.NAMESPACE}2005-10-01/AnswerKey.xsd}}AnswerKey"
 MOST_BYTES = 65_535
-# A qualification's value is a whole number of 32 bits.
+# A qualification's value is a 32-bit integer.
 LEAST_VALUE, MOST_VALUE = -(2**31), 2**31 - 1
 
 
 def parse(text: str) -> etree._Element:
-    """The key's document; raises QuestionRefused for anything else."""
+    """The parsed answer key; raises QuestionRefused if it is invalid."""
     if len(text.encode()) > MOST_BYTES:
         raise QuestionRefused(f"AnswerKey must have at most {MOST_BYTES} bytes.")
     root = xml.read(text, what="AnswerKey")
@@ -33,7 +33,7 @@ def parse(text: str) -> etree._Element:
 
 
 def score(key: str, document: str) -> int:
-    """The value that the answers earn, within what a qualification can have."""
+    """The value that the answers earn, clipped to the range of qualification values."""
     root = parse(key)
     given = answers.read(document)
     questions = xml.children(root, "Question")

@@ -1,8 +1,7 @@
-"""What a worker submitted, as a QuestionFormAnswers document.
+"""Submitted answers as a QuestionFormAnswers document.
 
-Every field is an answer of its own, in the order in which the form sent it. XML has no way to
-write most control characters, so those are left out; everything else, line breaks in the form in
-which the browser sent them included, comes back as it was.
+Each field is one answer, in the order of the form. XML cannot represent most control characters, so
+these are removed. Everything else, including line breaks, is preserved.
 """
 
 import re
@@ -17,9 +16,9 @@ from marketplace.errors import DomainError
 from . import xml
 
 NAMESPACE = f"{xml.NAMESPACE}2005-10-01/QuestionFormAnswers.xsd"
-# Reserved for the frame's own parameters; they are no answers beside others.
+# Parameters of the frame, which are not answers.
 RESERVED = {"assignmentId", "hitId", "workerId", "turkSubmitTo"}
-# psiTurk's last page sends these and nothing else.
+# psiTurk's last page sends only these.
 ANSWERS_ALONE = {"hitId", "workerId"}
 SEPARATOR = "|"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
@@ -28,7 +27,8 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def build(fields: Iterable[tuple[str, list[str]]]) -> str:
-    """The document for the form's fields; raises DomainError for no fields, or too much text."""
+    """The document for a form's fields; raises DomainError if there are none or they are too
+    long."""
     root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
     sent = list(fields)
     own = [(name, values) for name, values in sent if name not in RESERVED]
@@ -55,7 +55,7 @@ def _document(root: etree._Element) -> str:
 
 
 def build_for_form(answers: Iterable[tuple[str, list[tuple[str, str]]]]) -> str:
-    """The document for a QuestionForm's answers: identifier, and (element, text) pairs."""
+    """The document for a QuestionForm's answers: identifiers with (element, text) pairs."""
     root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
     for identifier, values in answers:
         answer = etree.SubElement(root, f"{{{NAMESPACE}}}Answer")
@@ -66,7 +66,7 @@ def build_for_form(answers: Iterable[tuple[str, list[tuple[str, str]]]]) -> str:
 
 
 def read(document: str) -> dict[str, list[str]]:
-    """The values of each question in a document; raises QuestionRefused for no document."""
+    """The values of each question in a document; raises QuestionRefused if it is invalid."""
     root = xml.read(document.removeprefix(DECLARATION), what="Answer")
     return {
         xml.text_of(answer, "QuestionIdentifier"): [

@@ -1,4 +1,4 @@
-"""What a QuestionForm shows: titles, texts, lists, media, and formatted text made harmless."""
+"""The content of a QuestionForm: titles, texts, lists, media, and sanitised formatted text."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from marketplace.errors import QuestionRefused
 
 from . import xml
 
-# What a requester's formatted text may hold; everything else is shown as plain text.
+# Elements allowed in formatted text. Others are reduced to their text.
 TAGS = {
     "a", "b", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup",
     "dd", "del", "dfn", "div", "dl", "dt", "em", "font", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
@@ -19,7 +19,7 @@ TAGS = {
     "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul",
     "var",
 }  # fmt: skip
-# Neither a script nor an address can be in these.
+# Attributes that cannot contain a script or URL.
 ATTRIBUTES = {
     "align", "alt", "border", "cellpadding", "cellspacing", "color", "colspan", "dir", "height",
     "lang", "rowspan", "size", "span", "start", "title", "type", "valign", "width",
@@ -33,7 +33,7 @@ _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of content; `html` is safe to show, and only set where there is formatted text."""
+    """A piece of content. `html` is sanitised and set only for formatted text."""
 
     kind: str
     text: str = ""
@@ -43,12 +43,12 @@ class Block:
 
 
 def blocks(element: etree._Element) -> tuple[Block, ...]:
-    """The pieces in an Overview or QuestionContent; raises QuestionRefused for impossible ones."""
+    """The pieces in an Overview or QuestionContent; raises QuestionRefused for invalid ones."""
     return tuple(block(each) for each in xml.children(element))
 
 
 def block(element: etree._Element) -> Block:
-    """One piece of content; raises QuestionRefused for what cannot be shown."""
+    """One piece of content; raises QuestionRefused if it cannot be shown."""
     name = xml.local_name(element)
     text = (element.text or "").strip()
     if name == "List":
@@ -76,8 +76,8 @@ def _is_web_address(url: str) -> bool:
 
 
 def formatted(text: str) -> str:
-    """Formatted text with what is allowed in it; raises QuestionRefused if it is no XHTML."""
-    # XHTML names characters that XML alone does not know.
+    """Sanitised formatted text; raises QuestionRefused if it is not XHTML."""
+    # XHTML defines named characters that XML does not.
     text = _ENTITY.sub(_character, text)
     try:
         root = xml.read(f"<div>{text}</div>", what="FormattedContent")

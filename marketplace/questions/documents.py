@@ -1,4 +1,4 @@
-"""The three kinds of question, read from the XML that requesters send."""
+"""Parse the three kinds of question from requesters' XML."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,13 +23,13 @@ FORMS = {
 
 @dataclass(frozen=True)
 class ExternalQuestion:
-    """A page of the requester's own that is shown in a frame."""
+    """A page on the requester's site that is shown in a frame."""
 
     url: str
     frame_height: int
 
     def url_with(self, parameters: dict[str, str]) -> str:
-        """The page's address with the parameters added to those it has."""
+        """The page's URL with these parameters added."""
         base, hash_mark, fragment = self.url.partition("#")
         joint = "&" if "?" in base else "?"
         return f"{base}{joint}{urlencode(parameters)}{hash_mark}{fragment}"
@@ -37,7 +37,7 @@ class ExternalQuestion:
 
 @dataclass(frozen=True)
 class HtmlQuestion:
-    """A page whose text is in the HIT itself."""
+    """A page whose HTML is part of the HIT."""
 
     html: str
     frame_height: int
@@ -45,7 +45,7 @@ class HtmlQuestion:
 
 @dataclass(frozen=True)
 class FormQuestion:
-    """A form that the marketplace draws."""
+    """A form that the marketplace renders."""
 
     parts: tuple[Block | Field, ...]
     frame_height: int = 0
@@ -56,7 +56,7 @@ Question = ExternalQuestion | HtmlQuestion | FormQuestion
 
 @lru_cache(maxsize=256)
 def parse_question(text: str) -> Question:
-    """The question in the document; raises QuestionRefused with what is wrong with it."""
+    """The parsed question; raises QuestionRefused with the reason if it is invalid."""
     size = len(text.encode())
     if size > settings.MTURK_QUESTION_MAX_BYTES:
         raise QuestionRefused(
@@ -80,7 +80,7 @@ def parse_question(text: str) -> Question:
 
 
 def validate_form(root: etree._Element, *, what: str) -> None:
-    """Check a QuestionForm against its schema, whichever version it names."""
+    """Validate a QuestionForm of any version against the schema; raises QuestionRefused."""
     xml.validate(xml.in_namespace(root, xml.FORM_NAMESPACE), "question_form.xsd", what=what)
 
 
@@ -106,6 +106,6 @@ def check_question(text: str) -> None:
 
 
 def check_test(text: str) -> None:
-    """Raise QuestionRefused unless the document is a form, which a qualification test must be."""
+    """Raise QuestionRefused unless the document is a form, as a qualification test must be."""
     if not isinstance(parse_question(text), FormQuestion):
         raise QuestionRefused("A qualification test must be a QuestionForm.")

@@ -1,4 +1,4 @@
-"""QuestionForm documents as what a page draws and a worker fills in."""
+"""Parse QuestionForm documents into fields, and check the answers to them."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -14,7 +14,7 @@ from . import xml
 from .content import Block, block, blocks
 from .patterns import pattern_check
 
-# Each check of an answer takes a bounded time; so do all checks of a form.
+# Each check takes a limited time. This limits the time for a whole form.
 MOST_PATTERNS = 50
 _NUMBER = re.compile(
     r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE
@@ -38,7 +38,7 @@ class Field:
     content: tuple[Block, ...]
     kind: str
     options: tuple[Option, ...] = ()
-    # The free text that can be given in place of an option, or beside some.
+    # Free text that workers can enter instead of, or in addition to, an option.
     other: "Field | None" = None
     least: int = 0
     most: int = 1
@@ -47,7 +47,7 @@ class Field:
     checks: tuple[tuple[Callable[[str], bool], str], ...] = field(default=(), compare=False)
 
     def answer(self, values: Values) -> tuple[list[tuple[str, str]], str]:
-        """What was answered, as (element, text) pairs, and what is wrong with it."""
+        """The answer as (element, text) pairs, and an error message or an empty text."""
         if self.kind == "text":
             return self._text_answer((values(self.identifier) or [""])[-1])
         known = {option.identifier for option in self.options}
@@ -75,7 +75,7 @@ class Field:
 
 
 def parse_form(root: etree._Element) -> list[Block | Field]:
-    """What the form holds, in its order; raises QuestionRefused for what cannot be drawn."""
+    """The parts of the form in order; raises QuestionRefused if a part is not supported."""
     if sum(1 for _ in root.iter("{*}AnswerFormatRegex")) > MOST_PATTERNS:
         raise QuestionRefused(f"A form may have {MOST_PATTERNS} AnswerFormatRegex at most.")
     parts: list[Block | Field] = []
@@ -132,7 +132,7 @@ def _check(constraint: etree._Element) -> tuple[Callable[[str], bool], str]:
 
 
 def _number(text: str) -> Decimal | None:
-    # Python reads more as numbers than people do: underscores, infinity, and what is none.
+    # Decimal also accepts underscores, infinity and NaN, which are not numbers here.
     return Decimal(text.strip()) if _NUMBER.fullmatch(text.strip()) else None
 
 
@@ -190,14 +190,14 @@ def _other(selections: etree._Element, identifier: str) -> Field | None:
 
 @dataclass(frozen=True)
 class Filled:
-    """A form that was filled in: the answers, and what is wrong with them by question."""
+    """A form's answers, and error messages by question."""
 
     answers: list[tuple[str, list[tuple[str, str]]]]
     problems: dict[str, str]
 
 
 def fill(parts: Iterable[Block | Field], values: Values) -> Filled:
-    """Read a worker's answers to a form."""
+    """Read and check a worker's answers to a form."""
     answers, problems = [], {}
     for part in parts:
         if isinstance(part, Field):

@@ -1,4 +1,4 @@
-"""Fills the gaps of a HIT layout."""
+"""Fill the placeholders of a HIT layout."""
 
 import re
 from html import escape
@@ -9,18 +9,18 @@ _GAP = re.compile(r"\$\{([A-Za-z0-9_.-]+)\}")
 
 
 def gaps(template: str) -> set[str]:
-    """The names of the parameters that a layout needs."""
+    """Names of the parameters of a layout."""
     return set(_GAP.findall(template))
 
 
 def fill(template: str, values: dict[str, str]) -> str:
-    """The question with each `${name}` replaced; raises QuestionRefused for a missing name.
+    """The question with all placeholders replaced; raises QuestionRefused if a value is missing.
 
-    Values are text: what would be markup in the page is escaped.
+    Values are text: markup in them is escaped.
     """
     missing = sorted(gaps(template) - set(values))
     if missing:
         raise QuestionRefused(f"The HITLayout needs values for: {', '.join(missing)}.")
 
-    # The template's page is inside CDATA, where the end mark alone could break out.
+    # The page is inside a CDATA section, which only its end mark could close.
     return _GAP.sub(lambda gap: escape(values[gap[1]]).replace("]]>", "]]&gt;"), template)

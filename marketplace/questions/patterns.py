@@ -1,9 +1,9 @@
-"""Requesters' regular expressions on workers' answers: bounded in time, whoever wrote them.
+"""Check workers' answers with requesters' regular expressions, in limited time.
 
-Some patterns take longer than anybody lives on a short text, or fill the memory while they are
-compiled. PCRE2 refuses to compile what becomes too large, and counts the steps of a search: it
-gives up at a number of them, wherever in the pattern it is. The count begins again at each place
-of the text, so the places are tried one by one, until the processor's time for the text is used up.
+On a short text, some patterns take practically forever, or use up the memory when compiled. PCRE2
+refuses to compile patterns that become too large, and stops a match after a number of steps. It
+counts steps separately for each start position. So the positions are tried one by one, until a
+limit of processor time for the whole text.
 """
 
 import logging
@@ -18,11 +18,11 @@ logger = logging.getLogger(__name__)
 
 LONGEST_PATTERN = 1000
 LONGEST_CHECKED = 2000
-# At one place of the text. A step may look at the whole text, so that a place takes up to some
-# hundredths of a second, and an everyday pattern on a long text takes some hundred steps.
+# Per start position. A step may read the whole text, so a position may take some hundredths of a
+# second. A normal pattern on a long text takes some hundred steps.
 MOST_STEPS = 3000
 MOST_KIBIBYTES = 4000
-# Of this thread's processor time, for all places together.
+# Processor time of this thread in seconds, for all positions together.
 SECONDS = 0.05
 FLAGS = {
     "i": pcre2.IGNORECASE,
@@ -34,12 +34,14 @@ _LIMITS = f"(*LIMIT_MATCH={MOST_STEPS})(*LIMIT_DEPTH={MOST_STEPS})(*LIMIT_HEAP={
 
 
 class _TooSlow(Exception):
-    """The search was given up."""
+    """The match was stopped at a limit."""
 
 
 def pattern_check(pattern: str, flags: str = "") -> Callable[[str], bool]:
-    """Whether a text has the pattern somewhere; raises QuestionRefused for one that is none. A
-    search that takes too long counts as a match: the worker cannot help it."""
+    """A function that tells whether a text contains the pattern; raises QuestionRefused if invalid.
+
+    A match that takes too long counts as found, because the worker cannot do anything about it.
+    """
     compiled = _compile(pattern, flags)
 
     def check(text: str) -> bool:
@@ -59,13 +61,13 @@ def _compile(pattern: str, flags: str) -> pcre2.Pattern:
             f"{LONGEST_PATTERN} are allowed."
         )
     if "(*LIMIT" in pattern:
-        # The last of such items counts, so that it would undo ours.
+        # PCRE2 uses the last of several limits, so this one would override ours.
         raise QuestionRefused("The regex of an AnswerFormatRegex must not set limits of its own.")
     wanted = pcre2.UNICODE
     for letter in flags:
         wanted |= FLAGS.get(letter, pcre2.NOFLAG)
     try:
-        # Without the just-in-time compiler, which counts no steps where it has no need to.
+        # Without JIT, because JIT code does not count steps exactly.
         return pcre2.compile(_LIMITS + pattern, wanted, jit=False)
     except (pcre2.PatternError, pcre2.LibraryError, UnicodeEncodeError) as error:
         reason = str(error).rpartition("; ")[2]
@@ -75,7 +77,7 @@ def _compile(pattern: str, flags: str) -> pcre2.Pattern:
 
 
 def _is_found(compiled: pcre2.Pattern, text: str) -> bool:
-    """Whether the pattern matches at any place; raises _TooSlow."""
+    """Whether the pattern matches at any position; raises _TooSlow."""
     end = time.thread_time() + SECONDS
     try:
         for place in range(len(text) + 1):

@@ -1,4 +1,4 @@
-"""Safe reading of XML from outside, and checking it against the schemas in `schemas/`."""
+"""Parse untrusted XML, and validate it against the schemas in `schemas/`."""
 
 import threading
 from functools import lru_cache
@@ -15,9 +15,9 @@ NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 
 
 def read(text: str, *, what: str) -> etree._Element:
-    """The document's root; raises QuestionRefused if it is no XML or declares a DTD."""
+    """The root of the document; raises QuestionRefused if it is not XML or declares a DTD."""
     try:
-        # Refuses entity bombs before the parser that keeps schemas sees the text.
+        # defusedxml refuses entity bombs before lxml, which validates schemas, sees the text.
         SafeElementTree.fromstring(text.encode(), forbid_dtd=True)
         return etree.fromstring(
             text.encode(), etree.XMLParser(resolve_entities=False, no_network=True)
@@ -35,7 +35,7 @@ def read(text: str, *, what: str) -> etree._Element:
 
 
 def validate(root: etree._Element, schema_name: str, *, what: str) -> None:
-    """Check the document against a schema; raises QuestionRefused with its first error."""
+    """Validate a document against a schema; raises QuestionRefused with the first error."""
     try:
         _schema(schema_name, threading.get_ident()).assertValid(root)
     except etree.DocumentInvalid as error:
@@ -49,7 +49,7 @@ def validate(root: etree._Element, schema_name: str, *, what: str) -> None:
 
 @lru_cache(maxsize=256)
 def _schema(name: str, _thread: int) -> etree.XMLSchema:
-    # A schema keeps its errors, so each thread has its own.
+    # An XMLSchema object stores its errors, so each thread needs its own.
     return etree.XMLSchema(etree.parse(str(SCHEMAS / name)))
 
 
@@ -57,7 +57,7 @@ FORM_NAMESPACE = f"{NAMESPACE}2017-11-06/QuestionForm.xsd"
 
 
 def in_namespace(root: etree._Element, namespace: str) -> etree._Element:
-    """A copy of the document with all its elements moved to the namespace."""
+    """A copy of the document with all elements moved to the namespace."""
     copy = etree.fromstring(etree.tostring(root))
     for element in copy.iter(etree.Element):
         element.tag = f"{{{namespace}}}{etree.QName(element).localname}"
@@ -70,12 +70,12 @@ def local_name(element: etree._Element) -> str:
 
 
 def child(element: etree._Element, name: str) -> etree._Element | None:
-    """The first child of that name, in whatever namespace."""
+    """The first child with this name in any namespace, or None."""
     return next((each for each in children(element, name)), None)
 
 
 def children(element: etree._Element, name: str | None = None) -> list[etree._Element]:
-    """The child elements, those of one name or all; comments are left out."""
+    """The child elements, all or those with this name, without comments."""
     return [
         each
         for each in element
@@ -84,6 +84,6 @@ def children(element: etree._Element, name: str | None = None) -> list[etree._El
 
 
 def text_of(element: etree._Element, name: str, default: str = "") -> str:
-    """The text of the child of that name."""
+    """The stripped text of the child with this name, or `default`."""
     found = child(element, name)
     return default if found is None else (found.text or "").strip()

@@ -1,4 +1,7 @@
-"""Leads another program's `mturk` client here: the folder `hook` comes first on its PYTHONPATH."""
+"""Redirect another program's `mturk` client to a marketplace.
+
+The folder `hook` is put first on the program's PYTHONPATH.
+"""
 
 import os
 import re
@@ -7,7 +10,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 HOOK = Path(__file__).resolve().parent / "hook"
-# What the hook reads; kept apart from MARKETPLACE_URL, which the program may have for itself.
+# Read by the hook. Not MARKETPLACE_URL, which the program may use itself.
 VARIABLE = "MARKETPLACE_REDIRECT_URL"
 AMAZON_HOSTS = (
     "mturk-requester.us-east-1.amazonaws.com",
@@ -16,7 +19,7 @@ AMAZON_HOSTS = (
 
 
 def checked_endpoint(url: str) -> str:
-    """The marketplace's address without a final slash; raises ValueError if it is none."""
+    """The marketplace's URL without a trailing slash; raises ValueError if it is invalid."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise ValueError(f"{url!r} is no address such as http://127.0.0.1:8001")
@@ -28,7 +31,8 @@ def redirected(environment: Mapping[str, str], *, endpoint: str) -> dict[str, st
     result = dict(environment)
     result[VARIABLE] = endpoint
     result["PYTHONPATH"] = _first(str(HOOK), result.get("PYTHONPATH", ""), os.pathsep)
-    # Botocore decides by Amazon's names whether a proxy is used. A proxy knows no marketplace.
+    # Botocore uses a proxy depending on Amazon's host names, and a proxy cannot reach the
+    # marketplace.
     for name in ("no_proxy", "NO_PROXY"):
         if name in result or _has_proxy(environment):
             result[name] = _first(",".join(AMAZON_HOSTS), result.get(name, ""), ",")

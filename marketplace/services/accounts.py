@@ -1,4 +1,4 @@
-"""Workers' accounts: made by invitation, sign-up or another site's word; password and profile."""
+"""Create workers' accounts, authenticate workers, and change their profiles and passwords."""
 
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from marketplace.models import ExternalIdentity, Invitation, Worker
 
 from .attempts import count_attempt, forget_attempts
 
-# The source of identities that another site's signed links introduce.
+# `source` of the identities from signed links of another site.
 SSO_SOURCE = "sso"
 LONGEST_NAME = 100
 LONGEST_IDENTIFIER = 200
@@ -25,7 +25,7 @@ MOST_INVITATION_USES = 1_000_000
 
 
 def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
-    """Make an account with a password; raises AccountRefused, TooManyAttempts."""
+    """Create an account with a password; raises AccountRefused, TooManyAttempts."""
     _count_new_account(address, at)
     return _make_account(name=name, password=password, country=country, at=at)
 
@@ -48,18 +48,18 @@ def _make_account(*, name: str, password: str, country: str, at: datetime) -> Wo
 
 
 def invite(*, uses: int, expires_at: datetime, at: datetime) -> Invitation:
-    """Leave to make that many accounts."""
+    """Create an invitation for `uses` accounts."""
     return Invitation.objects.create(uses_left=uses, expires_at=expires_at, created_at=at)
 
 
 def end_invitation(*, invitation_id: int, at: datetime) -> bool:
-    """Let nobody make an account by it any more; False if that was so already."""
+    """End an invitation; return False if it had ended already."""
     good = Invitation.objects.good_at(at).filter(pk=invitation_id)
     return bool(good.update(expires_at=at))
 
 
 def check_invitation(*, invitation_id: int, at: datetime) -> None:
-    """Raises LinkRefused where the invitation is used up or too old."""
+    """Raise LinkRefused if the invitation is used up or has expired."""
     if not Invitation.objects.good_at(at).filter(pk=invitation_id).exists():
         raise LinkRefused(
             "This invitation is used up or has expired. Ask the person who sent it for a new one."
@@ -69,8 +69,8 @@ def check_invitation(*, invitation_id: int, at: datetime) -> None:
 def accept_invitation(
     *, invitation_id: int, name: str, password: str, country: str, address: str, at: datetime
 ) -> Worker:
-    """Make an account and use the invitation once; raises LinkRefused and what sign_up raises."""
-    # In a transaction of its own: what is refused further on has been tried all the same.
+    """Create an account with an invitation; raises LinkRefused and the errors of sign_up."""
+    # In its own transaction, so that a refused attempt still counts.
     _count_new_account(address, at)
     with transaction.atomic():
         good = Invitation.objects.good_at(at).filter(pk=invitation_id)
@@ -80,14 +80,14 @@ def accept_invitation(
 
 
 def authenticate(*, name: str, password: str, address: str, at: datetime) -> Worker:
-    """The worker of that name and password; raises SignInRefused, TooManyAttempts."""
+    """Return the worker with this name and password; raises SignInRefused, TooManyAttempts."""
     count_attempt(what="sign-in from", who=address, most=settings.ATTEMPTS_PER_ADDRESS, at=at)
     count_attempt(what="sign-in as", who=name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
-    # No name has anything else in it, and PostgreSQL does not take all of that.
+    # Names are always printable, and PostgreSQL refuses a NUL in a query.
     known = Worker.objects.filter(name=name) if name.isprintable() else Worker.objects.none()
     worker = known.exclude(password="").first()
     if worker is None:
-        # As slow as a wrong password, so that nobody learns which names there are.
+        # Hash anyway: a faster response would reveal that the name does not exist.
         make_password(password)
     if worker is None or not _is_password_of(worker, password):
         raise SignInRefused("Wrong name or password.")
@@ -105,9 +105,9 @@ def _is_password_of(worker: Worker, password: str) -> bool:
 def worker_of_identity(
     *, source: str, identifier: str, country: str, address: str, at: datetime
 ) -> Worker:
-    """The worker whom another site knows by that id; made at the first time.
+    """Return the worker with this id at another site, creating the account if necessary.
 
-    Raises AccountRefused for an id or country that cannot be one, TooManyAttempts.
+    Raises AccountRefused if the id or country is invalid, and TooManyAttempts.
     """
     identifier = clean_identifier(identifier)
     known = ExternalIdentity.objects.filter(source=source, identifier=identifier)
@@ -123,13 +123,13 @@ def worker_of_identity(
                     source=source, identifier=identifier, worker=worker
                 ).worker
         except IntegrityError:
-            # A double click: the other one was quicker.
+            # A concurrent request, such as a double click, has created the account.
             found = known.select_related("worker").get()
     return found.worker
 
 
 def clean_identifier(identifier: str) -> str:
-    """Another site's id of somebody, as it is kept; raises AccountRefused where it is none."""
+    """The other site's id as it is stored; raises AccountRefused if it is invalid."""
     identifier = identifier.strip()
     if not 0 < len(identifier) <= LONGEST_IDENTIFIER or not identifier.isprintable():
         raise AccountRefused(
@@ -139,9 +139,9 @@ def clean_identifier(identifier: str) -> str:
 
 
 def state_country(*, worker: Worker, country: str) -> None:
-    """Say once where the worker is; raises AccountRefused for a second country.
+    """Set the worker's country; raises AccountRefused if it is set already or unknown.
 
-    HITs can be for people in some countries only, so a worker cannot move at will.
+    HITs can be limited to countries, so workers cannot change their country themselves.
     """
     place = _place(country)
     if not Worker.objects.filter(pk=worker.pk, country="").update(**place._asdict()):
@@ -152,17 +152,17 @@ def state_country(*, worker: Worker, country: str) -> None:
 
 
 def set_adult(*, worker: Worker, is_adult: bool) -> None:
-    """Say whether the worker is of age and wants work that is not for everybody's eyes."""
+    """Set whether the worker is an adult and accepts HITs with adult content."""
     Worker.objects.filter(pk=worker.pk).update(is_adult=is_adult)
 
 
 def set_password(*, worker: Worker, current: str, password: str, at: datetime) -> Worker:
-    """Change the password, or give a first one, and end all sessions; raises AccountRefused."""
+    """Set or change the password and end all sessions; raises AccountRefused."""
     if worker.password:
         count_attempt(what="sign-in as", who=worker.name, most=settings.ATTEMPTS_PER_ACCOUNT, at=at)
     hashed = _password_hash(password, worker)
     with transaction.atomic():
-        # Read again under the lock: another session may have set a password meanwhile.
+        # Check under the lock: another session may have changed the password.
         found = Worker.objects.select_for_update().get(pk=worker.pk)
         if found.password and not check_password(current, found.password):
             raise AccountRefused("This is not your current password.", field="current")
@@ -171,7 +171,7 @@ def set_password(*, worker: Worker, current: str, password: str, at: datetime) -
 
 
 def end_all_sessions(*, worker: Worker) -> Worker:
-    """Sign the worker out everywhere, and make links that were sent before useless."""
+    """End all of the worker's sessions and invalidate earlier sign-in links."""
     Worker.objects.filter(pk=worker.pk).update(sign_in_number=F("sign_in_number") + 1)
     worker.refresh_from_db()
     return worker
@@ -200,7 +200,7 @@ def _place(text: str) -> Place:
 
 def _password_hash(password: str, worker: Worker) -> str:
     try:
-        # Any object with the attributes that the validators look at will do.
+        # The validators only need an object with the attributes that they compare.
         validate_password(password, user=worker)  # type: ignore[arg-type]
     except ValidationError as error:
         raise AccountRefused(" ".join(error.messages), field="password") from error

@@ -1,4 +1,4 @@
-"""A worker's turn at a HIT: accept, then submit, return or abandon."""
+"""Accept, submit, return and abandon assignments."""
 
 from datetime import datetime, timedelta
 
@@ -24,15 +24,17 @@ from .participations import note_submission
 from .qualifications import refuse_unqualified
 from .reviews import approve
 
-# So many rivals may take the HIT that a worker was about to get before they are told "nothing".
+# How many times a HIT may be taken by other workers before the worker gets NothingToAccept.
 TRIES = 50
 
 
 @transaction.atomic
 def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
-    """Give the worker a HIT of the group that they have not done; raises NothingToAccept,
-    NotQualified."""
-    # Worker first, then HIT: a double click waits for the first click.
+    """Assign the worker an open HIT of the group that they have not done.
+
+    Raises NothingToAccept and NotQualified.
+    """
+    # Lock the worker first, then the HIT, so that the second click of a double click waits.
     found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if found is None:
         raise NotQualified("This account was deleted. Follow the panel's link again.")
@@ -60,7 +62,7 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
 
 
 def _returned_id(hit: Hit, worker: Worker) -> str:
-    """The id of an assignment of the HIT that another worker gave up, where ids are issued anew."""
+    """Id of another worker's returned assignment of the HIT, if ids are reused, else empty."""
     if not settings.MTURK_REISSUE_ASSIGNMENT_IDS:
         return ""
     given_up = hit.assignments.filter(
@@ -69,7 +71,7 @@ def _returned_id(hit: Hit, worker: Worker) -> str:
     row = given_up.exclude(worker=worker).order_by("-pk").first()
     if row is None:
         return ""
-    # The old row stays, for the worker's history, under an id that nobody was told.
+    # Keep the old row for that worker's history, under a new id.
     Assignment.objects.filter(pk=row.pk).update(public_id=ids.entity_id())
     return row.public_id
 
@@ -89,8 +91,8 @@ def next_hit(*, worker: Worker, hit_type: HitType, at: datetime) -> Hit | None:
     todo = (
         hit_type.hits.open_in_order(at).not_done_by(worker).select_related("hit_type", "requester")
     )
-    # A worker goes through a group in order. Starting where they stopped keeps the cost of this
-    # the same however many they have done; what was missed or came back is found from the start.
+    # Workers do the HITs of a group in order. Continuing after the last one keeps this query fast
+    # however many they have done. HITs before it that reopened are found in the second query.
     last = worker.assignments.order_by("-pk").values_list("hit_id", flat=True).first()
     if last is not None:
         hit = todo.filter(pk__gt=last).first()
@@ -125,24 +127,27 @@ def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
 
 
 def submit(*, assignment: Assignment, answer: str, at: datetime) -> Participation | None:
-    """Store the answer and end the worker's turn; the part in a study that it was done for, if
-    any. Raises AssignmentClosed."""
+    """Store the answer and end the assignment; raises AssignmentClosed.
+
+    Returns the participation in a study that the assignment counts for, or None.
+    """
     _submit(assignment, answer, at)
     participation = note_submission(assignment=assignment, at=at)
-    # In a transaction of its own, for the order of locks; the sweeper would do it otherwise.
+    # In its own transaction, because approving locks rows in another order. If the process dies
+    # here, the sweep approves the assignment.
     if assignment.hit.hit_type.auto_approval_delay <= timedelta():
         approve(assignment=assignment, at=at)
     return participation
 
 
 def give_back(*, assignment: Assignment, at: datetime) -> None:
-    """Return the assignment, at no cost to the worker; raises AssignmentClosed."""
+    """Return the assignment, which has no disadvantage for the worker; raises AssignmentClosed."""
     if not _end(assignment, AssignmentStatus.RETURNED, EventType.ASSIGNMENT_RETURNED, at):
         raise AssignmentClosed("This assignment has ended, so it cannot be returned.")
 
 
 def abandon(*, assignment: Assignment, at: datetime) -> bool:
-    """End an assignment whose deadline is over; False if it had ended before."""
+    """End an overdue assignment; return False if it has ended or is not overdue."""
     if assignment.deadline > at:
         return False
     return _end(assignment, AssignmentStatus.ABANDONED, EventType.ASSIGNMENT_ABANDONED, at)

@@ -1,4 +1,4 @@
-"""Limits on how often something may be tried, per account and per address."""
+"""Limit how often an action may be attempted, per account and per address."""
 
 from datetime import datetime
 
@@ -12,10 +12,10 @@ _SALT = "marketplace.attempts"
 
 
 def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
-    """Note one more try; raises TooManyAttempts where it is beyond the limit.
+    """Record an attempt; raises TooManyAttempts if it is above the limit.
 
-    A try is noted before it is counted, so that many tries at once find each other. Tries beyond
-    the limit are not noted: nobody fills the table, or prolongs the wait, by trying on.
+    An attempt is recorded before counting, so that concurrent attempts count each other. Attempts
+    above the limit are not recorded: further attempts neither fill the table nor prolong the wait.
     """
     key = _key(what, who)
     recent = Attempt.objects.filter(key=key, made_at__gt=at - settings.ATTEMPTS_WITHIN)
@@ -27,7 +27,7 @@ def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
 
 
 def forget_attempts(*, what: str, who: str) -> None:
-    """Begin to count anew, after a success."""
+    """Reset the count after a success."""
     Attempt.objects.filter(key=_key(what, who)).delete()
 
 

@@ -1,9 +1,9 @@
-"""Where notifications may go, and as whom.
+"""The destinations to which notifications may be sent, and the keys to send them with.
 
-A requester names the queue. The marketplace sends only where its operator said: to the server of
-`MARKETPLACE_NOTIFICATION_ENDPOINT`, or to the queues and topics of Amazon's that
-`MARKETPLACE_NOTIFICATION_DESTINATIONS` lists, with keys that were made for this purpose. Keys that
-boto3 would find by itself, the operator's own, are never used.
+Requesters name a queue or topic. The marketplace only sends to destinations that its operator
+allows: the server in `MARKETPLACE_NOTIFICATION_ENDPOINT`, or the Amazon queues and topics listed in
+`MARKETPLACE_NOTIFICATION_DESTINATIONS`, with keys made for this purpose. It never uses keys that
+boto3 would find by itself, because those are the operator's own.
 """
 
 import re
@@ -19,13 +19,13 @@ from django.conf import settings
 
 from marketplace.errors import DomainError
 
-# What boto3 raises where a text does not arrive, or is not answered as it should be.
+# Errors that boto3 raises when sending fails or the response is invalid.
 FAILURES = (BotoCoreError, ClientError, ResponseParserError)
 LONGEST = 1000
 _TOPIC = re.compile(r"arn:aws[a-z-]*:sns:(?P<region>[a-z0-9-]+):[0-9]{12}:[A-Za-z0-9_.-]{1,256}")
 _QUEUE_PATH = re.compile(r"/[A-Za-z0-9_./-]{1,400}")
 _REGION = re.compile(r"sqs\.(?P<region>[a-z0-9-]+)\.amazonaws\.com")
-# For a server of the operator's own, which does not look at them.
+# For the operator's own server, which does not check keys.
 _NO_KEYS = ("marketplace", "marketplace")
 
 
@@ -55,7 +55,7 @@ def _is_queue(destination: str) -> bool:
         return False
     try:
         parts = urlsplit(destination)
-        # Reading the port raises ValueError for one that is none.
+        # `parts.port` raises ValueError if the port is invalid.
         is_address = bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
@@ -70,10 +70,10 @@ def _is_queue(destination: str) -> bool:
 
 
 def is_allowed(transport: str, destination: str) -> bool:
-    """Whether the operator lets notifications go there."""
+    """Whether the operator allows notifications to this destination."""
     endpoint = settings.MTURK_NOTIFICATION_ENDPOINT
     if endpoint:
-        # Every topic of that server; the queues by their addresses, which name it.
+        # All topics of that server, and the queues whose URLs begin with its address.
         return (
             transport == "SNS"
             or _origin(destination) == _origin(endpoint)

@@ -1,4 +1,4 @@
-"""Writes down what happened, for those requesters who asked to be told."""
+"""Record events for the requesters who asked for notifications."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from marketplace.models import (
 def record_event(
     *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> None:
-    """Queue an event in the caller's transaction, if the HIT type's setting wants it."""
+    """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
     setting = NotificationSetting.objects.filter(
         hit_type_id=hit.hit_type_id, is_active=True
     ).first()
@@ -35,7 +35,7 @@ def record_event(
 def event_body(
     *, event_type: str, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> dict[str, Any]:
-    """One event as the notification's document lists it."""
+    """One event as it appears in a notification document."""
     body = {
         "EventType": event_type,
         "EventTimestamp": at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

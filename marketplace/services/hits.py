@@ -1,4 +1,4 @@
-"""Making, extending, expiring and disposing of HITs."""
+"""Create, extend, expire and dispose of HITs and HIT types."""
 
 import hashlib
 import json
@@ -30,13 +30,13 @@ from .qualification_types import check_types_usable
 from .tokens import claim_token
 
 A_SECOND = timedelta(seconds=1)
-# As large as a question may be.
+# The same limit as for questions.
 LARGEST_POLICY = 65_535
 
 
 @dataclass(frozen=True)
 class HitTypeProperties:
-    """What makes a HIT type the one it is."""
+    """The properties that identify a HIT type."""
 
     title: str
     description: str
@@ -47,7 +47,7 @@ class HitTypeProperties:
     qualification_requirements: list[dict[str, Any]] = field(default_factory=list)
 
     def digest(self) -> str:
-        """The same for the same properties, in whatever order a requirement's keys came."""
+        """A hash of the properties that does not depend on the order of keys."""
         return hashlib.sha256(
             json.dumps(asdict(self), sort_keys=True, default=str).encode()
         ).hexdigest()
@@ -55,7 +55,7 @@ class HitTypeProperties:
 
 @dataclass(frozen=True)
 class HitRequest:
-    """What a requester asks of one HIT, apart from its type."""
+    """The properties of one HIT, except those of its type."""
 
     question: str
     lifetime: timedelta
@@ -69,7 +69,7 @@ class HitRequest:
 def get_or_create_hit_type(
     *, requester: Requester, properties: HitTypeProperties, at: datetime
 ) -> HitType:
-    """The requester's HIT type of these properties; raises DomainError for impossible ones."""
+    """The requester's HIT type with these properties; raises DomainError if they are invalid."""
     _check_type(properties)
     values = asdict(properties)
     hit_type, _created = HitType.objects.get_or_create(
@@ -112,7 +112,7 @@ def _check_range(name: str, value: float, limits: tuple[int, int]) -> None:
 def create_hit(
     *, hit_type: HitType, request: HitRequest, at: datetime, token: str | None = None
 ) -> Hit:
-    """Make a HIT and set its cost aside; raises AlreadyDone, InsufficientFunds or DomainError."""
+    """Create a HIT and hold its cost; raises AlreadyDone, InsufficientFunds or DomainError."""
     _check_range("LifetimeInSeconds", request.lifetime.total_seconds(),
                  settings.MTURK_LIFETIME_SECONDS)  # fmt: skip
     _check_range("MaxAssignments", request.max_assignments, (1, settings.MTURK_MAX_ASSIGNMENTS))
@@ -120,7 +120,7 @@ def create_hit(
         raise DomainError("RequesterAnnotation must have at most 255 characters.")
     check_question(request.question)
     _check_policies(request)
-    # The HIT type is older, perhaps, and a qualification type of its is gone by now.
+    # A qualification type may have been deleted since the HIT type was created.
     check_types_usable(hit_type.qualification_requirements)
     public_id = ids.entity_id()
     claim_token(requester=hit_type.requester, operation="CreateHIT", token=token, at=at,
@@ -159,7 +159,7 @@ def _check_policies(request: HitRequest) -> None:
 
 @transaction.atomic
 def add_assignments(*, hit: Hit, count: int, at: datetime, token: str | None = None) -> None:
-    """Offer the HIT to more workers; raises AlreadyDone, InsufficientFunds or DomainError."""
+    """Add assignments to the HIT; raises AlreadyDone, InsufficientFunds or DomainError."""
     if count < 1:
         raise DomainError("NumberOfAdditionalAssignments must be at least 1.")
     claim_token(requester=hit.requester, operation="CreateAdditionalAssignmentsForHIT",
@@ -189,11 +189,11 @@ def add_assignments(*, hit: Hit, count: int, at: datetime, token: str | None = N
 
 @transaction.atomic
 def update_expiration(*, hit: Hit, expires_at: datetime, at: datetime) -> None:
-    """Expire the HIT now, for a time that is over, or later than before; raises DomainError."""
+    """Postpone the HIT's expiration, or expire it now; raises DomainError."""
     hit = lock(hit)
     _refuse_disposed(hit)
     if timedelta() < hit.expires_at - expires_at < A_SECOND and expires_at > at:
-        # Clients send whole seconds: this is the expiration that they were told.
+        # Clients send whole seconds, so treat this as the expiration that they were given.
         expires_at = hit.expires_at
     _refuse_repeated(hit, expires_at, at)
     if expires_at <= at:
@@ -230,7 +230,7 @@ def _refuse_repeated(hit: Hit, expires_at: datetime, at: datetime) -> None:
 
 @transaction.atomic
 def expire(*, hit: Hit, at: datetime) -> None:
-    """Offer the HIT to nobody any more; accepted assignments go on. Repeating it does no harm."""
+    """Stop offering the HIT; accepted assignments continue. Repeating it does no harm."""
     live = Hit.objects.undisposed().filter(pk=hit.pk, is_expired=False)
     if not live.update(is_expired=True, expires_at=min(hit.expires_at, at)):
         return
@@ -242,7 +242,7 @@ def expire(*, hit: Hit, at: datetime) -> None:
 
 
 def announce_if_reviewable(*, hit: Hit, at: datetime) -> None:
-    """Record that the HIT became reviewable, if the caller's move made it so."""
+    """Schedule review policies, and record an event if the HIT is now reviewable."""
     if hit.hit_review_policy is not None or hit.assignment_review_policy is not None:
         Hit.objects.filter(pk=hit.pk).update(policy_due_at=at)
     if Hit.objects.filter(pk=hit.pk, status=HitStatus.REVIEWABLE).exists():
@@ -261,7 +261,7 @@ def update_review_status(*, hit: Hit, revert: bool) -> None:
 
 @transaction.atomic
 def dispose(*, hit: Hit, at: datetime) -> None:
-    """End the HIT for good and give back what is left of its hold; raises InvalidHitState."""
+    """Dispose of the HIT and release the rest of its hold; raises InvalidHitState."""
     hit = lock(hit)
     if hit.status not in settings.MTURK_DELETABLE_HIT_STATUSES:
         raise _wrong_state(hit, sorted(settings.MTURK_DELETABLE_HIT_STATUSES, reverse=True))
@@ -270,7 +270,7 @@ def dispose(*, hit: Hit, at: datetime) -> None:
             f"This HIT has {hit.unreviewed} submitted assignments that were neither approved nor "
             "rejected. It cannot be deleted before they are reviewed."
         )
-    # Its expiry, if that is still to come, needs no dealing with any more.
+    # Set `is_expired`, so that the sweep does not expire it later.
     Hit.objects.filter(pk=hit.pk).update(status=HitStatus.DISPOSED, is_expired=True)
     money.release(hit=hit, slots=hit.available, at=at)
     record_event(event_type=EventType.HIT_DISPOSED, hit=hit, at=at)
@@ -291,7 +291,7 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
 
 
 def lock(hit: Hit) -> Hit:
-    """The HIT as it is now, locked until the caller's transaction ends."""
+    """Lock the HIT until the caller's transaction ends; return it as it is now."""
     return (
         Hit.objects.select_for_update(of=("self",))
         .select_related("hit_type", "requester")

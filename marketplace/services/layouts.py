@@ -1,6 +1,6 @@
-"""HIT layouts: pages with gaps that requesters fill for each HIT.
+"""HIT layouts: pages with placeholders that requesters fill for each HIT.
 
-Mechanical Turk makes them in its requester's pages only, so its API has no call for it.
+Mechanical Turk creates layouts only on its requester site, so its API has no operation for it.
 """
 
 from datetime import datetime
@@ -14,14 +14,16 @@ from marketplace.questions.xml import NAMESPACE
 
 
 class LayoutRefused(DomainError):
-    """The layout cannot be made."""
+    """The layout cannot be created."""
 
 
 def create_layout(
     *, requester: Requester, name: str, page: str, frame_height: int = 0, at: datetime
 ) -> HitLayout:
-    """A layout from an HTML page with `${name}` gaps; raises LayoutRefused for a name that is
-    taken, QuestionRefused for a page that no HIT could show."""
+    """Create a layout from an HTML page with `${name}` placeholders.
+
+    Raises LayoutRefused if the name is taken, and QuestionRefused if no HIT could show the page.
+    """
     template = html_question(page, frame_height)
     documents.check_question(layouts.fill(template, dict.fromkeys(layouts.gaps(template), "")))
     try:
@@ -34,7 +36,7 @@ def create_layout(
 
 
 def html_question(page: str, frame_height: int) -> str:
-    """The page as an HTMLQuestion document."""
+    """The page as an HTMLQuestion document; raises LayoutRefused."""
     if "]]>" in page:
         raise LayoutRefused("The page contains “]]>”, which is not allowed in a layout.")
     return (

@@ -1,4 +1,4 @@
-"""Signed links of another site, each good for one sign-in."""
+"""Signed links of another site, each valid for one sign-in."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from marketplace.models import UsedLink
 
 
 def use_link(*, signature: str, expires_at: datetime) -> None:
-    """Use the link up; raises LinkRefused if it was used before."""
+    """Record the link as used; raises LinkRefused if it was used before."""
     try:
         with transaction.atomic():
             UsedLink.objects.create(signature=signature, expires_at=expires_at)

@@ -1,4 +1,7 @@
-"""The only place where money moves: each movement is a guarded update and a row in the ledger."""
+"""Move money. Every transfer is a guarded update of balances and a row in the ledger.
+
+No other module changes balances.
+"""
 
 from datetime import datetime
 from decimal import Decimal
@@ -26,7 +29,7 @@ BALANCES = {Account.AVAILABLE: "available_balance", Account.HELD: "held_balance"
 
 
 def fee_schedule() -> FeeSchedule:
-    """The marketplace's fees as its settings have them."""
+    """The fees in the settings."""
     return FeeSchedule(
         share=settings.MTURK_FEE_SHARE,
         large_hit_share=settings.MTURK_LARGE_HIT_FEE_SHARE,
@@ -37,7 +40,7 @@ def fee_schedule() -> FeeSchedule:
 
 
 def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
-    """The fee on one assignment of a HIT of the type, with what its requirements cost."""
+    """The fee for one assignment of the HIT type, in dollars, including qualification fees."""
     wanted = {
         each["QualificationTypeId"]
         for each in hit_type.qualification_requirements
@@ -55,7 +58,10 @@ def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
 def move_money(
     *, requester: Requester, kinds: dict[TransferKind, Decimal], at: datetime, **about: Any
 ) -> None:
-    """Make the transfers, all or none; raises InsufficientFunds. `about` says what they are for."""
+    """Make all transfers or none; raises InsufficientFunds.
+
+    `about` are further fields of the transfers, such as the HIT and the worker.
+    """
     changes: dict[str, Decimal] = {}
     transfers = []
     for kind, amount in kinds.items():
@@ -94,19 +100,19 @@ def _change_balances(requester: Requester, changes: dict[str, Decimal]) -> None:
 
 
 def hold(*, hit: Hit, slots: int, at: datetime) -> None:
-    """Set the cost of so many assignments aside; raises InsufficientFunds."""
+    """Reserve the cost of this number of assignments; raises InsufficientFunds."""
     move_money(requester=hit.requester, kinds={TransferKind.HOLD: hit.cost * slots}, hit=hit, at=at)
 
 
 def release(*, hit: Hit, slots: int, at: datetime) -> None:
-    """Give back what was set aside for so many assignments."""
+    """Return the reserved cost of this number of assignments to the available balance."""
     move_money(
         requester=hit.requester, kinds={TransferKind.RELEASE: hit.cost * slots}, hit=hit, at=at
     )
 
 
 def pay_bonus(*, bonus: BonusPayment, at: datetime) -> None:
-    """Pay a bonus and its fee out of the available balance; raises InsufficientFunds."""
+    """Pay a bonus and its fee from the available balance; raises InsufficientFunds."""
     move_money(
         requester=bonus.requester,
         kinds={

@@ -1,4 +1,4 @@
-"""Tells requesters what happened, through SQS or SNS; at least once, in no promised order."""
+"""Notify requesters of events through SQS or SNS, at least once and in no particular order."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ LONGEST_PAUSE = timedelta(hours=1)
 def update_setting(
     *, hit_type: HitType, notification: dict[str, Any] | None, is_active: bool | None
 ) -> NotificationSetting:
-    """Replace the HIT type's specification, or switch it on or off; raises DomainError."""
+    """Replace the HIT type's notification, or switch it on or off; raises DomainError."""
     if notification is None and is_active is None:
         raise DomainError("Give a Notification, Active, or both.")
     values: dict[str, Any] = {}
@@ -52,7 +52,7 @@ def update_setting(
 
 
 def check_notification(notification: dict[str, Any]) -> None:
-    """Raise DomainError unless the marketplace can send to the destination."""
+    """Raise DomainError unless the marketplace can send this notification."""
     if notification["Transport"] not in ("SQS", "SNS"):
         raise DomainError(
             f"The transport {notification['Transport']} is not supported; use SQS or SNS.",
@@ -70,7 +70,7 @@ def check_notification(notification: dict[str, Any]) -> None:
 def send_test(
     *, requester: Requester, notification: dict[str, Any], event_type: str, at: datetime
 ) -> None:
-    """Send a made-up event at once; raises DomainError where it does not arrive."""
+    """Send a test event now; raises DomainError if it cannot be delivered."""
     check_notification(notification)
     body = {
         "EventType": event_type,
@@ -92,7 +92,7 @@ def send_test(
 def document(
     requester: Requester, version: str, document_id: uuid.UUID, events: list[dict[str, Any]]
 ) -> str:
-    """The notification's text, as a requester's queue gets it."""
+    """The notification document as a requester's queue receives it."""
     digest = hashlib.sha256(requester.access_key.encode()).hexdigest()
     return json.dumps(
         {
@@ -106,7 +106,7 @@ def document(
 
 
 def deliver(*, at: datetime) -> int:
-    """Send what is due; returns how many events arrived. What fails is tried again later."""
+    """Send due events; return how many were delivered. Failed ones are retried later."""
     due = Event.objects.filter(sent_at=None, due_at__lte=at, attempts__lt=MOST_ATTEMPTS)
     order = "-due_at" if settings.MTURK_NOTIFICATIONS_NEWEST_FIRST else "due_at"
     return sum(
@@ -115,13 +115,13 @@ def deliver(*, at: datetime) -> int:
 
 
 def _deliver_one(event: Event, at: datetime) -> bool:
-    # Another deliverer that reads the row now sees that it is not due: usually one sends it.
+    # Postpone the event before sending it, so that another process does not send it too.
     pause = min(timedelta(seconds=2**event.attempts), LONGEST_PAUSE)
     mine = Event.objects.filter(pk=event.pk, sent_at=None, attempts=event.attempts)
     if not mine.update(attempts=F("attempts") + 1, due_at=at + pause):
         return False
     if not destinations.is_allowed(event.transport, event.destination):
-        # The operator changed their mind since the requester named it.
+        # The operator has removed the destination since the requester named it.
         Event.objects.filter(pk=event.pk).update(attempts=MOST_ATTEMPTS)
         logger.warning("Event %s was not sent: its destination is not allowed.", event.document_id)
         return False

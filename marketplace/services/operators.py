@@ -1,4 +1,4 @@
-"""What an operator changes: requesters and their keys and money, workers and their standing."""
+"""Changes by operators: requesters with their keys and money, and workers' profiles."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -17,28 +17,29 @@ MOST_MONEY = Decimal("1000000000.00")
 
 
 def make_requester(*, name: str, balance: Decimal, at: datetime) -> Requester:
-    """A requester of a name that nobody has; raises DomainError."""
+    """Create a requester; raises DomainError if the name is taken."""
     if Requester.objects.filter(name=name).exists():
         raise DomainError(f"There is a requester called {name} already.")
     return get_or_create_requester(name=name, balance=balance, at=at)
 
 
 def add_money(*, requester: Requester, amount: Decimal, at: datetime) -> None:
-    """Pay into the requester's available balance; raises DomainError for an impossible amount."""
+    """Add dollars to the requester's available balance; raises DomainError for an invalid
+    amount."""
     if not 0 < amount <= MOST_MONEY:
         raise DomainError(f"The amount must be between 0.01 and {MOST_MONEY}.")
     money.move_money(requester=requester, kinds={TransferKind.DEPOSIT: amount}, at=at)
 
 
 def replace_keys(*, requester: Requester) -> None:
-    """Give the requester new keys; programs with the old ones are refused from now on."""
+    """Give the requester new keys. The old ones stop working."""
     Requester.objects.filter(pk=requester.pk).update(
         access_key=ids.access_key(), secret_key=ids.secret_key()
     )
 
 
 def set_profile(*, worker: Worker, country: str, approved: int, rejected: int) -> None:
-    """Correct what is known of a worker."""
+    """Set a worker's country and counts of approved and rejected HITs."""
     Worker.objects.filter(pk=worker.pk).update(
         **read_place(country)._asdict(), approved_count=approved, rejected_count=rejected
     )
@@ -46,7 +47,7 @@ def set_profile(*, worker: Worker, country: str, approved: int, rejected: int) -
 
 @transaction.atomic
 def suspend(*, worker: Worker, is_suspended: bool) -> None:
-    """Keep the worker from accepting anything, or let them again; raises DomainError."""
+    """Suspend the worker or end the suspension; raises DomainError if nothing would change."""
     changed = Worker.objects.filter(pk=worker.pk).exclude(is_suspended=is_suspended)
     if not changed.update(is_suspended=is_suspended):
         state = "suspended already" if is_suspended else "not suspended"

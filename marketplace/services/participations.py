@@ -1,4 +1,4 @@
-"""How far participants are in their studies."""
+"""The progress of participants in their studies."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from marketplace.models import REVEALED, Assignment, Participation
 
 @dataclass(frozen=True)
 class Progress:
-    """What a participant has done of what the study asks for."""
+    """How many assignments of the study a participant has done, and how many the study needs."""
 
     done: int
     wanted: int
@@ -23,13 +23,13 @@ class Progress:
 
 
 def progress_of(participation: Participation) -> Progress:
-    """Counted from what was submitted since the participant came; a rejection is work done too."""
+    """Progress since the participant joined. Rejected work counts as done."""
     done = participation.assignments().filter(status__in=REVEALED).count()
     return Progress(done=done, wanted=participation.study.assignments)
 
 
 def participation_for(assignment: Assignment) -> Participation | None:
-    """The latest study for which the worker does this assignment, if any."""
+    """The worker's latest participation that the assignment counts for, or None."""
     return (
         Participation.objects.filter(
             worker=assignment.worker_id,
@@ -43,7 +43,10 @@ def participation_for(assignment: Assignment) -> Participation | None:
 
 
 def note_submission(*, assignment: Assignment, at: datetime) -> Participation | None:
-    """Complete the study that the assignment was the last part of; the part in it, if any."""
+    """Mark the participation as complete if this was its last assignment.
+
+    Returns the participation that the assignment counts for, or None.
+    """
     participation = participation_for(assignment)
     if participation is not None and progress_of(participation).is_complete:
         Participation.objects.filter(pk=participation.pk, completed_at=None).update(completed_at=at)

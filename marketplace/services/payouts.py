@@ -1,4 +1,4 @@
-"""Paying workers out: what they have earned leaves the ledger, and the list says whom to pay."""
+"""Pay out workers' balances: remove them from the ledger and list the amounts to send."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -10,7 +10,7 @@ from marketplace.models import Account, Transfer, TransferKind, Worker
 
 
 def balances(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
-    """What each worker has earned and was not paid out yet, by the worker's key."""
+    """Amount in dollars that each worker has earned and not been paid, by primary key."""
     totals: dict[int, Decimal] = {}
     for side, sign in (("target", 1), ("source", -1)):
         rows = Transfer.objects.filter(**{side: Account.WORKER}, worker__isnull=False)
@@ -23,8 +23,9 @@ def balances(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
 
 @transaction.atomic
 def pay_out(*, at: datetime) -> int:
-    """Take every balance off the ledger as one payout, dated `at`; returns how many workers."""
-    # Locked in one order, so that two payouts at once pay nobody twice.
+    """Pay out all balances as one payout dated `at`; return the number of workers."""
+    # Locks prevent two concurrent payouts from paying the same balance. They are taken in one
+    # order, so that they cannot deadlock.
     due = balances()
     workers = Worker.objects.filter(pk__in=due).order_by("pk").select_for_update()
     locked = list(workers.values_list("pk", flat=True))

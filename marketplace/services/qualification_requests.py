@@ -1,4 +1,4 @@
-"""Workers ask for qualifications: granted at once, by a test, or by the requester."""
+"""Requests for qualifications, which are granted at once, by a test, or by the requester."""
 
 from datetime import datetime, timedelta
 
@@ -21,7 +21,7 @@ from .qualifications import grant, held_by, unmet
 
 
 def requestable_for(*, worker: Worker, hit_type: HitType) -> list[QualificationType]:
-    """The qualifications that the worker may ask for to meet what the HITs demand."""
+    """The qualifications that the worker can request to meet the HIT type's requirements."""
     missing = unmet(hit_type, held_by(worker), Action.ACCEPT)
     wanted = {each["QualificationTypeId"] for each in missing}
     held = set(
@@ -39,9 +39,9 @@ def requestable_for(*, worker: Worker, hit_type: HitType) -> list[QualificationT
 def request_qualification(
     *, qualification_type: QualificationType, worker: Worker, at: datetime
 ) -> QualificationRequest:
-    """Ask for a qualification: granted at once, a test begins, or it waits for the requester.
+    """Request a qualification: it is granted, its test begins, or the requester has to decide.
 
-    Raises NotQualified where the worker cannot ask (again, or yet).
+    Raises NotQualified if the worker cannot request it, or not yet.
     """
     worker = Worker.objects.select_for_update().get(pk=worker.pk)
     _refuse_request(qualification_type, worker, at)
@@ -112,26 +112,26 @@ def _refuse_request(qualification_type: QualificationType, worker: Worker, at: d
 
 
 def can_be_improved(qualification_type: QualificationType) -> bool:
-    """Whether those who hold it may take its test again, for another score."""
+    """Whether workers who have it may take its test again for another score."""
     return bool(qualification_type.test) and qualification_type.retry_delay is not None
 
 
 def is_test_over(request: QualificationRequest, at: datetime) -> bool:
-    """Whether the time for the test ran out before it was handed in."""
+    """Whether the time ran out before the test was submitted."""
     return request.status == QualificationRequestStatus.STARTED and not time_left(request, at)
 
 
 def time_left(request: QualificationRequest, at: datetime) -> timedelta:
-    """How long the worker still has for the test; nothing once its time is over."""
+    """The time that the worker has left for the test, at least zero."""
     duration = request.qualification_type.test_duration or timedelta()
     return max(request.started_at + duration - at, timedelta())
 
 
 @transaction.atomic
 def submit_test(*, request: QualificationRequest, answer: str, at: datetime) -> None:
-    """Hand in a test: scored by its key and granted, or left to the requester.
+    """Submit a test: its answer key scores and grants it, or the requester has to decide.
 
-    Raises NotQualified when it was handed in before or its time is over.
+    Raises NotQualified if it was submitted before or its time has run out.
     """
     if is_test_over(request, at):
         raise NotQualified("The time for this test is over.")
@@ -149,12 +149,12 @@ def submit_test(*, request: QualificationRequest, answer: str, at: datetime) -> 
 
 
 def accept_request(*, request: QualificationRequest, value: int | None, at: datetime) -> None:
-    """Grant what was asked for; raises DomainError if the request is not pending."""
+    """Grant the request; raises DomainError if it is not pending."""
     _decide(request, QualificationRequestStatus.GRANTED, at, value=value)
 
 
 def reject_request(*, request: QualificationRequest, reason: str, at: datetime) -> None:
-    """Refuse what was asked for, with a reason; raises DomainError if it is not pending."""
+    """Reject the request with a reason; raises DomainError if it is not pending."""
     _decide(request, QualificationRequestStatus.REJECTED, at, reason=reason)
 
 

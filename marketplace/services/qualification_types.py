@@ -1,4 +1,4 @@
-"""Qualification types: made, changed and taken out of use by their requesters."""
+"""Create, change and delete qualification types."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from .qualifications import system_type_ids
 
 
 def check_types_usable(requirements: list[dict[str, Any]]) -> None:
-    """Raise DomainError for a requirement on a type that is gone, or that is not active."""
+    """Raise DomainError if a requirement refers to a type that is deleted or inactive."""
     custom = {each["QualificationTypeId"] for each in requirements} - system_type_ids()
     known = QualificationType.objects.filter(public_id__in=custom, is_deleted=False)
     is_active = dict(known.values_list("public_id", "is_active"))
@@ -28,7 +28,7 @@ def check_types_usable(requirements: list[dict[str, Any]]) -> None:
 
 
 def no_such_type(public_id: str) -> DoesNotExist:
-    """The error for a qualification type that is not there, or not the requester's."""
+    """The error for a qualification type that does not exist or belongs to another requester."""
     return DoesNotExist(
         f"QualificationType [{public_id}] does not exist.", code="QualificationTypeDoesNotExist"
     )
@@ -38,7 +38,7 @@ def no_such_type(public_id: str) -> DoesNotExist:
 def create_qualification_type(
     *, requester: Requester, name: str, description: str, at: datetime, **properties: Any
 ) -> QualificationType:
-    """Make a type; raises DomainError for a name in use or impossible properties."""
+    """Create a type; raises DomainError for a name in use or invalid properties."""
     qualification_type = QualificationType(
         requester=requester, name=name, description=description, created_at=at, **properties
     )
@@ -60,9 +60,9 @@ def create_qualification_type(
 def update_qualification_type(
     *, qualification_type: QualificationType, changes: dict[str, Any]
 ) -> QualificationType:
-    """Change a type's properties; raises DomainError for impossible ones.
+    """Change a type's properties; raises DomainError for invalid ones.
 
-    A test comes with its duration and its key: without a key the requester decides from now on.
+    A new test replaces duration and answer key too: without a key, the requester decides.
     """
     if "test" in changes:
         changes = {"answer_key": "", **changes}
@@ -108,7 +108,8 @@ def _check_test(qualification_type: QualificationType) -> None:
 
 @transaction.atomic
 def delete_qualification_type(*, qualification_type: QualificationType, at: datetime) -> None:
-    """Take the type out of use; its name is free. Who holds it goes on to, as HITs may ask."""
+    """Delete the type. Its name can be used again; workers keep it, and HITs may still require
+    it."""
     if not QualificationType.objects.filter(pk=qualification_type.pk, is_deleted=False).update(
         is_deleted=True, is_active=False
     ):

@@ -1,4 +1,4 @@
-"""Who holds what, who may do what; giving qualifications and taking them."""
+"""Workers' qualifications: compute, check, grant and revoke them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -19,9 +19,9 @@ from marketplace.models import (
 )
 from marketplace.requirements import Action, Locale, Value
 
-# Below so many submitted assignments, an approval rate says little and counts as perfect.
+# With fewer submitted assignments, an approval rate is not meaningful and counts as 100%.
 RATE_COUNTS_FROM = 100
-# The requester's own reason is not for the worker, as at Mechanical Turk.
+# As at Mechanical Turk, the worker does not see the requester's reason.
 BLOCKED = (
     "This requester has blocked you, so you cannot preview or accept this requester's HITs. "
     "HITs of other requesters are not affected."
@@ -29,7 +29,7 @@ BLOCKED = (
 
 
 def system_type_ids() -> set[str]:
-    """The qualification types that the marketplace computes itself."""
+    """Ids of the qualification types that the marketplace computes itself."""
     return {
         requirements.NUMBER_APPROVED,
         requirements.PERCENT_APPROVED,
@@ -40,7 +40,7 @@ def system_type_ids() -> set[str]:
 
 
 def system_values(worker: Worker) -> dict[str, Value]:
-    """What the marketplace itself knows of the worker, by qualification type."""
+    """The worker's values of the qualification types that the marketplace computes."""
     values: dict[str, Value] = {
         requirements.NUMBER_APPROVED: worker.approved_count,
         requirements.PERCENT_APPROVED: _percent_approved(worker),
@@ -65,8 +65,8 @@ def _percent_approved(worker: Worker) -> int:
 
 
 def held_by(worker: Worker) -> dict[str, Value]:
-    """Everything the worker holds, computed and granted, by the public id of its type."""
-    # Of deleted types as well: there may be HITs that are for those who hold one, or for others.
+    """All the worker's qualifications, computed and granted, by the public id of the type."""
+    # Includes deleted types, because HITs may still refer to them.
     granted = worker.qualifications.filter(status=QualificationStatus.GRANTED)
     return system_values(worker) | dict(
         granted.values_list("qualification_type__public_id", "value")
@@ -74,7 +74,7 @@ def held_by(worker: Worker) -> dict[str, Value]:
 
 
 def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> list[HitType]:
-    """Those HIT types, in their order, with which the worker may do the action."""
+    """The HIT types, in their order, for which the worker may do the action."""
     held = held_by(worker)
     blocked_by = set(worker.blocks.values_list("requester_id", flat=True))
     return [
@@ -87,7 +87,7 @@ def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> 
 def unmet(
     hit_type: HitType, held: Mapping[str, Value], action: Action
 ) -> list[requirements.Requirement]:
-    """The HIT type's requirements that keep a worker who holds so much from the action."""
+    """The HIT type's requirements for the action that a worker with these values does not meet."""
     return requirements.unmet(
         hit_type.qualification_requirements,
         held,
@@ -97,12 +97,12 @@ def unmet(
 
 
 def is_blocked(*, worker: Worker, hit_type: HitType) -> bool:
-    """Whether the requester of the HITs blocks the worker."""
+    """Whether the HIT type's requester blocks the worker."""
     return worker.blocks.filter(requester_id=hit_type.requester_id).exists()
 
 
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:
-    """Raise NotQualified, with what is missing, unless the worker may do the action."""
+    """Raise NotQualified unless the worker may do the action."""
     if is_blocked(worker=worker, hit_type=hit_type):
         raise NotQualified(BLOCKED)
     missing = unmet(hit_type, held_by(worker), action)
@@ -113,7 +113,7 @@ def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> 
 
 
 def no_such_qualification() -> DoesNotExist:
-    """The error for a qualification that the worker does not hold; programs know it by its text."""
+    """The error for a qualification that the worker does not have. Programs check its text."""
     return DoesNotExist(
         "You requested a Qualification that does not exist.", code="QualificationDoesNotExist"
     )
@@ -128,7 +128,7 @@ def grant(
     at: datetime,
     notify: bool = False,
 ) -> Qualification:
-    """Give the worker the qualification, or its new value."""
+    """Grant the qualification to the worker, or change its value."""
     qualification, _created = Qualification.objects.update_or_create(
         qualification_type=qualification_type,
         worker=worker,
@@ -149,7 +149,7 @@ def grant(
 def revoke(
     *, qualification_type: QualificationType, worker: Worker, at: datetime, reason: str = ""
 ) -> None:
-    """Take the qualification from the worker, who reads the reason; raises DoesNotExist."""
+    """Revoke the worker's qualification, with a reason that they read; raises DoesNotExist."""
     held = worker.qualifications.filter(
         qualification_type=qualification_type, status=QualificationStatus.GRANTED
     )

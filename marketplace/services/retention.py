@@ -1,6 +1,6 @@
-"""Deletes what the marketplace no longer needs; the table in docs/marketplace.md says when.
+"""Delete old rows, by the rules in the table of docs/marketplace.md.
 
-HITs, assignments of workers who submitted something, and the ledger are never deleted.
+HITs, the assignments of workers who submitted something, and the ledger are never deleted.
 """
 
 from collections.abc import Callable
@@ -28,23 +28,23 @@ from marketplace.models import (
 
 from .accounts import SSO_SOURCE
 
-# The most rows in one statement, so that nobody waits long for it.
+# Maximum number of rows in one statement, so that other writers do not wait long.
 BATCH = 500
 
 
 def forget(*, at: datetime) -> int:
-    """Delete some of what is kept for no longer; returns how many rows, 0 when all are gone."""
+    """Delete a batch of rows that are no longer needed; return their number, 0 if none is left."""
     return sum(_delete_some(old(at)) for old in OLD) + _delete_idle_participants(at)
 
 
 def _delete_some(rows: QuerySet[Any]) -> int:
-    # Read first: a DELETE waits for other writers even where there is nothing to delete.
+    # Select first: a DELETE waits for other writers even if there is nothing to delete.
     some = list(rows.values_list("pk", flat=True)[:BATCH])
     return rows.model._default_manager.filter(pk__in=some).delete()[0] if some else 0
 
 
 def _sessions(_at: datetime) -> QuerySet[Any]:
-    # Sessions expire by real time, whatever a test sets the marketplace's clock to.
+    # Sessions expire by real time, even if a test sets the marketplace's clock.
     return Session.objects.filter(expire_date__lte=timezone.now()).order_by("expire_date")
 
 
@@ -62,7 +62,7 @@ def _activity(at: datetime) -> QuerySet[Any]:
 
 
 def _events(at: datetime) -> QuerySet[Any]:
-    # By then an event was sent, or given up.
+    # By then the event was sent, or all attempts have failed.
     old = Event.objects.filter(happened_at__lte=at - settings.NOTIFICATIONS_KEPT)
     return old.order_by("happened_at")
 
@@ -72,7 +72,7 @@ def _messages(at: datetime) -> QuerySet[Any]:
 
 
 def _request_tokens(at: datetime) -> QuerySet[Any]:
-    # Tokens of bonuses and of further assignments are kept for good: neither may come twice.
+    # Tokens of bonuses and additional assignments are kept forever, so that neither is repeated.
     used = RequestToken.objects.filter(operation="CreateHIT")
     return used.filter(used_at__lte=at - settings.MTURK_TOKEN_LIFE).order_by("used_at")
 
@@ -89,9 +89,9 @@ OLD: tuple[Callable[[datetime], QuerySet[Any]], ...] = (
 
 
 def _delete_idle_participants(at: datetime) -> int:
-    """Delete participants who came from a panel long ago and never submitted anything.
+    """Delete old participants from panels who never submitted anything.
 
-    Anybody can make such an account with an invented panel id.
+    Anybody can create such an account with an invented panel id.
     """
     created = Worker.objects.filter(created_at__lte=at - settings.IDLE_PARTICIPANTS_KEPT)
     idle = created.filter(
@@ -109,7 +109,8 @@ def _delete_idle_participants(at: datetime) -> int:
 def _delete_participant(worker: Worker) -> int:
     try:
         with transaction.atomic():
-            # Who accepts for the worker waits for this lock, or has just accepted.
+            # Accepting a HIT locks the worker too, so it has happened before this or fails after
+            # it.
             worker = Worker.objects.select_for_update().get(pk=worker.pk)
             worker.assignments.exclude(status__in=LIVE).delete()
             worker.participations.all().delete()

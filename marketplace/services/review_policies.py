@@ -1,4 +1,4 @@
-"""Carries review policies out: scores submitted work, then approves, rejects or extends by it."""
+"""Carry out review policies: score submitted work, then approve, reject or extend."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -25,19 +25,19 @@ from marketplace.questions import answers
 
 from . import hits, reviews
 
-# Whoever carries a policy out has this long before another may begin again.
+# How long one process has for a policy before another may start it again.
 LEASE = timedelta(minutes=1)
 DEFAULT_REASON = "The answers did not reach the required agreement."
 
 
 def hits_with_due_policy(at: datetime) -> QuerySet[Hit]:
-    """HITs with a review policy where something new was submitted."""
+    """HITs with a review policy and newly submitted work."""
     due = Hit.objects.filter(policy_due_at__lte=at).select_related("hit_type", "requester")
     return due.order_by("policy_due_at")
 
 
 def apply_policy(hit: Hit, at: datetime) -> bool:
-    """Carry out the HIT's review policies; False if somebody else is doing so."""
+    """Carry out the HIT's review policies; return False if another process is doing so."""
     lease = at + LEASE
     mine = Hit.objects.filter(pk=hit.pk, policy_due_at=hit.policy_due_at)
     if not mine.update(policy_due_at=lease):
@@ -54,13 +54,13 @@ def apply_policy(hit: Hit, at: datetime) -> bool:
     hit.refresh_from_db()
     if hit.hit_review_policy is not None and hit.status == HitStatus.REVIEWABLE:
         _score_hit(hit, Policy(hit.hit_review_policy), at)
-    # Something that was submitted meanwhile has set a time of its own, and stays due.
+    # A submission since then has set a new time, and the HIT stays due.
     Hit.objects.filter(pk=hit.pk, policy_due_at=lease).update(policy_due_at=None)
     return True
 
 
 def _submitted(hit: Hit) -> QuerySet[Assignment]:
-    """In the order of their submission, which is that of the actions that follow."""
+    """Submitted assignments in the order of submission, which is also the order of the actions."""
     submitted = hit.assignments.filter(status__in=REVEALED).order_by("submitted_at", "pk")
     return submitted.select_related("hit__hit_type", "hit__requester", "worker")
 
@@ -129,7 +129,7 @@ def _is_disregarded(hit: Hit, assignment: Assignment, policy: Policy) -> bool:
 
 @transaction.atomic
 def _store_plurality(hit: Hit, found: Plurality) -> None:
-    """Keep the latest findings; those of before an extension are gone."""
+    """Replace the stored results; results from before an extension are outdated."""
     hit.review_results.filter(level=ReviewLevel.HIT).delete()
     rows = [("HIT", hit.public_id, "", "HITAgreementScore", str(found.hit_score))]
     for question, answer in found.agreed.items():

@@ -1,4 +1,4 @@
-"""A requester's decision on submitted work, and what follows for worker, HIT and money."""
+"""Approve and reject submitted work, and pay bonuses."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -37,7 +37,7 @@ def approve(
 ) -> None:
     """Approve and pay; raises InvalidAssignmentState or InsufficientFunds.
 
-    With `override_rejection` a rejected assignment is approved too, while that is possible.
+    With `override_rejection`, a rejected assignment can be approved within the allowed time.
     """
     submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
     values = {"status": AssignmentStatus.APPROVED, "approved_at": at}
@@ -59,8 +59,7 @@ def approve(
 
 
 def _pay(assignment: Assignment, at: datetime) -> None:
-    # As it is now: what was read before may have another type's reward, and what was set aside
-    # for it went back.
+    # Read the HIT again: its type may have changed, and with it the reward and the hold.
     hit = lock(assignment.hit)
     money.move_money(
         requester=hit.requester,
@@ -73,7 +72,7 @@ def _pay(assignment: Assignment, at: datetime) -> None:
 
 
 def _override(assignment: Assignment, values: dict[str, Any], at: datetime) -> None:
-    # The hold of a rejected assignment went back, so its cost is set aside again first.
+    # The hold was released at the rejection, so the cost is held again first.
     rejected = Assignment.objects.filter(
         pk=assignment.pk,
         status=AssignmentStatus.REJECTED,
@@ -90,7 +89,7 @@ def _override(assignment: Assignment, values: dict[str, Any], at: datetime) -> N
 
 @transaction.atomic
 def reject(*, assignment: Assignment, feedback: str, at: datetime) -> None:
-    """Refuse to pay, with a reason that the worker reads; raises InvalidAssignmentState."""
+    """Reject, with a reason that the worker reads; raises InvalidAssignmentState."""
     submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
     if not submitted.update(
         status=AssignmentStatus.REJECTED, rejected_at=at, requester_feedback=feedback
@@ -129,7 +128,7 @@ def send_bonus(
     at: datetime,
     token: str | None = None,
 ) -> BonusPayment:
-    """Pay a bonus; raises AlreadyDone, InsufficientFunds, or DomainError for the wrong worker."""
+    """Pay a bonus; raises AlreadyDone, InsufficientFunds, or DomainError for invalid input."""
     if assignment.worker_id != worker.pk:
         raise DomainError(
             f"Worker {worker.public_id} did not do the assignment {assignment.public_id}."

@@ -1,4 +1,4 @@
-"""Studies: made by an operator, joined by people whom a panel sends."""
+"""Create studies, and let participants from panels join and do them."""
 
 import re
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from .attempts import count_attempt
 from .participations import progress_of
 
 ID_PARAMETER = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-# The source of identities that another site signs for, which no panel may pass for, and the name
-# of the form's own token.
+# Not allowed as parameter names: the source of signed identities, which a panel must not imitate,
+# and the name of the form's CSRF token.
 RESERVED_PARAMETERS = {SSO_SOURCE, "csrfmiddlewaretoken"}
 MOST_ASSIGNMENTS = 10_000
 PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
@@ -28,7 +28,7 @@ PROLIFIC_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What an operator says of a study."""
+    """Properties of a study as the operator enters them."""
 
     assignments: int
     completion_code: str
@@ -38,7 +38,7 @@ class StudyPlan:
 
 
 def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime) -> Study:
-    """Make a study that participants can join at once; raises StudyRefused."""
+    """Create a study that is open to participants; raises StudyRefused."""
     _check_plan(name, plan)
     slug = slugify(name)[:60]
     if not slug:
@@ -80,25 +80,25 @@ def _check_plan(name: str, plan: StudyPlan) -> None:
 def _is_web_address(text: str) -> bool:
     try:
         address = urlsplit(text)
-        # Reading the port raises ValueError for one that is none.
+        # `address.port` raises ValueError if the port is invalid.
         return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
     except ValueError:
         return False
 
 
 def panel_url(study: Study) -> str:
-    """The address to give to the panel, with the parameters that it fills in."""
+    """The URL to give to the panel, with placeholders that the panel fills in."""
     if study.id_parameter == "PROLIFIC_PID":
         fields = {name: f"{{{{%{name}%}}}}" for name in PROLIFIC_PARAMETERS}
     else:
         fields = {study.id_parameter: "ID"}
-    # Not encoded: the panel looks for its own marks.
+    # Not URL-encoded: the panel searches for its placeholders.
     query = "&".join(f"{name}={mark}" for name, mark in fields.items())
     return f"{settings.MARKETPLACE_URL}{reverse('join', args=[study.slug])}?{query}"
 
 
 def set_open(*, study: Study, is_open: bool) -> None:
-    """Let participants join, or no more."""
+    """Allow or stop new participants."""
     Study.objects.filter(pk=study.pk).update(is_open=is_open)
 
 
@@ -110,10 +110,10 @@ def join(
     at: datetime,
     signed_in: Worker | None = None,
 ) -> Participation:
-    """The participant's part in the study, made at the first time.
+    """Return the participation in the study, creating it at the first visit.
 
-    Raises StudyRefused where it is closed to newcomers, PasswordNeeded where the account has a
-    password and is not the one that is signed in, and what worker_of_identity raises.
+    Raises StudyRefused if the study is closed to new participants, PasswordNeeded if the account
+    has a password and is not signed in, and the errors of worker_of_identity.
     """
     identifier = clean_identifier(identifier)
     count_attempt(what="arrival", who=address, most=settings.ARRIVALS_PER_ADDRESS, at=at)
@@ -129,7 +129,7 @@ def join(
 def _participate(
     study: Study, worker: Worker, signed_in: Worker | None, at: datetime
 ) -> Participation:
-    # Locked, as the account may be given a password, or be deleted for being idle, at this moment.
+    # Lock the worker: another request may be setting a password or deleting the idle account.
     found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if found is None:
         raise StudyRefused("This account has just been deleted. Follow the link again.")
@@ -153,11 +153,11 @@ def _has_joined(study: Study, identifier: str) -> bool:
 
 @transaction.atomic
 def next_assignment(*, participation: Participation, at: datetime) -> Assignment | None:
-    """The assignment to go on with, accepted now if none is open; None when all are done.
+    """The participant's open assignment, or a newly accepted one; None if all are done.
 
-    Raises NothingToAccept, NotQualified.
+    Raises NothingToAccept and NotQualified.
     """
-    # Locked first: of two tabs that ask at once, the second gets what the first accepted.
+    # Lock first: if two tabs ask at once, the second gets the assignment that the first accepted.
     study, worker = participation.study, participation.worker
     Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if progress_of(participation).is_complete:

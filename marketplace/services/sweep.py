@@ -1,8 +1,7 @@
-"""What happens because time passes; every step is safe to repeat and to run twice at once.
+"""Act on deadlines. Every step can be repeated, and can run twice at the same time.
 
-A thread of the server sweeps by the clock. A call of the API sweeps what its own requester could
-see and what is due at that moment, so that no answer shows a deadline that has passed. Where
-nothing is due, a sweep only reads.
+A thread of the server sweeps regularly. Each API call sweeps its requester's rows first, so that no
+response shows a deadline that has passed. A sweep that finds nothing due only reads.
 """
 
 from collections.abc import Callable
@@ -19,34 +18,34 @@ from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Req
 
 from . import assignments, hits, review_policies, reviews
 
-# The most rows of a kind in one sweep, so that a call of the API does not wait for thousands.
+# Maximum number of rows per kind and sweep, so that an API call does not wait for thousands.
 BATCH = 200
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A kind of row whose time can come."""
+    """A kind of row with a deadline, and the action when it has passed."""
 
-    # The rows that are due at a time, in the order in which they became due.
+    # Returns the rows that are due at a time, in the order in which they became due.
     due: Callable[[datetime], QuerySet[Any]]
-    # The lookup that leads from a row to its requester.
+    # Lookup from a row to its requester.
     requester: str
-    # What is done to one row; returns whether something was.
+    # The action on one row; returns whether it changed something.
     act: Callable[[Any, datetime], bool]
 
     def meet(self, *, at: datetime, requester: Requester | None) -> int:
-        """Act on the rows that are due, or those of one requester; returns on how many."""
+        """Act on the due rows, of all requesters or one; return the number of changed rows."""
         rows = self.due(at)
         if requester is not None:
-            # Hidden in an expression: a database that went by the requester's index would look
-            # at everything of theirs to find what is due.
+            # The expression keeps the database from using the index on the requester, which would
+            # read all of the requester's rows to find the due ones.
             owner = Coalesce(self.requester, Value(0))
             rows = rows.alias(owner=owner).filter(owner=requester.pk)
         return sum(self.act(row, at) for row in rows[:BATCH])
 
 
 def sweep(*, at: datetime, requester: Requester | None = None) -> int:
-    """Abandon, expire, approve and dispose of what is due; returns how many rows that were."""
+    """Abandon, expire, approve and dispose of what is due; return the number of changed rows."""
     return sum(deadline.meet(at=at, requester=requester) for deadline in DEADLINES)
 
 
@@ -60,7 +59,7 @@ def _abandon(assignment: Assignment, at: datetime) -> bool:
 
 
 def _hits_to_expire(at: datetime) -> QuerySet[Hit]:
-    # `IN (false)`, because SQLite finds no index for `NOT is_expired`.
+    # `IN (false)`, because SQLite uses no index for `NOT is_expired`.
     overdue = Hit.objects.undisposed().filter(is_expired__in=[False], expires_at__lte=at)
     return overdue.select_related("hit_type").order_by("expires_at")
 
@@ -94,7 +93,7 @@ def _dispose_of(hit: Hit, at: datetime) -> bool:
 
 
 def _unless_raced(step: Callable[..., None], **arguments: Any) -> bool:
-    """Run the step; False if a requester was quicker and there is nothing left to do."""
+    """Run the step; return False if the requester has already done it."""
     try:
         step(**arguments)
     except DomainError:
@@ -102,7 +101,7 @@ def _unless_raced(step: Callable[..., None], **arguments: Any) -> bool:
     return True
 
 
-# In this order: an abandoned slot may make a HIT reviewable, which its review policy waits for.
+# The order matters: an abandoned slot may make a HIT reviewable, and its policy needs that.
 DEADLINES = (
     Deadline(_assignments_to_abandon, "hit__requester_id", _abandon),
     Deadline(_hits_to_expire, "requester_id", _expire),

@@ -1,4 +1,4 @@
-"""UniqueRequestToken: the same request, sent again, is done once."""
+"""UniqueRequestToken: a request that is sent twice is carried out once."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from marketplace.models import Requester, RequestToken
 def claim_token(
     *, requester: Requester, operation: str, token: str | None, at: datetime, made: str = ""
 ) -> None:
-    """Use the token up in the caller's transaction; raises AlreadyDone if it was used before."""
+    """Record the token in the caller's transaction; raises AlreadyDone if it was used before."""
     if not token:
         return
     key = {"requester": requester, "operation": operation, "token": token}
@@ -21,7 +21,8 @@ def claim_token(
             RequestToken.objects.create(**key, made=made, used_at=at)
     except IntegrityError:
         outdated = RequestToken.objects.filter(**key, used_at__lte=at - settings.MTURK_TOKEN_LIFE)
-        # Only the creation of HITs forgets its tokens; money and slots never come twice.
+        # Only tokens of CreateHIT expire. Bonuses and additional assignments must never be
+        # repeated.
         if operation == "CreateHIT" and outdated.update(made=made, used_at=at):
             return
         raise _already_done(RequestToken.objects.get(**key)) from None

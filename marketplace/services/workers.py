@@ -1,4 +1,4 @@
-"""Accounts of requesters and workers, blocks, and messages."""
+"""Accounts of requesters and workers, blocks, and messages to workers."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,10 @@ MOST_RECIPIENTS = 100
 
 @transaction.atomic
 def get_or_create_requester(*, name: str, balance: Decimal | None, at: datetime) -> Requester:
-    """The requester of that name with, if given, that much available; new ones start funded."""
+    """The requester with this name and, if given, this available balance in dollars.
+
+    A new requester without a given balance gets MTURK_STARTING_BALANCE.
+    """
     requester, created = Requester.objects.get_or_create(name=name, defaults={"created_at": at})
     requester = Requester.objects.select_for_update().get(pk=requester.pk)
     if balance is None and created:
@@ -39,7 +42,7 @@ def get_or_create_requester(*, name: str, balance: Decimal | None, at: datetime)
 
 
 def set_available_balance(*, requester: Requester, balance: Decimal, at: datetime) -> None:
-    """Pay in, or back out, what makes the requester's available balance the one asked for."""
+    """Deposit or withdraw dollars so that the available balance equals `balance`."""
     missing = balance - requester.available_balance
     kind = TransferKind.DEPOSIT if missing > 0 else TransferKind.WITHDRAWAL
     money.move_money(requester=requester, kinds={kind: abs(missing)}, at=at)
@@ -47,8 +50,10 @@ def set_available_balance(*, requester: Requester, balance: Decimal, at: datetim
 
 @dataclass(frozen=True)
 class WorkerProfile:
-    """What is known of a worker when the account is made; None leaves what is there. The country
-    may be a part of one, as in US-PA."""
+    """Initial properties of a worker; None keeps the current value.
+
+    The country may include a subdivision, as in US-PA.
+    """
 
     country: str | None = None
     approved: int | None = None
@@ -61,7 +66,7 @@ class WorkerProfile:
         if self.country is not None:
             values |= read_place(self.country)._asdict()
         if self.approved is not None:
-            # Rounded down, so that the rate asked for is reached and not just missed.
+            # Rounded down, so that the approval rate is at least the requested one.
             rate = self.rate or 100
             values["approved_count"] = self.approved
             values["rejected_count"] = self.approved * (100 - rate) // rate
@@ -73,7 +78,7 @@ class WorkerProfile:
 
 
 def get_or_create_worker(*, name: str, profile: WorkerProfile, at: datetime) -> Worker:
-    """The worker of that name; a profile that is given again is set again."""
+    """The worker with this name; the profile is applied each time."""
     worker, created = Worker.objects.get_or_create(
         name=name, defaults={**profile.values(), "created_at": at}
     )
@@ -84,9 +89,9 @@ def get_or_create_worker(*, name: str, profile: WorkerProfile, at: datetime) -> 
 
 
 def block_worker(*, requester: Requester, worker: Worker, reason: str, at: datetime) -> None:
-    """Keep the worker from the requester's HITs; a second block replaces the reason.
+    """Block the worker from the requester's HITs; a second block replaces the reason.
 
-    Raises DomainError where the requester blocks as many as one can.
+    Raises DomainError if the requester has reached the maximum number of blocks.
     """
     others = requester.worker_blocks.exclude(worker=worker)
     if others.count() >= settings.MTURK_MOST_BLOCKS:
@@ -100,7 +105,7 @@ def block_worker(*, requester: Requester, worker: Worker, reason: str, at: datet
 
 
 def unblock_worker(*, requester: Requester, worker: Worker) -> None:
-    """Let the worker accept again; one who is not blocked stays so."""
+    """Remove the block, if there is one."""
     requester.worker_blocks.filter(worker=worker).delete()
 
 
@@ -108,7 +113,8 @@ def unblock_worker(*, requester: Requester, worker: Worker) -> None:
 def notify_workers(
     *, requester: Requester, subject: str, text: str, worker_ids: Sequence[str], at: datetime
 ) -> dict[str, str]:
-    """Write to workers; returns who could not be written to, and why."""
+    """Send a message to workers; return the reason for each worker id that could not be
+    notified."""
     if len(subject) > 200 or not subject.strip():
         raise DomainError("Subject must have 1 to 200 characters.")
     if len(text) > 4096 or not text.strip():

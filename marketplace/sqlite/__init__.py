@@ -1,1 +1,1 @@
-"""A database backend: SQLite with writers that wait for their turn."""
+"""A database backend: SQLite, with a queue for writers."""

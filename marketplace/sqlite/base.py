@@ -1,9 +1,10 @@
 """SQLite with writers that take turns.
 
-SQLite lets one connection write at a time. A connection that finds the database locked sleeps and
-tries again, up to a tenth of a second later; one that arrives in between gets the lock first. Under
-load a writer can lose that race for many seconds. The marketplace writes from the threads of one
-process, so its threads queue here before they ask SQLite. Other processes still wait SQLite's way.
+SQLite lets one connection write at a time. A connection that finds the database locked sleeps up to
+a tenth of a second and tries again, and a connection that arrives meanwhile gets the lock first.
+Under load, a writer can lose that race for many seconds. The marketplace writes from the threads of
+one process, so its threads queue here before they ask SQLite. Other processes still wait as SQLite
+does.
 """
 
 from collections.abc import Callable
@@ -19,11 +20,11 @@ WRITES = ("INSERT", "UPDATE", "DELETE", "REPLACE")
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's SQLite backend; a transaction, or a write outside of one, waits for its turn."""
+    """Django's SQLite backend; transactions, and writes outside of one, wait for their turn."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # What gives the turn back; empty while this connection has none.
+        # Closing the stack ends the turn; empty if this connection has none.
         self._turn = ExitStack()
         self.execute_wrappers.append(self._write_in_turn)
 

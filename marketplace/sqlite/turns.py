@@ -1,4 +1,4 @@
-"""A lock that threads get in the order in which they asked for it."""
+"""A fair lock: threads get it in the order in which they asked."""
 
 import threading
 from collections import deque
@@ -7,7 +7,7 @@ from collections import deque
 class Turns:
     """Like `threading.Lock`, but first come, first served.
 
-    A released lock goes straight to the thread that has waited longest, so the wait is bounded by
+    A released lock goes directly to the thread that has waited longest, so the wait is limited by
     the number of threads ahead.
     """
 
@@ -17,7 +17,7 @@ class Turns:
         self._waiting: deque[threading.Event] = deque()
 
     def take(self, timeout: float) -> bool:
-        """Wait for a turn; returns whether it came within that many seconds."""
+        """Wait for the lock; return whether it came within `timeout` seconds."""
         with self._guard:
             if not self._is_taken:
                 self._is_taken = True
@@ -28,13 +28,13 @@ class Turns:
             return True
         with self._guard:
             if mine.is_set():
-                # The turn came in the last moment.
+                # The lock was handed over just after the timeout.
                 return True
             self._waiting.remove(mine)
             return False
 
     def give_up(self) -> None:
-        """End the turn and start that of the next thread."""
+        """Release the lock, or hand it to the next thread."""
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().set()
@@ -47,6 +47,6 @@ _turns: dict[str, Turns] = {}
 
 
 def turns_at(database: str) -> Turns:
-    """The lock of this process for the database file."""
+    """This process's lock for the database file."""
     with _guard:
         return _turns.setdefault(database, Turns())

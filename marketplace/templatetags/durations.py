@@ -1,4 +1,4 @@
-"""Lengths of time as people read them."""
+"""Template filters for lengths of time."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
 
 @register.filter
 def spoken(duration: timedelta) -> str:
-    """The two largest units of a length of time: "1 hour, 30 minutes"."""
+    """The two largest units of a duration: "1 hour, 30 minutes"."""
     left = int(duration.total_seconds())
     parts = []
     for name, seconds in UNITS:
@@ -23,7 +23,7 @@ def spoken(duration: timedelta) -> str:
 
 @register.filter
 def clock_time(seconds: int) -> str:
-    """Seconds as a countdown shows them: 1:02:03 or 2:03."""
+    """Seconds as a countdown: 1:02:03 or 2:03."""
     minutes, seconds = divmod(max(seconds, 0), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

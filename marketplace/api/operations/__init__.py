@@ -1,4 +1,4 @@
-"""The operations of the API, one small function each: look up, call one service, answer."""
+"""The operations of the API, one function each: look up objects, call a service, respond."""
 
 from importlib import import_module
 
@@ -14,6 +14,6 @@ MODULES = [
 
 
 def load() -> None:
-    """Import every module of operations, which registers them."""
+    """Import all modules of operations, which registers them."""
     for name in MODULES:
         import_module(f"{__name__}.{name}")

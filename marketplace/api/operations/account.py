@@ -1,4 +1,4 @@
-"""Money and messages: balance, bonuses, notes to workers."""
+"""Operations for the balance, bonuses and messages to workers."""
 
 from decimal import Decimal
 from typing import Any

@@ -1,4 +1,4 @@
-"""Submitted work: read it, approve it, reject it."""
+"""Operations that read, approve and reject submitted work."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""HIT types and HITs: make, read, extend, expire, delete."""
+"""Operations for HIT types and HITs."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -84,13 +84,13 @@ def _question(call: Call) -> tuple[str, HitLayout | None]:
 
 
 def _dollars(amount: str) -> Decimal:
-    """An amount that the model's pattern allows, with two places."""
-    # An amount beyond a Decimal's precision is beyond every limit as well.
+    """An amount in dollars with two decimals."""
+    # A longer number would exceed Decimal's precision, and exceeds every limit anyway.
     return round(Decimal(amount), 2) if len(amount) < 20 else Decimal(amount)
 
 
 def _seconds(count: int) -> timedelta:
-    """So many seconds; beyond any limit of the services, what a timedelta can hold."""
+    """A timedelta, clipped to a range that it can represent and that exceeds every limit."""
     return timedelta(seconds=max(min(count, 10**11), -(10**11)))
 
 

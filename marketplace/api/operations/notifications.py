@@ -1,4 +1,4 @@
-"""Which events are told, and where."""
+"""Operations for notifications."""
 
 from typing import Any
 

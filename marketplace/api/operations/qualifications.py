@@ -1,4 +1,4 @@
-"""Qualification types, who holds them, and who asks for them."""
+"""Operations for qualification types, qualifications and requests for them."""
 
 import hashlib
 from datetime import timedelta
@@ -49,7 +49,7 @@ def update_qualification_type(call: Call) -> dict[str, Any]:
 
 
 def _properties(params: dict[str, Any]) -> dict[str, Any]:
-    """The properties that were given, under the names of the model's fields."""
+    """The given properties, by the names of the model's fields."""
     properties: dict[str, Any] = {}
     for member, name in (
         ("Description", "description"),
@@ -79,7 +79,7 @@ def _seconds(name: str, count: int) -> timedelta:
 
 @operation("GetQualificationType")
 def get_qualification_type(call: Call) -> dict[str, Any]:
-    # Anyone may look a type up: HITs of others can demand it.
+    # Types of other requesters can be read, because their HITs may require them.
     public_id = call.params["QualificationTypeId"]
     found = (
         system_types.get(public_id)
@@ -137,7 +137,7 @@ def list_qualification_types(call: Call) -> dict[str, Any]:
 
 
 def hash_of(text: str) -> str:
-    """A short name for a text of any length, for a page's token."""
+    """A short hash of a text, for a page token."""
 
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

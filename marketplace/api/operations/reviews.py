@@ -1,4 +1,4 @@
-"""What review policies found out, and files that workers uploaded."""
+"""Operations for the results of review policies, and for uploaded files."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def list_review_policy_results(call: Call) -> dict[str, Any]:
         answer.update({name: value for name, value in members.items() if name == "NextToken"})
         for result in rows:
             reports[result.level].setdefault("ReviewResults", []).append(_result_shape(result))
-    # Actions are few, and come whole with the first page.
+    # There are few actions, so the first page contains all of them.
     if call.params.get("RetrieveActions", True) and "NextToken" not in call.params:
         for action in hit.review_actions.filter(level__in=levels).order_by("pk"):
             reports[action.level].setdefault("ReviewActions", []).append(_action_shape(action))
@@ -66,7 +66,7 @@ def _action_shape(action: ReviewAction) -> dict[str, Any]:
 @operation("GetFileUploadURL")
 def get_file_upload_url(call: Call) -> dict[str, Any]:
     assignment = find_assignment(call.requester, call.params["AssignmentId"])
-    # The service itself stopped taking uploads; no form here offers one.
+    # Mechanical Turk stopped supporting uploads, and no form here offers one.
     raise DomainError(
         f"The assignment {assignment.public_id} has no uploaded file for the question "
         f"{call.params['QuestionIdentifier']}."

@@ -1,4 +1,4 @@
-"""Blocking workers."""
+"""Operations that block workers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Serve the marketplace site."""
+"""The command that serves the marketplace."""
 
 from pathlib import Path
 from typing import Any
@@ -91,5 +91,5 @@ class Command(BaseCommand):
 
     def _say(self, text: str) -> None:
         self.stdout.write(text)
-        # Whoever waits for the line may read through a pipe.
+        # The reader of this line may be waiting at the end of a pipe.
         self.stdout.flush()

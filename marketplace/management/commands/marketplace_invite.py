@@ -1,4 +1,4 @@
-"""Make an invitation link."""
+"""The command that creates an invitation link."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Make a HIT layout."""
+"""The command that creates a HIT layout."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Make an operator, or give one a new password."""
+"""The command that creates an operator or sets a new password."""
 
 import json
 import secrets

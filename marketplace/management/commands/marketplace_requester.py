@@ -1,4 +1,4 @@
-"""Make a requester, or show the keys of one."""
+"""The command that creates a requester or shows their keys."""
 
 import json
 from decimal import Decimal, InvalidOperation

@@ -1,4 +1,4 @@
-"""Run a Python program with its `mturk` client redirected to the marketplace."""
+"""The command that runs a Python program with its `mturk` client redirected to the marketplace."""
 
 import argparse
 import os
@@ -54,7 +54,7 @@ class Command(BaseCommand):
             environment = redirected(os.environ, endpoint=checked_endpoint(endpoint))
         except ValueError as error:
             raise CommandError(f"--endpoint: {error}.") from error
-        # manage.py set this for itself; a Django program has settings of its own.
+        # manage.py has set this for itself. A Django program needs its own settings.
         if environment.get("DJANGO_SETTINGS_MODULE") == "marketplace.settings":
             del environment["DJANGO_SETTINGS_MODULE"]
         if requester is not None:
@@ -79,7 +79,7 @@ def _keys_of(name: str) -> dict[str, str]:
 
 
 def _become(program: list[str], environment: dict[str, str]) -> None:
-    """Turn this process into the program, so that signals and the exit status are the program's."""
+    """Replace this process by the program, so that it gets signals and sets the exit status."""
     sys.stdout.flush()
     sys.stderr.flush()
     try:

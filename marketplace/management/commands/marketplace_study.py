@@ -1,4 +1,4 @@
-"""Make a study for participants whom a panel sends, or close one."""
+"""The command that creates a study for participants of a panel, or closes one."""
 
 import json
 from collections.abc import Mapping

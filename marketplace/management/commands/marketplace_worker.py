@@ -1,4 +1,4 @@
-"""Make workers, or fresh sign-in links for them."""
+"""The command that creates workers, or new sign-in links for them."""
 
 import json
 from argparse import BooleanOptionalAction

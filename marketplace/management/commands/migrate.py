@@ -1,6 +1,6 @@
-"""Django's `migrate`, one at a time for each database.
+"""Django's `migrate`, run by one process at a time for each database.
 
-Every marketplace command brings the database up to date first, so several may begin together.
+Every marketplace command migrates the database first, so several may start at the same time.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from django.core.files import locks
 from django.core.management.commands import migrate
 from django.db import DatabaseError, connections
 
-# Any number that no other program takes in a marketplace's database.
+# Key of the advisory lock; any constant that no other program uses in this database.
 LOCK = 7_112_017
 
 
@@ -23,7 +23,7 @@ class Command(migrate.Command):
 
 
 def _alone(alias: str) -> AbstractContextManager[None]:
-    """Wait until no other process migrates the database, and keep others waiting."""
+    """A context manager that waits until no other process migrates the database."""
     connection = connections[alias]
     if connection.vendor == "postgresql":
         return _with_advisory_lock(connection)
@@ -40,7 +40,7 @@ def _with_advisory_lock(connection: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        # A connection that was lost has lost its locks as well.
+        # A broken connection has released its locks already.
         with suppress(DatabaseError), connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_unlock(%s)", [LOCK])
 
@@ -48,7 +48,7 @@ def _with_advisory_lock(connection: Any) -> Iterator[None]:
 @contextmanager
 def _with_lock_file(database: Path) -> Iterator[None]:
     database.parent.mkdir(parents=True, exist_ok=True)
-    # Beside the database, since SQLite's own locks end with each of migrate's transactions.
+    # A separate file, because SQLite's own locks end with each of the migrations' transactions.
     with database.with_name(f"{database.name}.migrating").open("w") as file:
         locks.lock(file, locks.LOCK_EX)
         yield

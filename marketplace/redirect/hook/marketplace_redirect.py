@@ -1,9 +1,8 @@
-"""Sends the requests of botocore's `mturk` clients to a marketplace instead of to Amazon.
+"""Send the requests of botocore's `mturk` clients to a marketplace instead of Amazon.
 
-Every botocore session tells its event handlers about a request just before it is signed. One more
-handler changes the host of the address there, so that the signature covers the new one. It looks at
-the address alone: Amazon's MTurk hosts, production and sandbox, however a program came by them.
-All other requests stay as they are.
+Every botocore session calls event handlers just before a request is signed. This module adds one
+that changes the host in the URL, so that the signature covers the new host. It only changes URLs of
+Amazon's MTurk hosts, production and sandbox. All other requests stay as they are.
 """
 
 import functools
@@ -21,7 +20,7 @@ _AMAZON = re.compile(
 
 
 def install(endpoint: str) -> None:
-    """Redirect from now on; botocore itself is loaded when the program asks for it."""
+    """Redirect from now on. Does not import botocore itself."""
     if MODULE in sys.modules:
         _patch(sys.modules[MODULE], endpoint)
     else:
@@ -29,7 +28,7 @@ def install(endpoint: str) -> None:
 
 
 def redirected_url(url: str, endpoint: str) -> str:
-    """The address at the endpoint in place of one at Amazon's; any other unchanged."""
+    """The URL with the endpoint in place of an Amazon host; other URLs are not changed."""
     parts = urlsplit(url)
     if not _AMAZON.fullmatch(parts.hostname or ""):
         return url
@@ -39,7 +38,7 @@ def redirected_url(url: str, endpoint: str) -> str:
 
 
 class _Finder:
-    """Finds botocore's sessions as Python would, and patches them once they are loaded."""
+    """An import finder that patches botocore's session module after it is loaded."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
@@ -55,7 +54,7 @@ class _Finder:
         @functools.wraps(execute)
         def exec_module(module: Any) -> None:
             execute(module)
-            # One loader may serve several modules.
+            # A loader may be shared by several modules.
             if module.__name__ == MODULE:
                 _patch(module, self.endpoint)
 

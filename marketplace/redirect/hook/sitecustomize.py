@@ -1,8 +1,7 @@
-"""Python imports this by itself when it starts with this folder on its PYTHONPATH.
+"""Imported by Python itself at startup, because this folder is on PYTHONPATH.
 
-It sets up the redirection, then hands over to the `sitecustomize` that would have run without it.
-It runs in other people's programs, under whatever Python they have: the standard library only, and
-no syntax newer than Python 3.6's.
+Installs the redirection, then runs the `sitecustomize` that this one hides. It runs in other
+programs under any Python version: only the standard library, no syntax newer than Python 3.6.
 """
 
 import os
@@ -10,22 +9,22 @@ import sys
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 
-# Every start of a Python runs this, and pathlib takes time to load.
+# Not pathlib: it is slow to import, and every start of Python runs this.
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 
 
 def _set_up() -> None:
-    # The variable may be taken away for a grandchild that is to reach Amazon.
+    # The variable may have been removed for a child process that is to reach Amazon.
     endpoint = os.environ.get("MARKETPLACE_REDIRECT_URL")
     if endpoint:
-        # Loaded only where it is wanted: every start of a Python runs this.
+        # Import only if needed: every start of Python runs this.
         import marketplace_redirect  # type: ignore[import-not-found]  # noqa: PLC0415
 
         marketplace_redirect.install(endpoint)
 
 
 def _hand_over() -> None:
-    # Without this folder nothing of ours is in the way of the program's own modules.
+    # Remove this folder, so that it does not hide the program's own modules.
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _HERE]  # noqa: PTH100
     spec = PathFinder.find_spec("sitecustomize", sys.path)
     if spec is not None and spec.loader is not None:
