@@ -1,6 +1,6 @@
 """COCO's instances files: images, categories, and boxes in pixels."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,6 +77,15 @@ def read_captions(path: Path) -> list[CocoCaption]:
     if not isinstance(content, dict):
         raise MalformedFile(path, "a COCO file is an object with images and annotations")
     return reader.captions(content, reader.image_keys(content))
+
+
+def read_results(path: Path) -> list[CocoCaption]:
+    """Read and check a captions file in the COCO results form: a list of objects with `image_id`
+    and `caption`. Captions are numbered from 0. Raises MalformedFile, which names the entry."""
+    content = read_json(path)
+    if not isinstance(content, list):
+        raise MalformedFile(path, "a results file is a list of objects")
+    return list(_Reader(path).results(content))
 
 
 def label_of(category: int) -> str:
@@ -165,6 +174,18 @@ class _Reader:
                 raise self.wrong(place, "the id was used before")
             captions[number] = CocoCaption(number, keys[image], text)
         return list(captions.values())
+
+    def results(self, content: Iterable[Any]) -> Iterator[CocoCaption]:
+        for number, entry in enumerate(content):
+            place = f"[{number}]"
+            if not isinstance(entry, dict):
+                raise self.wrong(place, "is not an object")
+            image, text = entry.get("image_id"), entry.get("caption")
+            if not isinstance(image, int | str) or isinstance(image, bool):
+                raise self.wrong(place, f"image_id {short(image)} is not an id")
+            if not isinstance(text, str) or not text.strip():
+                raise self.wrong(place, "there is no caption")
+            yield CocoCaption(number, str(image), text)
 
     def image(self, entry: Mapping[str, Any], licenses: Mapping[int, str], place: str) -> CocoImage:
         width, height = (self.whole(entry, name, place) for name in ("width", "height"))

@@ -1,6 +1,6 @@
-"""Create caption sets from a release or from a COCO captions file."""
+"""Create caption sets from a release, a COCO captions file, or a file of results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -58,26 +58,56 @@ def _references(caption_set: CaptionSet, release: Release) -> Iterator[GivenCapt
         )
 
 
-@transaction.atomic
 def import_captions(*, path: Path, split: str, name: str, at: datetime) -> CaptionCounts:
     """Create a caption set from a COCO captions file; captions keep the order of the file.
 
     Captions of images outside the split are skipped. Raises MalformedFile, and DomainError if the
     name is invalid or in use, the split has no images, or no caption belongs to the split.
     """
-    content = coco.read_captions(path)
-    if not SLUG.fullmatch(name):
-        raise DomainError(
-            f"{name!r} cannot be the name of a caption set: use up to 100 letters, digits, hyphens "
-            "and underscores."
-        )
+    captions = coco.read_captions(path)
     _check_is_free(name)
+    return _create_set(path, captions, name, at, _images_of_split(split), f"the split {split!r}")
+
+
+def import_results(
+    *, path: Path, name: str, at: datetime, split: str | None = None, release: Release | None = None
+) -> CaptionCounts:
+    """Create a caption set from a file in the COCO results form, such as a model's captions.
+
+    Image ids are the keys of the split's images, or the ids that the release's `captions.json`
+    has. Captions of other images are skipped. Raises like import_captions.
+    """
+    captions = coco.read_results(path)
+    _check_is_free(name)
+    if release is None:
+        images, where = _images_of_split(split or ""), f"the split {split!r}"
+    else:
+        numbers = release.images.values_list("number", "task__image")
+        images, where = {str(number): image for number, image in numbers}, f"the release {release}"
+    return _create_set(path, captions, name, at, images, where)
+
+
+def _images_of_split(split: str) -> dict[str, int]:
     images = dict(Image.objects.filter(split=split).values_list("key", "pk"))
     if not images:
         raise DomainError(f"The split {split!r} has no images. Import them first.")
-    known = [caption for caption in content if caption.image in images]
+    return images
+
+
+@transaction.atomic
+def _create_set(
+    path: Path,
+    captions: Sequence[coco.CocoCaption],
+    name: str,
+    at: datetime,
+    images: Mapping[str, int],
+    where: str,
+) -> CaptionCounts:
+    """A set of the captions whose image is one of `images`, by the file's name for it."""
+    _check_is_free(name)
+    known = [caption for caption in captions if caption.image in images]
     if not known:
-        raise DomainError(f"No caption in {path} belongs to an image of the split {split!r}.")
+        raise DomainError(f"No caption in {path} belongs to an image of {where}.")
     made = CaptionSet.objects.create(name=name, created_at=at)
     rows = (
         GivenCaption(
@@ -90,7 +120,7 @@ def import_captions(*, path: Path, split: str, name: str, at: datetime) -> Capti
         for number, caption in enumerate(known, start=1)
     )
     create_in_chunks(GivenCaption, rows)
-    return CaptionCounts(new=len(known), skipped=len(content) - len(known))
+    return CaptionCounts(new=len(known), skipped=len(captions) - len(known))
 
 
 def set_named(name: str) -> CaptionSet:
@@ -104,6 +134,11 @@ def set_named(name: str) -> CaptionSet:
 
 
 def _check_is_free(name: str) -> None:
+    if not SLUG.fullmatch(name):
+        raise DomainError(
+            f"{name!r} cannot be the name of a caption set: use up to 100 letters, digits, hyphens "
+            "and underscores."
+        )
     if CaptionSet.objects.filter(name=name).exists():
         raise DomainError(f"A caption set named {name!r} already exists.")
 

@@ -4,26 +4,18 @@
 copies and computes nothing, and says the same whatever becomes of the code.
 """
 
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
-from annotate.exports.files import Files, write_files
+from annotate.exports.files import write_files
+from annotate.exports.stored import stored_files
 from annotate.models import Release
 
 SENTENCES = "sentences/"
 
 
-def stored(release: Release, *, name: str) -> Iterator[str]:
-    """A file of the release, piece by piece."""
-    pieces = release.files.filter(name=name).order_by("pk")
-    return pieces.values_list("text", flat=True).iterator(10)
-
-
-CORRESPONDENCE_FILES: Files = {
-    name: partial(stored, name=name)
-    for name in ("correspondences.json", "boxes.json", "gold.json", "brackets.txt")
-}
+CORRESPONDENCE_FILES = stored_files(
+    "correspondences.json", "boxes.json", "gold.json", "brackets.txt"
+)
 
 
 def write_correspondences(release: Release, out_dir: Path) -> list[Path]:

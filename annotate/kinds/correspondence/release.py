@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from annotate.exports.files import describe
 from annotate.exports.records import class_names, create_in_chunks, image_record
+from annotate.exports.stored import rows_of
 from annotate.kinds.base import Candidate, Drawn
 from annotate.kinds.correspondence import writing
 from annotate.kinds.correspondence.aggregation import Answers, Word, aggregate
@@ -18,8 +19,6 @@ from annotate.kinds.correspondence.writing import Picture, Sentence
 from annotate.models import Release, ReleasedAnswer, ReleasedFile, ReleasedImage, Task
 
 ABOUT = ("width", "height", "file_name", "coco_url")
-# Characters of a file in one row.
-PIECE = 200_000
 
 
 def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
@@ -128,20 +127,6 @@ def _files(
         "brackets.txt": writing.brackets_file(sentences),
     }
     for name, texts in files.items():
-        for piece in _pieces(texts):
-            yield ReleasedFile(release=release, name=name, text=piece)
+        yield from rows_of(release, name, texts)
     for key, text in writing.sentence_files(sentences, pictures):
         yield ReleasedFile(release=release, name=f"{SENTENCES}{key}.txt", text=text)
-
-
-def _pieces(texts: Iterable[str]) -> Iterator[str]:
-    """The texts put together until a piece is long enough."""
-    waiting: list[str] = []
-    length = 0
-    for text in texts:
-        waiting.append(text)
-        length += len(text)
-        if length >= PIECE:
-            yield "".join(waiting)
-            waiting, length = [], 0
-    yield "".join(waiting)
