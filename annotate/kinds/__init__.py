@@ -3,8 +3,9 @@
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, TaskKind
 from annotate.kinds.caption.kind import CaptionKind
 from annotate.kinds.correspondence.kind import CorrespondenceKind
+from annotate.kinds.rating.kind import RatingKind
 
-_all: list[TaskKind] = [CaptionKind(), CorrespondenceKind()]
+_all: list[TaskKind] = [CaptionKind(), CorrespondenceKind(), RatingKind()]
 KINDS = {kind.name: kind for kind in _all}
 
 __all__ = ["KINDS", "AnswerMissing", "AnswerRefused", "CampaignNotPossible", "TaskKind"]

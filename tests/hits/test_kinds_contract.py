@@ -148,9 +148,27 @@ def link_words():
     }
 
 
+def rate_captions():
+    selection, captions = SelectionFactory(images=2), CaptionSetFactory()
+    for image in selection.images.all():
+        GivenCaptionFactory(caption_set=captions, image=image)
+    sources = [{"name": "model", "caption_set": captions.name}]
+    file = {"selection": selection.name, "rating": {"sources": sources}}
+    return file, lambda task, n: {
+        f"true-1-{task.number}": str(n + 3),
+        f"complete-1-{task.number}": "2",
+        f"fluent-1-{task.number}": "5",
+    }
+
+
 # For each kind: makes what a campaign works on, and returns the keys of its file and the fields in
 # which the worker n, from 0, answers a task.
-SAMPLES = {"count": count_people, "caption": write_captions, "correspondence": link_words}
+SAMPLES = {
+    "count": count_people,
+    "caption": write_captions,
+    "correspondence": link_words,
+    "rating": rate_captions,
+}
 
 
 def test_every_registered_kind_has_a_sample():

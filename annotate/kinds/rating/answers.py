@@ -1,0 +1,107 @@
+"""A worker's ratings of an image's captions, as plain Python.
+
+An answer has the ratings of each caption by its number on the page, from 1, and by the question:
+`{"1": {"true": 5, "complete": 4, "fluent": 5}}`. The three questions are those that the judgements
+of the COCO captioning challenge of 2015 asked with others: correctness, detail, and grammar, which
+Chen et al. (2015, section 6) name.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+
+Ratings = Mapping[str, int]
+Answer = Mapping[str, Ratings]
+
+SCALE = range(1, 6)
+# Expected of two ratings that are independent and uniform on the scale.
+BY_CHANCE = 4.0
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is rated, with the labels of 1 to 5."""
+
+    name: str
+    text: str
+    labels: tuple[str, str, str, str, str]
+
+
+QUESTIONS = (
+    Question(
+        "true",
+        "Is it true of the image?",
+        ("false", "mostly false", "half true", "mostly true", "true"),
+    ),
+    Question(
+        "complete",
+        "Does it say what is important?",
+        ("nothing", "little", "half", "most", "everything"),
+    ),
+    Question(
+        "fluent",
+        "Is it fluent English?",
+        ("unreadable", "poor", "fair", "good", "flawless"),
+    ),
+)
+NAMES = tuple(question.name for question in QUESTIONS)
+
+
+def field_name(question: str, caption: int, task: int) -> str:
+    """The form's field for one rating; it ends in the task's number."""
+    return f"{question}-{caption}-{task}"
+
+
+def parse(fields: Mapping[str, str], *, captions: int, task: int) -> dict[str, dict[str, int]]:
+    """The ratings that the fields hold; what is missing or not on the scale is left out."""
+    found: dict[str, dict[str, int]] = {}
+    for caption in range(1, captions + 1):
+        given = {name: fields.get(field_name(name, caption, task), "") for name in NAMES}
+        ratings = {name: int(value) for name, value in given.items() if value in list("12345")}
+        if ratings:
+            found[str(caption)] = ratings
+    return found
+
+
+def values(answer: Answer) -> Iterator[int]:
+    """All ratings of an answer."""
+    for ratings in answer.values():
+        yield from ratings.values()
+
+
+def all_the_same(answer: Answer) -> int:
+    """Number of ratings if they are all the same and about several captions; else 0."""
+    given = list(values(answer))
+    return len(given) if len(answer) > 1 and len(set(given)) == 1 else 0
+
+
+def similarity(one: Answer, other: Answer) -> float:
+    """How alike two answers are, 0 to 1: 0 where their ratings lie apart as by chance."""
+    apart = [
+        (rating - other[caption][question]) ** 2
+        for caption, ratings in one.items()
+        for question, rating in ratings.items()
+        if question in other.get(caption, {})
+    ]
+    return max(0.0, 1 - fmean(apart) / BY_CHANCE) if apart else 0.0
+
+
+def mean_similarities(answers: Mapping[int, Answer]) -> dict[int, float]:
+    """For each answer to one task, its mean similarity to the others."""
+    found: dict[int, list[float]] = {key: [] for key in answers}
+    for one, other in combinations(answers, 2):
+        alike = similarity(answers[one], answers[other])
+        found[one].append(alike)
+        found[other].append(alike)
+    return {key: fmean(shares) if shares else 0.0 for key, shares in found.items()}
+
+
+def missing(answer: Answer, captions: int) -> Sequence[tuple[int, Question]]:
+    """The ratings that an answer lacks, as the caption's number and the question."""
+    return [
+        (caption, question)
+        for caption in range(1, captions + 1)
+        for question in QUESTIONS
+        if question.name not in answer.get(str(caption), {})
+    ]

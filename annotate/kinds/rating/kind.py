@@ -1,0 +1,210 @@
+"""Caption ratings as a kind of task: all captions of one image that are to be rated."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar
+
+from annotate.campaign_file import CampaignConfig
+from annotate.exports.stored import stored_files
+from annotate.images.copies import display_url
+from annotate.kinds.base import (
+    AnswerMissing,
+    AnswerRefused,
+    CampaignNotPossible,
+    Drawn,
+    Sign,
+    TaskKind,
+)
+from annotate.kinds.rating.answers import (
+    NAMES,
+    QUESTIONS,
+    Answer,
+    Question,
+    all_the_same,
+    field_name,
+    mean_similarities,
+    missing,
+    parse,
+)
+from annotate.kinds.rating.release import freeze
+from annotate.kinds.rating.rules import Rating, rules_of
+from annotate.kinds.rating.sources import captions_of, captions_to_rate
+from annotate.language.text import Problem
+from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
+
+
+class RatingKind(TaskKind):
+    name = "rating"
+    subject_name = "image"
+    answer_name = "set of ratings"
+    answers_name = "sets of ratings"
+    section = Rating
+    defaults: ClassVar[Mapping[str, Any]] = {
+        "responses": 3,
+        "hit": {
+            "title": "Rate sentences about a photograph",
+            "description": "Look at a photograph and read a few sentences about it. Say of each "
+            "whether it is true, complete and fluent.",
+            "keywords": "image, photograph, caption, rate, evaluate, English",
+        },
+    }
+    scripts = ("hits/rating.js",)
+    styles = ("hits/rating.css",)
+    answer_relations = ("answer",)
+    faults: ClassVar[Mapping[str, str]] = {
+        "not-looked-at": "ratings that do not fit the image",
+        "all-alike": "the same rating for good and bad captions",
+        "scale-turned": "high and low are mixed up",
+        "only-fluent": "rates the language only, not the image",
+    }
+    files = stored_files("ratings.json", "ratings.csv", "scores.csv", "sources.csv")
+
+    def material(self, config: CampaignConfig, _at: datetime) -> dict[str, Any]:
+        found = Selection.objects.filter(name=config.selection).first()
+        if found is None:
+            known = ", ".join(sorted(Selection.objects.values_list("name", flat=True)))
+            raise CampaignNotPossible(
+                "selection: name the selection of images whose captions are rated. Existing names: "
+                f"{known or 'none'}."
+            )
+        return {"selection": found}
+
+    def tasks(self, campaign: Campaign) -> Iterator[Task]:
+        """A task for each image that every source has a caption of."""
+        config = campaign.config
+        assert campaign.selection is not None, "see material"
+        numbers = dict(campaign.selection.selected.values_list("image_id", "position"))
+        for image, captions in captions_to_rate(rules_of(config), list(numbers), config.seed):
+            yield Task(
+                campaign=campaign,
+                image_id=image,
+                number=numbers[image],
+                wanted=config.wanted,
+                answers_missing=config.wanted,
+                places_left=config.wanted,
+                shows_keywords=False,
+                payload={"captions": captions},
+            )
+
+    def context(
+        self, task: Task, _config: CampaignConfig, fields: Mapping[str, str]
+    ) -> dict[str, Any]:
+        return {
+            "image": task.image,
+            "image_url": display_url(task.image),
+            "captions": [
+                {
+                    "number": number,
+                    "text": text,
+                    "questions": [
+                        _shown_question(task, number, question, fields) for question in QUESTIONS
+                    ],
+                }
+                for number, text in enumerate(_texts(task), start=1)
+            ],
+        }
+
+    def field_names(self, task: Task) -> list[str]:
+        numbers = range(1, len(_texts(task)) + 1)
+        return [field_name(name, number, task.number) for number in numbers for name in NAMES]
+
+    def check(
+        self, task: Task, _config: CampaignConfig, fields: Mapping[str, str]
+    ) -> dict[str, dict[str, int]]:
+        count = len(_texts(task))
+        answer = parse(fields, captions=count, task=task.number)
+        if left := missing(answer, count):
+            raise AnswerRefused([_unanswered(left)])
+        return answer
+
+    def read(self, task: Task, fields: Mapping[str, str]) -> dict[str, dict[str, int]]:
+        answer = parse(fields, captions=len(_texts(task)), task=task.number)
+        if not answer:
+            raise AnswerMissing(f"The answer contains no rating for image {task.number}.")
+        return answer
+
+    def fields_of(self, task: Task, answer: Answer) -> dict[str, str]:
+        return {
+            field_name(name, int(number), task.number): str(rating)
+            for number, ratings in answer.items()
+            for name, rating in ratings.items()
+        }
+
+    def signs(self, answer: Answer, _config: CampaignConfig) -> list[Sign]:
+        count = all_the_same(answer)
+        if not count:
+            return []
+        return [Sign("same_ratings", count, 6, f"All {count} ratings are the same.")]
+
+    def agreements(self, answers: Mapping[int, Answer]) -> dict[int, float]:
+        return mean_similarities(answers)
+
+    def answer_context(self, response: Response) -> dict[str, Any]:
+        return {"questions": QUESTIONS, "captions": list(_rated_texts(response))}
+
+    def summary(self, response: Response) -> str:
+        """The ratings of each caption, in the order of the questions: `5 4 5 · 2 1 5`."""
+        return " · ".join(
+            " ".join(str(ratings.get(name, "–")) for name in NAMES)
+            for _, ratings in sorted(response.answer.content.items(), key=_number)
+        )
+
+    def judge_payload(self, response: Response) -> dict[str, Any]:
+        answer: Answer = response.answer.content
+        return {
+            "answer": [
+                {"caption": text, **answer.get(str(number), {})}
+                for number, text in enumerate(_texts(response.task), start=1)
+            ]
+        }
+
+    def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+        freeze(release, drawn, numbers)
+
+    def released_context(self, image: ReleasedImage) -> dict[str, Any]:
+        return {"questions": QUESTIONS, "captions": image.record["captions"]}
+
+
+def _texts(task: Task) -> list[str]:
+    return [caption["text"] for caption in captions_of(task)]
+
+
+def _number(item: tuple[str, Any]) -> int:
+    return int(item[0])
+
+
+def _shown_question(
+    task: Task, caption: int, question: Question, fields: Mapping[str, str]
+) -> dict[str, Any]:
+    field = field_name(question.name, caption, task.number)
+    return {
+        "name": question.name,
+        "text": question.text,
+        "field": field,
+        "options": [
+            {"value": value, "label": label, "is_chosen": fields.get(field) == str(value)}
+            for value, label in enumerate(question.labels, start=1)
+        ],
+    }
+
+
+def _rated_texts(response: Response) -> Iterator[dict[str, Any]]:
+    """Each caption with its ratings, in the order of the questions."""
+    for number, text in enumerate(_texts(response.task), start=1):
+        ratings = response.answer.content.get(str(number), {})
+        given = [(question, ratings.get(question.name)) for question in QUESTIONS]
+        yield {
+            "text": text,
+            "ratings": [
+                {"value": value, "label": question.labels[value - 1] if value else "not rated"}
+                for question, value in given
+            ],
+        }
+
+
+def _unanswered(left: Sequence[tuple[int, Question]]) -> Problem:
+    """One sentence for all ratings that are missing: where they are."""
+    captions = sorted({number for number, _ in left})
+    listed = ", ".join(map(str, captions))
+    what = "sentence" if len(captions) == 1 else "sentences"
+    return Problem("unanswered", f"Please answer all three questions about {what} {listed}.")

@@ -1,0 +1,116 @@
+"""Freezing a release of ratings: each caption with its ratings, and what they come to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+from annotate.exports.files import describe
+from annotate.exports.records import class_names, create_in_chunks, image_record
+from annotate.exports.stored import rows_of
+from annotate.kinds.base import Candidate, Drawn
+from annotate.kinds.rating import writing
+from annotate.kinds.rating.answers import NAMES
+from annotate.kinds.rating.rules import rules_of
+from annotate.kinds.rating.scores import Rated, alpha, differences, rounded, source_scores
+from annotate.kinds.rating.sources import captions_of
+from annotate.models import Release, ReleasedAnswer, ReleasedFile, ReleasedImage
+
+
+def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+    """Save the release's items, its scores and its files."""
+    # The order in which they were drawn means nothing here, so that of submission is kept.
+    drawn = [Drawn(task, sorted(responses)) for task, responses in drawn]
+    captions = [list(_rated(each, numbers)) for each in drawn]
+    every = list(chain.from_iterable(captions))
+    images = ReleasedImage.objects.bulk_create(_images(release, drawn, captions), batch_size=2000)
+    create_in_chunks(ReleasedAnswer, _answers(images, drawn, numbers))
+    release.figures = _figures(release, every)
+    release.save(update_fields=["figures"])
+    keys = {task.number: task.image.key for task, _ in drawn}
+    create_in_chunks(ReleasedFile, _files(release, every, keys))
+
+
+def _rated(drawn: Drawn, numbers: Mapping[int, int]) -> Iterator[Rated]:
+    """The captions of a task with their ratings."""
+    for number, caption in enumerate(captions_of(drawn.task), start=1):
+        yield Rated(
+            image=drawn.task.number,
+            number=number,
+            text=caption["text"],
+            sources=caption["sources"],
+            ratings=_ratings(drawn.responses, str(number), numbers),
+        )
+
+
+def _ratings(
+    responses: Sequence[Candidate], caption: str, numbers: Mapping[int, int]
+) -> dict[int, Mapping[str, int]]:
+    return {
+        numbers[response.worker_id]: response.answer[caption]
+        for response in responses
+        if caption in response.answer
+    }
+
+
+def _images(
+    release: Release, drawn: Sequence[Drawn], captions: Sequence[Sequence[Rated]]
+) -> Iterator[ReleasedImage]:
+    """The release's items; their records have what its page shows."""
+    classes = class_names(release.campaign)
+    for (task, _), rated in zip(drawn, captions, strict=True):
+        record = image_record(task.image, classes[task.image_id])
+        shown = [
+            {"text": each.text, "sources": sorted(each.sources), "scores": each.scores()}
+            for each in rated
+        ]
+        yield ReleasedImage(
+            release=release, task=task, number=task.number, record=record | {"captions": shown}
+        )
+
+
+def _answers(
+    images: Sequence[ReleasedImage], drawn: Sequence[Drawn], numbers: Mapping[int, int]
+) -> Iterator[ReleasedAnswer]:
+    for image, (_, responses) in zip(images, drawn, strict=True):
+        for response in responses:
+            yield ReleasedAnswer(
+                image=image, response_id=response.pk, worker_number=numbers[response.worker_id]
+            )
+
+
+def _figures(release: Release, captions: Sequence[Rated]) -> dict[str, Any]:
+    """Agreement, scores and differences of the whole release."""
+    sources = [source.name for source in rules_of(release.campaign.config).sources]
+    alphas = {name: alpha(captions, name) for name in NAMES}
+    scores = source_scores(captions, sources, release.seed)
+    apart = differences(captions, sources, release.seed)
+    return {
+        "alpha": {k: None if v is None else round(v, writing.DIGITS) for k, v in alphas.items()},
+        "sources": [
+            {
+                "name": source,
+                "captions": sum(source in caption.sources for caption in captions),
+                "scores": {name: rounded(score) for name, score in scores[source].items()},
+            }
+            for source in sources
+        ],
+        "differences": [
+            {
+                "source": one,
+                "minus": other,
+                "scores": {name: rounded(score) for name, score in found.items()},
+            }
+            for (one, other), found in apart.items()
+        ],
+    }
+
+
+def _files(
+    release: Release, captions: Sequence[Rated], keys: Mapping[int, str]
+) -> Iterator[ReleasedFile]:
+    """The rows of all files, each file's together."""
+    info, figures = describe(release, f"ratings of {len(captions)} captions"), release.figures
+    yield from rows_of(release, "ratings.json", writing.ratings_json(info, figures, captions, keys))
+    yield from rows_of(release, "ratings.csv", writing.ratings_csv(captions, keys))
+    yield from rows_of(release, "scores.csv", writing.scores_csv(captions, keys))
+    yield from rows_of(release, "sources.csv", writing.sources_csv(figures))

@@ -1,0 +1,42 @@
+// Rating captions by keyboard: a digit rates the question that has the focus and goes on to the next
+// one without a rating. Without the script, the radio buttons work as they are.
+
+/** The index of the first question without a rating after `index`, from the start after the last;
+ *  -1 if all are rated. */
+export function nextOpen(rated, index) {
+  const order = [...rated.keys()].map((step) => (index + 1 + step) % rated.length);
+  return order.find((place) => !rated[place]) ?? -1;
+}
+
+/** What the line under the questions says. */
+export function describeProgress(rated) {
+  const left = rated.filter((is) => !is).length;
+  if (left === 0) return "All questions are answered.";
+  return left === 1 ? "1 question is left." : `${left} questions are left.`;
+}
+
+function mount(task) {
+  const questions = [...task.querySelectorAll("[data-question]")];
+  const chosen = (question) => question.querySelector(":checked");
+  const rated = () => questions.map((question) => chosen(question) !== null);
+  const progress = task.querySelector("[data-progress]");
+  const update = () => {
+    progress.value = describeProgress(rated());
+  };
+
+  task.querySelector("[data-keys]").hidden = false;
+  task.addEventListener("change", update);
+  task.addEventListener("keydown", (event) => {
+    const index = questions.findIndex((question) => question.contains(event.target));
+    const option = questions[index]?.querySelector(`[value="${CSS.escape(event.key)}"]`);
+    if (!option || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    option.checked = true;
+    update();
+    const next = questions[nextOpen(rated(), index)];
+    (next?.querySelector("input") ?? option).focus();
+  });
+  update();
+}
+
+if (globalThis.document) document.querySelectorAll("[data-rating]:not([disabled])").forEach(mount);

@@ -1,0 +1,291 @@
+"""A campaign of caption ratings: from the sources through the marketplace to an export."""
+
+import csv
+import json
+from io import StringIO
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import call_command
+
+from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
+from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.models import CaptionSet, Response
+from annotate.services.campaigns import create_campaign
+from annotate.services.releases import freeze
+from hits.reconcile.reconciler import reconcile
+from qualcontrol.models import Assessment
+from qualcontrol.services.flagging import assess
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    CaptionSetFactory,
+    GivenCaptionFactory,
+    ResponseFactory,
+    SelectionFactory,
+    TaskFactory,
+)
+from tests.hits.test_reconciler import fields_of, open_page
+
+UNCHECKED = {"share": 0, "first": 0, "approve_after_hours": 0}
+RATINGS = KINDS["rating"]
+
+
+@pytest.fixture
+def captioned():
+    """A release of captions of three images: two references and a baseline of each."""
+    campaign = CampaignFactory(selection=SelectionFactory(images=3), config={"references": 2})
+    for position, image in enumerate(campaign.selection.images.order_by("pk"), start=1):
+        task = TaskFactory(campaign=campaign, image=image, number=position)
+        for n in range(3):
+            ResponseFactory(task=task, text=f"A person wrote sentence {n} about image {position}.")
+    return freeze(campaign=campaign, name="people", seed=1, at=NOON)
+
+
+@pytest.fixture
+def model(captioned, tmp_path):
+    """A model's captions, imported from a results file."""
+    path = tmp_path / "results.json"
+    path.write_text(
+        json.dumps([{"image_id": n, "caption": f"a model writes {n}"} for n in (1, 2, 3, 4)])
+    )
+    call_command("import_results", path, name="model", release="people", stdout=StringIO())
+    return CaptionSet.objects.get(name="model")
+
+
+SOURCES = [
+    {"name": "references", "release": "people"},
+    {"name": "human", "release": "people", "role": "baseline"},
+    {"name": "model", "caption_set": "model"},
+]
+
+
+def make_campaign(captioned, **rating):
+    values = {
+        "name": "judge",
+        "kind": "rating",
+        "selection": captioned.campaign.selection.name,
+        "budget": "50.00",
+        "responses": 2,
+        "review": UNCHECKED,
+        "rating": {"sources": SOURCES, **rating},
+    }
+    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    type(campaign).objects.update(status="RUNNING")
+    return type(campaign).objects.get(slug="judge")
+
+
+@pytest.mark.django_db
+def test_a_task_has_a_caption_of_every_source_in_a_random_order(captioned, model):
+    campaign = make_campaign(captioned)
+
+    found = [task.payload["captions"] for task in campaign.tasks.order_by("number")]
+
+    assert [len(captions) for captions in found] == [3, 3, 3]
+    for number, captions in enumerate(found, start=1):
+        by_source = {name: text for each in captions for name, text in each["sources"].items()}
+        assert by_source.keys() == {"references", "human", "model"}
+        assert by_source["model"] == f"a model writes {number}"
+        assert f"A model writes {number}." in [each["text"] for each in captions]
+    assert len({tuple(next(iter(each["sources"])) for each in captions) for captions in found}) > 1
+
+
+@pytest.mark.django_db
+def test_the_same_sentence_of_two_sources_is_rated_once(captioned, model):
+    model.captions.update(text="a person wrote sentence 0 about image 1")
+    twin = CaptionSetFactory(name="twin")
+    for number, given in enumerate(model.captions.all(), start=1):
+        GivenCaptionFactory(
+            caption_set=twin,
+            image=given.image,
+            number=number,
+            text=f"{given.text.upper()[0]}{given.text[1:]}.",
+        )
+
+    campaign = make_campaign(
+        captioned, sources=[SOURCES[2], {"name": "twin", "caption_set": "twin"}]
+    )
+
+    for task in campaign.tasks.all():
+        [caption] = task.payload["captions"]
+        assert set(caption["sources"]) == {"model", "twin"}
+
+
+@pytest.mark.django_db
+def test_images_are_drawn_by_the_seed_among_those_that_every_source_has(captioned, model):
+    model.captions.first().delete()
+
+    campaign = make_campaign(captioned, images=1)
+
+    [task] = campaign.tasks.all()
+    assert task.number in (2, 3)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("sources", "message"),
+    [
+        ([], "name at least one source"),
+        ([{"name": "a", "release": "nothing"}], "release 'nothing' has no captions"),
+        ([{"name": "a", "caption_set": "nothing"}], "set 'nothing' has no captions"),
+    ],
+)
+def test_a_campaign_without_captions_is_refused(captioned, sources, message):
+    with pytest.raises(CampaignNotPossible, match=message):
+        make_campaign(captioned, sources=sources)
+
+
+@pytest.mark.parametrize(
+    ("rating", "message"),
+    [
+        ({"sources": [{"name": "a"}]}, "rating.sources.0: name exactly one of release and"),
+        ({"sources": [{"name": "a;b", "release": "r"}]}, "rating.sources.0.name: "),
+        ({"sources": [{"name": "a", "release": "r"}] * 2}, "two sources have the same name"),
+        (
+            {"sources": [{"name": n, "release": "r", "per_image": 7} for n in "ab"]},
+            "more than 12 captions",
+        ),
+        ({"labels": 7}, "rating.labels: there is no such key"),
+    ],
+)
+def test_a_wrong_section_is_explained(rating, message):
+    with pytest.raises(CampaignFileError) as caught:
+        parse_config(
+            {"name": "a", "kind": "rating", "selection": "b", "budget": 1, "rating": rating}
+        )
+
+    assert message in str(caught.value)
+
+
+def test_the_section_belongs_to_campaigns_of_its_kind():
+    with pytest.raises(CampaignFileError, match="rating: there is no such key"):
+        parse_config({"name": "a", "selection": "b", "budget": 1, "rating": {}})
+
+
+@pytest.mark.django_db
+def test_results_with_wrong_entries_are_refused(captioned, tmp_path):
+    path = tmp_path / "results.json"
+    for content in ({}, [7], [{"image_id": True, "caption": "x"}], [{"image_id": 1}]):
+        path.write_text(json.dumps(content))
+        with pytest.raises(Exception, match="results.json: "):
+            call_command("import_results", path, name="model", release="people")
+    path.write_text(json.dumps([{"image_id": 99, "caption": "x"}]))
+    with pytest.raises(Exception, match="No caption in .* belongs to an image of the release"):
+        call_command("import_results", path, name="model", release="people")
+
+
+@pytest.mark.django_db
+def test_results_of_a_split_go_by_the_images_keys(captioned, tmp_path):
+    image = captioned.campaign.selection.images.first()
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps([{"image_id": image.key, "caption": " A  dog. "}]))
+
+    call_command("import_results", path, name="mine", split="validation", stdout=StringIO())
+
+    [given] = CaptionSet.objects.get(name="mine").captions.all()
+    assert (given.image, given.text) == (image, "A dog.")
+
+
+@pytest.mark.django_db
+def test_every_question_is_to_be_answered_and_part_of_an_answer_counts(captioned, model):
+    campaign = make_campaign(captioned)
+    task = campaign.tasks.first()
+    fields = dict.fromkeys(RATINGS.field_names(task), "4")
+    part = {name: value for name, value in fields.items() if name.startswith("true-2-")}
+
+    assert RATINGS.check(task, campaign.config, fields) == RATINGS.read(task, fields)
+    with pytest.raises(AnswerRefused, match="all three questions about sentences 1, 2, 3"):
+        RATINGS.check(task, campaign.config, part)
+    assert RATINGS.read(task, part) == {"2": {"true": 4}}
+    with pytest.raises(AnswerMissing):
+        RATINGS.read(task, dict.fromkeys(fields, "9"))
+
+
+def work(client, worker, campaign, rate):
+    """One whole assignment: accept, rate, hand on. `rate` gives a rating for a sentence and a
+    question."""
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    page = open_page(client, frame)
+    [task] = campaign.tasks.filter(claims__page__assignment_id=frame.assignment_id)
+    answers = {
+        f"{question}-{number}-{task.number}": str(rate(caption["sources"], question))
+        for number, caption in enumerate(task.payload["captions"], start=1)
+        for question in ("true", "complete", "fluent")
+    }
+    assert not any(name in page.content.decode() for name in ("human", "references", "baseline"))
+    fields = {"token": fields_of(page, "form[data-task]")["token"], **answers}
+    sent = client.post(urlsplit(frame.src).path, fields)
+    handed_on = fields_of(sent, "form[data-forward]")
+    answer = worker.submit(handed_on.pop("assignmentId"), **handed_on)
+    assert answer.ok, answer.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_ratings_go_from_a_results_file_through_the_marketplace_to_an_export(
+    client, captioned, model, marketplace, requester, tmp_path
+):
+    campaign = make_campaign(captioned)
+    workers = marketplace.fresh_workers(2)
+
+    def judge(sources, question):
+        return 2 if "model" in sources and question == "true" else 5 - (question == "complete")
+
+    reconcile(campaign)
+    for worker in workers:
+        for _ in range(3):
+            work(client, worker, campaign, judge)
+    reconcile(campaign)
+    freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+    call_command("export", "judged", "--out", str(tmp_path / "out"), stdout=StringIO())
+
+    made = json.loads((tmp_path / "out" / "ratings.json").read_text())
+    scores = {source["name"]: source["scores"] for source in made["sources"]}
+    assert scores["model"]["true"] == {"mean": 2.0, "low": 2.0, "high": 2.0, "images": 3}
+    assert scores["human"]["true"]["mean"] == 5.0
+    assert made["alpha"]["true"] == 1.0
+    assert made["alpha"]["fluent"] is None
+    [apart] = [each for each in made["differences"] if each["source"] == "human"]
+    assert (apart["minus"], apart["scores"]["true"]["mean"]) == ("model", 3.0)
+    assert len(made["captions"]) == 9
+    assert {len(caption["ratings"]) for caption in made["captions"]} == {2}
+    with (tmp_path / "out" / "ratings.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 18
+    assert {(row["source"], row["true"]) for row in rows} == {
+        ("model", "2"),
+        ("human", "5"),
+        ("references", "5"),
+    }
+
+
+@pytest.mark.django_db
+def test_a_worker_who_rates_all_alike_gets_a_flag(captioned, model):
+    campaign = make_campaign(captioned)
+    response = Response.objects.create(
+        task=campaign.tasks.first(), worker=ResponseFactory().worker, submitted_at=NOON
+    )
+    same = {"true": 3, "complete": 3, "fluent": 3}
+    RATINGS.store([(response, {"1": same, "2": same, "3": same})])
+
+    assess(campaign=campaign, responses=[response])
+
+    assert "same_ratings" in Assessment.objects.get(response=response).codes.split()
+
+
+@pytest.mark.django_db
+def test_the_release_page_compares_the_sources(captioned, model, admin_client):
+    campaign = make_campaign(captioned)
+    for task in campaign.tasks.all():
+        for _ in range(2):
+            response = Response.objects.create(
+                task=task, worker=ResponseFactory().worker, submitted_at=NOON
+            )
+            ratings = {"true": 4, "complete": 3, "fluent": 5}
+            RATINGS.store([(response, {"1": ratings, "2": ratings, "3": ratings})])
+    freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+
+    page = " ".join(admin_client.get("/releases/judged/").content.decode().split())
+
+    assert "4.00 <small>4.00 to 4.00</small>" in page
+    assert "human − model" in page
+    assert "references: true 4.0, complete 3.0, fluent 5.0" in page
