@@ -58,6 +58,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    # First, so that it sees every answer, those of other middleware too.
+    "marketplace.pages.middleware.HeadMiddleware",
     "marketplace.pages.middleware.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "marketplace.pages.middleware.ContentSecurityPolicyMiddleware",
