@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
@@ -40,6 +41,10 @@ class BadParameters(DomainError):
     """The marketplace's parameters are missing or not what they should be."""
 
 
+class FormTooLarge(DomainError):
+    """The form has more bytes or fields than the site reads."""
+
+
 @login_not_required
 @csrf_exempt
 @xframe_options_exempt
@@ -60,7 +65,12 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     return _framed(response, endpoint)
 
 
-STATUS = {pages.UnknownHit: 404, pages.AlreadySubmitted: 409, tokens.TokenRefused: 403}
+STATUS = {
+    pages.UnknownHit: 404,
+    pages.AlreadySubmitted: 409,
+    tokens.TokenRefused: 403,
+    FormTooLarge: 413,
+}
 
 
 def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
@@ -139,8 +149,8 @@ def _form(
 def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Keep the answer, then hand it on to the marketplace."""
     lifetime = timedelta(minutes=campaign.config.hit.minutes) + pages.GRACE
-    form = tokens.read(request.POST.get("token", ""), max_age=lifetime)
-    fields = {name: str(value) for name, value in request.POST.items() if name != "token"}
+    fields = _sent_fields(request)
+    form = tokens.read(fields.pop("token", ""), max_age=lifetime)
     try:
         passed_on = pages.store_answers(
             campaign=campaign,
@@ -155,6 +165,15 @@ def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return JsonResponse({"fields": passed_on})
     context = {**_common(campaign), "turn": form.turn, "fields": passed_on}
     return render(request, "hits/forward.html", context)
+
+
+def _sent_fields(request: HttpRequest) -> dict[str, str]:
+    """The fields of the form; raises FormTooLarge. Django's own answer would have no words for the
+    worker, and a traceback in the log for each such request."""
+    try:
+        return {name: str(value) for name, value in request.POST.items()}
+    except (RequestDataTooBig, TooManyFieldsSent) as error:
+        raise FormTooLarge("The answer is too large to be stored. Please shorten it.") from error
 
 
 def _refused(

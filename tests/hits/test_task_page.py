@@ -446,3 +446,26 @@ def test_the_worker_is_told_what_is_counted(client, hit):
 
     assert "the number of keystrokes and pastes" in page
     assert "What you type is not recorded before you submit" in page
+
+
+@pytest.mark.parametrize(
+    "fields", [{f"field-{n}": "x" for n in range(1_500)}, {"large": "x" * 1_100_000}]
+)
+def test_a_form_that_is_too_large_is_refused_in_words(client, hit, fields, caplog):
+    mine = form_fields(client.get(address(hit)))
+
+    answer = client.post(f"/task/{hit.campaign.slug}/", {**mine, **fields})
+
+    assert answer.status_code == 413
+    assert "too large" in answer.content.decode()
+    assert "Traceback" not in caplog.text
+
+
+def test_head_has_the_headers_of_get_and_no_body(client, hit):
+    page = client.get(address(hit))
+
+    answer = client.head(address(hit))
+
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert int(answer.headers["Content-Length"]) > 1_000
+    assert answer.headers["Content-Type"] == page.headers["Content-Type"]
