@@ -1,6 +1,7 @@
 """A worker's browser: the marketplace's pages and the task in its frame, over HTTP only."""
 
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin, urlsplit
@@ -12,6 +13,7 @@ from simulation.workers.pages import SiteError, TaskForm, hidden_fields, read_fo
 
 TIMEOUT = (5, 60)
 ATTEMPTS = 4
+RELOADS_AFTER = 1.0
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -98,7 +100,15 @@ class WorkerBrowser:
 
     def open_task(self, accepted: Accepted) -> TaskForm:
         """What the frame shows, images loaded; raises NothingLeft."""
-        return self._task_form(_checked(self._get(accepted.frame)))
+        for _ in range(ATTEMPTS - 1):
+            answer = self._get(accepted.frame)
+            if answer.status_code != 404:
+                break
+            # The marketplace shows a HIT a moment before the site has noted it.
+            time.sleep(RELOADS_AFTER)
+        else:
+            answer = self._get(accepted.frame)
+        return self._task_form(_checked(answer))
 
     def send(self, task: TaskForm, answers: Mapping[str, str]) -> TaskForm | None:
         """Post the task's form. None: it was taken and handed on to the marketplace; otherwise
