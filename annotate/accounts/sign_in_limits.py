@@ -21,6 +21,10 @@ class SignInLimits(AxesDatabaseHandler):  # type: ignore[misc]  # django-axes ha
 
     django-axes itself has one limit for all entries. With it, one person's mistakes would lock a
     whole office that shares an address, and anybody could lock an account from a single address.
+
+    A password is counted once it was found wrong, so those of other requests that are going on at
+    that moment are looked at, too. Before a lock at most `limit - 1 + threads` wrong passwords are
+    looked at, where `threads` are those of all the site's processes.
     """
 
     def get_failures(self, request: HttpRequest, credentials: Credentials | None = None) -> int:

@@ -7,6 +7,7 @@ from annotate.accounts import views
 app_name = "account"
 
 urlpatterns = [
+    path("password/", views.PasswordView.as_view(), name="password"),
     path("tokens/", views.tokens, name="tokens"),
     path("tokens/<int:pk>/withdraw/", views.withdraw, name="withdraw_token"),
 ]

@@ -1,10 +1,13 @@
-"""The page with the signed-in user's API tokens."""
+"""Pages about the signed-in user's own account: password and API tokens."""
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.forms import PasswordChangeForm
+from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse_lazy
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
@@ -58,3 +61,20 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         messages.success(request, f"Token {token} withdrawn. Programs that use it are refused.")
     return redirect("account:tokens")
+
+
+class PasswordView(PasswordChangeView):
+    """Sets a new password for a user who knows the present one. The user's other sessions end."""
+
+    template_name = "annotate/password.html"
+    success_url = reverse_lazy("account:password")
+
+    def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
+        response = super().form_valid(form)
+        messages.success(
+            self.request, "Password changed. Your sessions in other browsers have ended."
+        )
+        return response
+
+    def form_invalid(self, form: PasswordChangeForm) -> HttpResponse:
+        return self.render_to_response(self.get_context_data(form=form), status=422)

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from axes.models import AccessAttempt
+from django.contrib.auth.backends import ModelBackend
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
@@ -200,6 +201,23 @@ def test_wrong_passwords_at_the_same_time_count_together(limits, address):
     # Each thread may have looked at one password before the others were counted.
     assert set(statuses) <= {200, 429}
     assert sign_in(Client(), password=PASSWORD, address=address).status_code == 429
+
+
+@pytest.mark.django_db(transaction=True)
+def test_passwords_looked_at_exceed_the_limit_by_fewer_than_the_threads(limits, monkeypatch):
+    looked_at = []
+    check = ModelBackend.authenticate
+
+    def note(self, request, **credentials):
+        looked_at.append(credentials)
+        return check(self, request, **credentials)
+
+    monkeypatch.setattr(ModelBackend, "authenticate", note)
+    threads, limit = 4, 3
+
+    at_once(lambda _: tries(Client(), 5), range(threads))
+
+    assert limit <= len(looked_at) <= limit - 1 + threads
 
 
 def test_an_operator_can_lift_a_lock(client, limits):
