@@ -45,8 +45,18 @@ CAUSES = {
 
 @require_safe
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the reviewer is to judge next; to a page that holds items, only what it lacks."""
+    """What the reviewer is to judge next; to a page that holds items, only what it lacks.
+
+    A GET holds up to 1 + AHEAD responses for the reviewer for 15 minutes, so that two reviewers
+    are not shown the same one. It is safe to repeat: the reviewer gets the same ones. Nothing is
+    held for HEAD, or for a browser that fetches the page in case it is wanted.
+    """
     campaign = get_object_or_404(Campaign, slug=slug)
+    if is_prefetch(request):
+        # Browsers discard an error and ask again once the page is wanted.
+        return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
+    if request.method == "HEAD":
+        return HttpResponse()
     if "ahead" in request.GET:
         return _top_up(request, campaign, request.GET)
     skipped = _keys(request.GET, "skip")
@@ -83,6 +93,12 @@ def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
         return _top_up(request, campaign, request.POST)
     address = reverse("qualcontrol:queue", args=[slug])
     return redirect(f"{address}?{urlencode({'skip': _joined(skipped)})}" if skipped else address)
+
+
+def is_prefetch(request: HttpRequest) -> bool:
+    """Whether a browser fetches a page that nobody has asked for yet."""
+    purposes = (request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
+    return any("prefetch" in purpose.lower() for purpose in purposes)
 
 
 def _next(

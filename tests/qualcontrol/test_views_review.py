@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotate.kinds import KINDS
 from annotate.models import ResponseStatus
 from qualcontrol import services
-from qualcontrol.models import Decision, Exclusion, Judgement, SpotCheck
+from qualcontrol.models import Decision, Exclusion, Hold, Judgement, SpotCheck
 from qualcontrol.pages.forms import OTHER, reasons_against
 from qualcontrol.pages.review import AHEAD
 from tests.factories import (
@@ -415,3 +415,31 @@ def test_a_verdict_takes_the_same_queries_whatever_was_judged_before(
 
     with django_assert_max_num_queries(60):
         client.post(reverse("qualcontrol:judge", args=["pilot", first]), fields)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Sec-Purpose": "prefetch;prerender"}, {"Purpose": "prefetch"}, {"X-Moz": "prefetch"}],
+)
+def test_a_browser_that_fetches_the_page_ahead_takes_no_items(client, campaign, headers):
+    submitted(campaign)
+
+    ahead = client.get(QUEUE, headers=headers)
+    headers_alone = client.head(QUEUE)
+
+    assert (ahead.status_code, headers_alone.status_code) == (503, 200)
+    assert not Hold.objects.exists()
+    assert client.get(QUEUE).status_code == 200
+    assert Hold.objects.count() == 1
+
+
+def test_the_same_get_again_holds_the_same_items(client, campaign):
+    for _ in range(2 * (1 + AHEAD)):
+        submitted(campaign)
+
+    client.get(QUEUE)
+    before = set(Hold.objects.values_list("response", flat=True))
+    client.get(QUEUE)
+
+    assert set(Hold.objects.values_list("response", flat=True)) == before
+    assert len(before) == 1 + AHEAD
