@@ -197,7 +197,7 @@ def _assessments(campaign: Campaign, responses: Iterable[Response]) -> Iterator[
 
 def _copy_keys(campaign: Campaign, captions: Iterable[Caption]) -> Iterator[CopyKey]:
     """The keys as the service would have filed them."""
-    filed, held = FiledCaptions(campaign), Counter[int]()
+    filed, held = FiledCaptions(campaign, []), Counter[int]()
     for caption in captions:
         for key in filed.own(keys_of(caption.text)):
             held[key] += 1

@@ -1,23 +1,37 @@
 """The captions of a campaign that a new one may be a copy of, looked up in the database."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response
 from qualcontrol.flags import Neighbour
-from qualcontrol.flags.neighbours import KEY_HOLDS, LATEST, Found, most_shared
+from qualcontrol.flags.neighbours import KEY_HOLDS, LATEST, Found, keys_of, most_shared
 from qualcontrol.models import Assessment, Copying, CopyKey
+
+# Keys that one query looks up, and rows that one writes.
+READ_AT_ONCE, WRITTEN_AT_ONCE = 1_000, 5_000
 
 
 class FiledCaptions:
-    """What `qualcontrol.flags.Neighbours` asks for, during one transaction."""
+    """What `qualcontrol.flags.Neighbours` asks for, during one transaction.
 
-    def __init__(self, campaign: Campaign) -> None:
+    `texts` are all that will be looked up. What is filed under their keys is read before the first
+    look-up, and `write` writes what was filed after the last, so that an import of thousands takes
+    few queries.
+    """
+
+    def __init__(self, campaign: Campaign, texts: Iterable[str]) -> None:
         self._campaign = campaign
         self._kind = KINDS[campaign.kind]
         self._latest: dict[int, list[Neighbour]] = {}
         self._places: dict[int, int] = {}
+        self._filed: defaultdict[int, list[Neighbour]] = defaultdict(list)
+        self._unwritten: list[CopyKey] = []
+        keys = sorted({key for text in texts for key in self.own(keys_of(text))})
+        for start in range(0, len(keys), READ_AT_ONCE):
+            self._read_keys(keys[start : start + READ_AT_ONCE])
 
     def own(self, keys: Iterable[int]) -> list[int]:
         """The campaign's own of keys of 32 bits: campaigns do not meet each other's captions."""
@@ -30,17 +44,11 @@ class FiledCaptions:
         return self._places[worker]
 
     def look_up(self, keys: Sequence[int]) -> Found:
-        own = self.own(keys)
-        held: Counter[int] = Counter()
-        found: Counter[Neighbour] = Counter()
-        filed = CopyKey.objects.filter(key__in=own)
-        columns = ("key", "response_id", "response__worker_id")
-        for key, response, worker, answer in self._kind.with_answers(
-            filed, *columns, response="response__"
-        ):
-            held[key] += 1
-            found[Neighbour(response, worker, self._kind.text(answer) or "")] += 1
-        return Found(most_shared(found), [key for key in own if held[key] < KEY_HOLDS])
+        filed = {key: self._filed[key] for key in self.own(keys)}
+        found = Counter(chain.from_iterable(filed.values()))
+        return Found(
+            most_shared(found), [key for key, held in filed.items() if len(held) < KEY_HOLDS]
+        )
 
     def latest_of(self, worker: int) -> list[Neighbour]:
         self._read(worker)
@@ -61,14 +69,30 @@ class FiledCaptions:
 
     def file(self, caption: Neighbour, keys: Sequence[int]) -> None:
         self._latest[caption.worker].append(caption)
+        found_as = Neighbour(caption.key, caption.worker, caption.text)
+        for key in keys:
+            self._filed[key].append(found_as)
+            self._unwritten.append(CopyKey(key=key, response_id=caption.key))
+
+    def write(self) -> None:
+        """Have later transactions find what was filed."""
         CopyKey.objects.bulk_create(
-            [CopyKey(key=key, response_id=caption.key) for key in keys], ignore_conflicts=True
+            self._unwritten, ignore_conflicts=True, batch_size=WRITTEN_AT_ONCE
         )
+        self._unwritten.clear()
 
     def note_copy(self, caption: Neighbour, original: Neighbour, similarity: float) -> None:
         Copying.objects.create(
             response_id=caption.key, original_id=original.key, similarity=similarity
         )
+
+    def _read_keys(self, keys: Sequence[int]) -> None:
+        filed = CopyKey.objects.filter(key__in=keys)
+        columns = ("key", "response_id", "response__worker_id")
+        rows = self._kind.with_answers(filed, *columns, response="response__")
+        for key, response, worker, answer in rows:
+            text = self._kind.text(answer) or ""
+            self._filed[key].append(Neighbour(response, worker, text))
 
     def _read(self, worker: int) -> None:
         """The worker's latest answers and how many there are, from one query."""
