@@ -5,7 +5,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
 
@@ -40,6 +44,18 @@ def wait_until_ready(url: str, process: "subprocess.Popen[Any]") -> None:
     raise RuntimeError(f"{process.args!r} did not answer at {url} within {PATIENCE} s")
 
 
+def head(url: str) -> bytes:
+    """All bytes that a server sends on a connection that stays open, when asked for the HEAD of the
+    URL."""
+    parts = urlsplit(url)
+    request = f"HEAD {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n"
+    # The second request ends the connection once the first is answered.
+    last = request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
+    with socket.create_connection((parts.hostname, parts.port), PATIENCE) as connection:
+        connection.sendall((request + last).encode())
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
 def answers(url: str) -> bool:
     """Whether a server answers there, and well."""
     try:
@@ -47,6 +63,21 @@ def answers(url: str) -> bool:
     except (requests.ConnectionError, requests.Timeout):
         # A server that is just starting may take the call before it can answer it.
         return False
+
+
+@contextmanager
+def running(
+    command: Sequence[str], log: Path, environment: Mapping[str, str], folder: Path
+) -> Iterator["subprocess.Popen[Any]"]:
+    """A process with its output in the log file, stopped at the end."""
+    with log.open("w") as out:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT
+        )
+    try:
+        yield process
+    finally:
+        stop(process)
 
 
 def stop(process: "subprocess.Popen[Any]") -> None:

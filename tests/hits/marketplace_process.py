@@ -140,7 +140,7 @@ class WorkerSession:
 
     def accept(self, hit_type_id: str) -> Frame:
         """Accept a HIT of the group; raises NotOffered."""
-        answer = self._post(f"/groups/{hit_type_id}/preview", f"/groups/{hit_type_id}/accept")
+        answer = self.post(f"/groups/{hit_type_id}/preview", f"/groups/{hit_type_id}/accept")
         if not answer.ok:
             raise NotOffered(f"{answer.status_code}: {answer.url}")
         frame = BeautifulSoup(answer.text, "html.parser").find("iframe")
@@ -151,7 +151,7 @@ class WorkerSession:
 
     def give_back(self, frame: Frame) -> None:
         path = f"/assignments/{frame.assignment_id}"
-        answer = self._post(path, f"{path}/return")
+        answer = self.post(path, f"{path}/return")
         assert answer.ok, answer.text
 
     def submit(self, assignment_id: str, **fields: str) -> requests.Response:
@@ -162,7 +162,8 @@ class WorkerSession:
             timeout=PATIENCE,
         )
 
-    def _post(self, form_page: str, action: str) -> requests.Response:
+    def post(self, form_page: str, action: str) -> requests.Response:
+        """Post to a page of the marketplace, with the token of another page's form."""
         page = self.http.get(self.url + form_page, timeout=PATIENCE)
         token = BeautifulSoup(page.text, "html.parser").find(
             "input", {"name": "csrfmiddlewaretoken"}

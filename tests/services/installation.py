@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import psycopg2
 
 from tests.hits.marketplace_process import ROOT, MarketplaceProcess
-from tests.servers import PATIENCE, answers, free_port, stop
+from tests.servers import PATIENCE, answers, free_port, running
 
 SERVER = os.environ.get("POSTGRESQL", "postgres://postgres@127.0.0.1:5432/postgres")
 
@@ -118,30 +118,17 @@ def running_installation(
             commands["watch"] = ["manage.py", "sync", "--watch", "1"]
         for name, arguments in commands.items():
             installation.processes[name] = stack.enter_context(
-                _process(
+                running(
                     [sys.executable, *arguments],
                     folder / f"{name}.log",
                     {**environment, "PGAPPNAME": name},
+                    ROOT,
                 )
             )
         installation.wait_until(
             lambda: answers(f"{environment['SITE_URL']}/sign-in/"), "the site starts"
         )
         yield installation
-
-
-@contextmanager
-def _process(
-    command: list[str], log: Path, environment: dict[str, str]
-) -> Iterator["subprocess.Popen[Any]"]:
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=out, stderr=subprocess.STDOUT
-        )
-    try:
-        yield process
-    finally:
-        stop(process)
 
 
 @contextmanager
@@ -173,5 +160,5 @@ def _redis(folder: Path) -> Iterator[str]:
         raise ServiceAbsent("there is no redis-server on the PATH")
     port = free_port()
     command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", "."]
-    with _process(command, folder / "redis.log", dict(os.environ)):
+    with running(command, folder / "redis.log", os.environ, ROOT):
         yield f"redis://127.0.0.1:{port}/5"

@@ -1,0 +1,349 @@
+"""Strangers send forged requests of every sort while simulated workers do a campaign: everybody
+finishes, nothing forged counts, and the marketplace has what the database has.
+
+A short form by default; `ATTACK_REQUESTS=2000` has thirty workers and that many requests.
+"""
+
+import os
+import random
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.db import connection, connections
+from django.db.models import Count, Sum
+
+from annotate.models import Campaign, Claim, Response, Worker
+from annotate.services.campaigns import incomplete_tasks, recount_places
+from hits.models import (
+    Assignment,
+    AssignmentStatus,
+    Barring,
+    Hit,
+    Sync,
+    SyncProblem,
+    TaskPage,
+    WorkerAccount,
+)
+from hits.mturk.client import marketplace_of
+from hits.services.barring import has_work
+from hits.task_page.pages import PAGES_PER_SEAT
+from simulation.checks.check import Check
+from simulation.checks.marketplace import check_marketplace
+from simulation.workers.crowd import Crowd, Member, Outcome, Plan
+from simulation.workers.hands import Hand
+from simulation.workers.pages import CaptionItem
+from simulation.workers.pages import TaskForm as ShownForm
+from tests.hits.conftest import make_campaign
+from tests.hits.marketplace_process import ROOT
+from tests.hits.strangers import (
+    AT_ONCE,
+    FORGED,
+    STRANGERS,
+    Attack,
+    Overheard,
+    OverheardBrowser,
+    Stranger,
+)
+from tests.servers import PATIENCE, answers, free_port, head, running
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+REQUESTS = int(os.environ.get("ATTACK_REQUESTS", "200"))
+
+
+@dataclass(frozen=True)
+class Size:
+    workers: int
+    images: int
+    captions: int
+    seats: int  # of a HIT
+
+    @property
+    def wanted(self) -> int:
+        return self.images * self.captions
+
+
+SIZE = Size(30, 30, 11, 9) if REQUESTS >= 2_000 else Size(10, 6, 4, 1)
+# Captions beyond those wanted, at most, for each worker. Up to one was seen.
+SURPLUS = 2
+SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, on day {}."
+
+
+class Writer:
+    """Fills in a caption for each image that nobody else writes, and keeps it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.kept: list[str] = []
+
+    def fill(self, task: ShownForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
+        filled = {}
+        for item in task.items:
+            assert isinstance(item, CaptionItem)
+            filled[item.name] = SENTENCE.format(f"{self.number} of month {len(self.kept)}")
+            self.kept.append(filled[item.name])
+        return filled
+
+
+@dataclass
+class Seen:
+    """The most that there was at any time while the attack went on."""
+
+    pages: int = 0
+    surplus: int = 0  # pages of one HIT beyond what it may have
+
+
+@dataclass
+class Course:
+    """What thirty workers did in all their visits."""
+
+    submitted: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    found_nothing: int = 0
+
+    def add(self, outcome: Outcome) -> None:
+        self.submitted += outcome.submitted
+        self.errors += outcome.errors
+        self.found_nothing += outcome.found_nothing
+
+
+@pytest.fixture
+def campaign(requester):
+    return make_campaign(
+        tasks=SIZE.images,
+        references=SIZE.captions - 1,
+        budget="1000.00",
+        hit={"assignments": SIZE.seats, "minutes": 1},
+    )
+
+
+@pytest.fixture
+def balance(campaign) -> Decimal:
+    """What the requester has before the first HIT."""
+    return marketplace_of(campaign).balance()
+
+
+@pytest.fixture
+def site(marketplace, campaign, balance, settings, tmp_path) -> Iterator[str]:
+    """The address of the requester site, which runs with its reconciler in other processes."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    settings.SITE_URL = url
+    environment = {
+        **os.environ,
+        "DATABASE_URL": database_url(),
+        "SECRET_KEY": settings.SECRET_KEY,
+        "SITE_URL": url,
+        "MARKETPLACE_URL": marketplace.url,
+        "MTURK_ENDPOINT": "local",
+        "MEDIA_ROOT": str(tmp_path / "media"),
+        "LOG_LEVEL": "WARNING",
+    }
+    commands = {
+        "site": ["-m", "waitress", f"--listen=127.0.0.1:{port}", "annotate.wsgi:application"],
+        "reconciler": ["manage.py", "sync", "--watch", "1"],
+    }
+    with ExitStack() as stack:
+        for name, arguments in commands.items():
+            log = tmp_path / f"{name}.log"
+            stack.enter_context(running([sys.executable, *arguments], log, environment, ROOT))
+        wait_until(lambda: answers(f"{url}/sign-in/"), "the site starts")
+        wait_until(lambda: Hit.objects.filter(available__gt=0).exists(), "HITs open")
+        yield url
+
+
+def database_url() -> str:
+    """The address of this test's database, for other processes."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    user, password = quote(database["USER"]), quote(database["PASSWORD"])
+    host, port = database["HOST"], database["PORT"] or 5432
+    return f"postgres://{user}:{password}@{host}:{port}/{quote(str(database['NAME']))}"
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < end, f"{what}: not within {PATIENCE} s"
+        time.sleep(0.2)
+
+
+def make_crowd(marketplace, overheard: Overheard) -> list[Member]:
+    rows = marketplace.command(
+        "marketplace_worker",
+        *(f"attacked-{number}" for number in range(SIZE.workers)),
+        *("--country", "US", "--approved", "6000", "--rate", "99"),
+    )
+    crowd = []
+    for number, row in enumerate(rows):
+        browser = OverheardBrowser(row["sign_in_url"])
+        browser.overheard = overheard
+        hand = Hand("honest", Writer(number))
+        crowd.append(Member(row["worker_id"], browser, hand, weight=1.0))
+    return crowd
+
+
+def make_strangers(marketplace, page: str, overheard: Overheard) -> list[Stranger]:
+    outsiders = marketplace.fresh_workers(STRANGERS)
+    return [
+        Stranger(page, outsider, overheard, random.Random(number))
+        for number, outsider in enumerate(outsiders)
+    ]
+
+
+def let_work(campaign: Campaign, crowd: list[Member], attack: Attack) -> Course:
+    """The crowd comes back until every image has its captions. With each HIT that is submitted,
+    strangers may send some more."""
+    course, left = Course(), threading.Lock()
+    done = 0
+
+    def note_submission() -> None:
+        nonlocal done
+        with left:
+            done += 1
+        attack.allow(0.1 + 0.9 * done / SIZE.wanted)
+
+    plan = Plan(
+        group=campaign.hit_types.get().hit_type_id,
+        seed=1,
+        threads=SIZE.workers,
+        return_share=0.05,
+    )
+    try:
+        while incomplete_tasks(campaign).exists():
+            course.add(Crowd(crowd, plan, note_submission).work())
+            time.sleep(1)
+    finally:
+        connections.close_all()
+    return course
+
+
+def watch(seen: Seen) -> None:
+    """Note how many pages there are, of all HITs and of each."""
+    pages = Hit.objects.annotate(opened=Count("pages")).values_list("opened", "seats")
+    counts = [(opened, opened - PAGES_PER_SEAT * seats) for opened, seats in pages]
+    seen.pages = max(seen.pages, sum(opened for opened, _ in counts))
+    seen.surplus = max(seen.surplus, *(surplus for _, surplus in counts))
+
+
+def test_everybody_finishes_under_attack_and_nothing_forged_counts(
+    marketplace, campaign, balance, site, tmp_path
+):
+    assert_head_has_no_body(f"{site}/task/{campaign.slug}/", f"{marketplace.url}/sign-in")
+    overheard, seen = Overheard(), Seen()
+    crowd = make_crowd(marketplace, overheard)
+    strangers = make_strangers(marketplace, f"{site}/task/{campaign.slug}/", overheard)
+    attack = Attack(strangers, REQUESTS)
+    attack.allow(0.1)
+
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as pool, attack.going_on():
+        work = pool.submit(let_work, campaign, crowd, attack)
+        while not work.done():
+            watch(seen)
+            time.sleep(0.3)
+        course = work.result()
+    taken = time.monotonic() - began
+    approved = Assignment.objects.filter(status=AssignmentStatus.APPROVED)
+    wait_until(lambda: approved.count() >= course.submitted.total(), "all is paid")
+
+    describe(attack, course, seen, taken)
+    assert attack.sent >= REQUESTS
+    assert_the_servers_held(attack, tmp_path)
+    assert_all_workers_finished(campaign, crowd, course)
+    assert_only_the_workers_answers_count(campaign, crowd)
+    assert_tables_are_bounded(seen, course)
+    assert_both_ends_agree(campaign, balance)
+
+
+def assert_head_has_no_body(*urls: str) -> None:
+    """Otherwise the next answer on the connection would begin with the body."""
+    for url in urls:
+        sent = head(url)
+        assert sent.count(b"HTTP/1.1 ") == 2
+        assert sent.endswith(b"\r\n\r\n")
+        assert b"<" not in sent
+
+
+def describe(attack: Attack, course: Course, seen: Seen, taken: float) -> None:
+    for sort, statuses in sorted(attack.answers.items()):
+        print(f"{sort}: {dict(sorted(statuses.items()))}")
+    print(
+        f"{attack.sent} forged requests, {course.submitted.total()} submissions by "
+        f"{len(course.submitted)} workers in {taken:.0f} s; {course.found_nothing} HITs with "
+        f"nothing to do; {seen.pages} pages at most"
+    )
+
+
+def assert_the_servers_held(attack: Attack, logs: Path) -> None:
+    broken = {
+        sort: statuses
+        for sort, statuses in attack.answers.items()
+        if any(status >= 500 for status in statuses)
+    }
+    assert broken == {}
+    assert all(statuses for statuses in attack.answers.values()), attack.answers
+    for log in logs.glob("*.log"):
+        assert "Traceback" not in log.read_text(), log.read_text()[-5_000:]
+
+
+def assert_all_workers_finished(campaign: Campaign, crowd: list[Member], course: Course) -> None:
+    assert course.errors == {}
+    assert {member.name for member in crowd} == set(course.submitted)
+    # Near the end a worker may accept a HIT whose last task somebody else submits first.
+    assert course.found_nothing <= SIZE.workers
+    assert not incomplete_tasks(campaign).exists()
+    # Made-up pages claim tasks too, so that two workers may write the last caption of an image.
+    assert course.submitted.total() <= SIZE.wanted + SURPLUS * SIZE.workers
+    assert recount_places(campaign) == 0
+    assert not SyncProblem.objects.exists()
+    assert set(Sync.objects.values_list("error", flat=True)) == {""}
+
+
+def assert_only_the_workers_answers_count(campaign: Campaign, crowd: list[Member]) -> None:
+    """Each worker's captions are those that the worker wrote, and nobody else has any."""
+    written = defaultdict(set)
+    rows = Response.objects.of(campaign).values_list(
+        "worker__account__marketplace_id", "caption__text"
+    )
+    for worker, text in rows:
+        written[worker].add(text)
+    assert FORGED not in {text for texts in written.values() for text in texts}
+    assert written == {member.name: set(member.hand.work.kept) for member in crowd}
+    barred = Barring.objects.filter(is_wanted=True).values_list("account__worker", flat=True)
+    assert not [pk for pk in barred if has_work(campaign, Worker.objects.get(pk=pk))]
+
+
+def assert_both_ends_agree(campaign: Campaign, balance: Decimal) -> None:
+    """That they do once the reconciler has closed the last HITs."""
+    failed: list[Check] = []
+
+    def agree() -> bool:
+        failed[:] = [each for each in check_marketplace([campaign], balance) if not each.holds]
+        return not failed
+
+    try:
+        wait_until(agree, "both ends agree")
+    finally:
+        assert failed == []
+
+
+def assert_tables_are_bounded(seen: Seen, course: Course) -> None:
+    assert Worker.objects.count() == WorkerAccount.objects.count() == SIZE.workers
+    assert Assignment.objects.count() == course.submitted.total()
+    # Requests that are going on may have opened a page before they end those in excess.
+    assert seen.surplus <= SIZE.workers + STRANGERS * AT_ONCE
+    seats = Hit.objects.aggregate(n=Sum("seats"))["n"]
+    assert TaskPage.objects.count() <= PAGES_PER_SEAT * seats
+    assert Claim.objects.count() <= TaskPage.objects.count()
