@@ -29,7 +29,7 @@ from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus
 from hits.reconcile.reading import ingest_assignment
 from hits.reconcile.run import Run
 from hits.task_page.pages import open_page
-from hits.task_page.tokens import Turn
+from hits.task_page.tokens import FrameParameters
 
 AIM = 1.2
 SUBMITTED_AT = datetime(2020, 1, 1, tzinfo=UTC)
@@ -102,16 +102,18 @@ class Road:
     def walk(self, worker: int) -> None:
         """One response of the worker's: open, show, ingest."""
         number = next(self.numbers)
-        turn = Turn(f"{self.hit.hit_id}N{number}", self.hit.hit_id or "", f"AWORKER{worker}", "")
+        frame = FrameParameters(
+            f"{self.hit.hit_id}N{number}", self.hit.hit_id or "", f"AWORKER{worker}", ""
+        )
         tasks: list[Task] = []
         took = {
             "claim": seconds(
-                lambda: tasks.extend(open_page(campaign=self.campaign, turn=turn, at=AT).tasks)
+                lambda: tasks.extend(open_page(campaign=self.campaign, frame=frame, at=AT).tasks)
             )
         }
         task = tasks[0]
         took["page"] = seconds(lambda: self.kind.context(task, self.campaign.config, {}))
-        listed = _listed(turn, _answer_xml(_fields(task)))
+        listed = _listed(frame, _answer_xml(_fields(task)))
         took["ingest"] = seconds(lambda: ingest_assignment(self.run, self.hit, listed))
         if number >= WARM_UP:
             for part, time in took.items():
@@ -136,13 +138,13 @@ def _make_hit(campaign: Campaign) -> Hit:
     )
 
 
-def _listed(turn: Turn, answer: str) -> ListedAssignment:
+def _listed(frame: FrameParameters, answer: str) -> ListedAssignment:
     """An assignment as a marketplace lists it once it was submitted."""
     return ListedAssignment.model_validate(
         {
-            "WorkerId": turn.worker_id,
-            "AssignmentId": turn.assignment_id,
-            "HITId": turn.hit_id,
+            "WorkerId": frame.worker_id,
+            "AssignmentId": frame.assignment_id,
+            "HITId": frame.hit_id,
             "AcceptTime": SUBMITTED_AT,
             "SubmitTime": SUBMITTED_AT,
             "AssignmentStatus": ListedAssignmentStatus.SUBMITTED,

@@ -35,7 +35,7 @@ from hits.mturk.client import Marketplace, marketplace_of
 from hits.reconcile.events import is_listing_due
 from hits.reconcile.reconciler import reconcile
 from hits.task_page.pages import open_page, store_answers
-from hits.task_page.tokens import Turn
+from hits.task_page.tokens import FrameParameters
 from tests.hits.marketplace_process import (
     Frame,
     MarketplaceProcess,
@@ -184,10 +184,12 @@ def _answer(campaign: Campaign, worker: WorkerSession, frame: Frame) -> None:
     """Open the page and store the answer as the site's view does, then submit it. A worker for
     whom nothing is left gives the seat back."""
     given = {key: values[0] for key, values in parse_qs(urlsplit(frame.src).query).items()}
-    turn = Turn(given["assignmentId"], given["hitId"], given["workerId"], settings.MARKETPLACE_URL)
+    parameters = FrameParameters(
+        given["assignmentId"], given["hitId"], given["workerId"], settings.MARKETPLACE_URL
+    )
     at = timezone.now()
     try:
-        page = open_page(campaign=campaign, turn=turn, at=at)
+        page = open_page(campaign=campaign, frame=parameters, at=at)
     except NothingToDo:
         return worker.give_back(frame)
     fields = {f"caption-{task.number}": TEXT for task in page.tasks}

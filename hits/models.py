@@ -305,11 +305,12 @@ class Bonus(models.Model):
         return f"${self.amount} for {self.assignment}"
 
 
-class Barring(models.Model):
-    """That a worker is to be kept from a campaign's HITs, and whether the marketplace knows.
+class WorkerBarring(models.Model):
+    """Whether a campaign's HITs must be hidden from a worker (`is_wanted`), and whether the
+    marketplace hides them (`is_in_force`).
 
-    A worker is barred while excluded or paused, and while they have submitted an answer to every
-    task that misses one.
+    A worker is barred while excluded or paused, and after submitting an answer to every task that
+    still needs one.
     """
 
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="barrings")
@@ -404,23 +405,20 @@ class SyncProblem(models.Model):
         return f"{self.subject}: {self.message}"
 
 
-class SyncWish(models.Model):
-    """That somebody asked on a page for a campaign to be reconciled, and the run that took the wish
-    up: none as long as it waits. The next wish takes the row's place."""
+class SyncRequest(models.Model):
+    """A request for a sync, made on a page, and the run that took it up: none while it waits.
+    A campaign has one row; the next request replaces it."""
 
-    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="sync_wish")
-    asked_at = models.DateTimeField()
-    sync = models.ForeignKey(Sync, models.CASCADE, null=True, blank=True, related_name="wishes")
-
-    class Meta:
-        verbose_name_plural = "sync wishes"
+    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="sync_request")
+    requested_at = models.DateTimeField()
+    sync = models.ForeignKey(Sync, models.CASCADE, null=True, blank=True, related_name="requests")
 
     def __str__(self) -> str:
-        return f"{self.campaign}, asked for at {self.asked_at:%Y-%m-%d %H:%M}"
+        return f"{self.campaign}, requested at {self.requested_at:%Y-%m-%d %H:%M}"
 
 
-class Notice(models.Model):
-    """A message from the marketplace's queue that was dealt with, so that its repeat is not."""
+class ProcessedMessage(models.Model):
+    """A message from the marketplace's queue that was processed, so that a duplicate is ignored."""
 
     # The notification's own id, or a digest of a message that has none.
     document_id = models.CharField(max_length=100, unique=True)
@@ -432,10 +430,11 @@ class Notice(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=~Q(problem="") | Q(body=""), name="notice_body_kept_with_a_problem_only"
+                condition=~Q(problem="") | Q(body=""),
+                name="processed_message_body_kept_with_a_problem_only",
             ),
         ]
-        indexes = [models.Index(fields=["received_at"], name="notice_by_age")]
+        indexes = [models.Index(fields=["received_at"], name="processed_message_by_age")]
 
     def __str__(self) -> str:
         return self.document_id

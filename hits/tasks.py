@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from annotate.site.background import PatientTask, hand_on
-from hits.models import Barring
+from hits.models import WorkerBarring
 from hits.mturk.client import marketplace_of
 from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
@@ -50,7 +50,7 @@ def sync_campaign(pk: int, is_whole: bool = True) -> None:
 def tell_barring(pk: int) -> None:
     """Tell the marketplace that a worker is to be kept away or let in; the next reconciliation
     does it if this fails."""
-    barring = Barring.objects.select_related("hit_type__campaign", "account").get(pk=pk)
+    barring = WorkerBarring.objects.select_related("hit_type__campaign", "account").get(pk=pk)
     try:
         tell(marketplace_of(barring.hit_type.campaign), barring)
     except DomainError as error:

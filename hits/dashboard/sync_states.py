@@ -7,9 +7,9 @@ from enum import Enum
 from django.db.models import Count, Q, Sum
 
 from annotate.models import Campaign, CampaignStatus
-from hits.models import HitStatus, Sync, SyncWish
+from hits.models import HitStatus, Sync, SyncRequest
 
-# `sync --watch` looks for wishes each second, Celery hands them on at once.
+# `sync --watch` looks for requests each second; Celery passes them on at once.
 PATIENCE = timedelta(seconds=15)
 # A run by the clock that is over sooner is not worth a word.
 WORTH_A_WORD = timedelta(seconds=5)
@@ -40,25 +40,29 @@ class SyncState:
 
 def sync_state(campaign: Campaign, *, at: datetime) -> SyncState | None:
     """None where the campaign is in step, as far as we know."""
-    wish = SyncWish.objects.filter(campaign=campaign).select_related("sync").first()
+    sync_request = SyncRequest.objects.filter(campaign=campaign).select_related("sync").first()
     going_on = list(Sync.objects.going_on(at))
     run = next((sync for sync in going_on if sync.campaign_id == campaign.pk), None)
     if run is not None:
-        # Of a wish whose run was killed, this is the next attempt.
-        is_asked_for = wish is not None and (wish.sync is None or wish.sync.finished_at is None)
+        # The next attempt at a request whose run was killed.
+        is_asked_for = sync_request is not None and (
+            sync_request.sync is None or sync_request.sync.finished_at is None
+        )
         if is_asked_for or at - run.started_at > WORTH_A_WORD:
             return SyncState(Phase.RUNNING, run.started_at, *_progress(campaign))
         return None
-    if wish is not None and wish.sync is None:
-        return SyncState(_waiting(wish, at, is_busy=bool(going_on)), wish.asked_at)
+    if sync_request is not None and sync_request.sync is None:
+        return SyncState(
+            _waiting(sync_request, at, is_busy=bool(going_on)), sync_request.requested_at
+        )
     last = campaign.syncs.first()
     if last is not None and last.finished_at is None and last.seen_at is not None:
         return SyncState(Phase.SILENT, last.seen_at, *_progress(campaign))
     return None
 
 
-def _waiting(wish: SyncWish, at: datetime, *, is_busy: bool) -> Phase:
-    if at - wish.asked_at < PATIENCE:
+def _waiting(sync_request: SyncRequest, at: datetime, *, is_busy: bool) -> Phase:
+    if at - sync_request.requested_at < PATIENCE:
         return Phase.WAITING
     return Phase.BUSY if is_busy else Phase.UNATTENDED
 

@@ -3,7 +3,16 @@
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.models import Campaign, CampaignStatus
-from hits.models import Assignment, Barring, Bonus, Hit, Listing, Sync, SyncProblem, SyncWish
+from hits.models import (
+    Assignment,
+    Bonus,
+    Hit,
+    Listing,
+    Sync,
+    SyncProblem,
+    SyncRequest,
+    WorkerBarring,
+)
 
 
 def published() -> QuerySet[Campaign]:
@@ -46,9 +55,9 @@ def _left() -> Q:
         | Q(Exists(Bonus.objects.filter(assignment__hit__campaign=campaign, sent_at=None)))
         | Q(Exists(_untold().filter(hit_type__campaign=campaign)))
         | Q(Exists(SyncProblem.objects.filter(campaign=campaign)))
-        | Q(Exists(SyncWish.objects.filter(campaign=campaign, sync=None)))
+        | Q(Exists(SyncRequest.objects.filter(campaign=campaign, sync=None)))
     )
 
 
-def _untold() -> QuerySet[Barring]:
-    return Barring.objects.exclude(is_in_force=F("is_wanted"))
+def _untold() -> QuerySet[WorkerBarring]:
+    return WorkerBarring.objects.exclude(is_in_force=F("is_wanted"))

@@ -7,7 +7,7 @@ It is silent, leaves no mark on the worker, and is taken back when there is work
 
 from django.db.models import F, Q
 
-from hits.models import Barring, HitType, WorkerAccount
+from hits.models import HitType, WorkerAccount, WorkerBarring
 from hits.mturk.client import Marketplace
 from hits.reconcile.run import Run
 from hits.services.barring import has_work, want_barred, workers_done
@@ -48,7 +48,7 @@ def _let_back(run: Run, hit_type: HitType) -> None:
             idle.filter(pk=barring.pk).update(is_wanted=False)
 
 
-def tell(marketplace: Marketplace, barring: Barring) -> None:
+def tell(marketplace: Marketplace, barring: WorkerBarring) -> None:
     """Tell the marketplace about one worker; telling it again does no harm. What is wanted is
     read right before the call; if it changes meanwhile, the next sync tells that."""
     barring.refresh_from_db(fields=["is_wanted"])
@@ -57,4 +57,4 @@ def tell(marketplace: Marketplace, barring: Barring) -> None:
         qualification_type_id=barring.hit_type.exclusion_type_id,
         worker_id=barring.account.marketplace_id,
     )
-    Barring.objects.filter(pk=barring.pk).update(is_in_force=barring.is_wanted)
+    WorkerBarring.objects.filter(pk=barring.pk).update(is_in_force=barring.is_wanted)

@@ -15,7 +15,7 @@ from django.conf import settings
 
 from annotate.errors import DomainError
 from annotate.models import Campaign
-from hits.models import Hit, HitType, Listing, Notice, Sync
+from hits.models import Hit, HitType, Listing, ProcessedMessage, Sync
 from hits.mturk import sqs
 from hits.mturk.replies import storable
 from hits.mturk.sqs import Malformed, Message, Notification, QueueUnreachable
@@ -84,7 +84,7 @@ def _receive(at: datetime) -> tuple[dict[Message, Notification], bool]:
 
 def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
     """Keep a message that cannot be read, so that it neither blocks the queue nor is lost."""
-    notice, is_new = Notice.objects.get_or_create(
+    message_row, is_new = ProcessedMessage.objects.get_or_create(
         document_id=sqs.digest(message.body),
         defaults={
             "received_at": at,
@@ -93,7 +93,11 @@ def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
         },
     )
     if is_new:
-        log.warning("A message of the queue is set aside as notice %s: %s", notice.pk, problem)
+        log.warning(
+            "A message of the queue is set aside as processed message %s: %s",
+            message_row.pk,
+            problem,
+        )
     sqs.delete([message])
 
 
@@ -128,7 +132,9 @@ def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tu
 def _known(notifications: Iterable[Notification]) -> set[str]:
     """The ids of those that were dealt with before."""
     ids = {notification.document_id for notification in notifications}
-    return set(Notice.objects.filter(document_id__in=ids).values_list("document_id", flat=True))
+    return set(
+        ProcessedMessage.objects.filter(document_id__in=ids).values_list("document_id", flat=True)
+    )
 
 
 def _ingest(campaign: Campaign, hints: Hints) -> tuple[int, set[str]]:
@@ -149,8 +155,8 @@ def _ingest(campaign: Campaign, hints: Hints) -> tuple[int, set[str]]:
 
 def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
     """Note that the messages were dealt with, and delete them."""
-    Notice.objects.bulk_create(
-        (Notice(document_id=each.document_id, received_at=at) for each in done.values()),
+    ProcessedMessage.objects.bulk_create(
+        (ProcessedMessage(document_id=each.document_id, received_at=at) for each in done.values()),
         ignore_conflicts=True,
     )
     try:

@@ -25,7 +25,7 @@ from django.utils import timezone
 from annotate.errors import DomainError, one_line
 from annotate.models import Campaign, CampaignStatus
 from annotate.site.connections import drop_lost_connections
-from hits.models import Sync, SyncWish
+from hits.models import Sync, SyncRequest
 from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
 from hits.reconcile.bar import bar
 from hits.reconcile.close import close
@@ -65,7 +65,9 @@ def reconcile(
         raise NotPublished(f"{campaign} is a draft. Publish it first.")
     marketplace = marketplace or marketplace_of(campaign)
     calls_before = marketplace.calls
-    run = _begin(campaign, marketplace, at or timezone.now(), is_whole, takes_wish=steps is STEPS)
+    run = _begin(
+        campaign, marketplace, at or timezone.now(), is_whole, takes_request=steps is STEPS
+    )
     run.named, run.pays_for = named, pays_for
     marketplace.after_call = run.note_progress
     sync, ended = run.sync, ""
@@ -95,14 +97,19 @@ def reconcile(
 
 
 def _begin(
-    campaign: Campaign, marketplace: Marketplace, at: datetime, is_whole: bool, *, takes_wish: bool
+    campaign: Campaign,
+    marketplace: Marketplace,
+    at: datetime,
+    is_whole: bool,
+    *,
+    takes_request: bool,
 ) -> Run:
     sync = Sync.objects.create(
         campaign=campaign, started_at=at, seen_at=timezone.now(), is_whole=is_whole
     )
-    if takes_wish:
+    if takes_request:
         # Before the campaign is read: what was asked for until now is in what is read.
-        SyncWish.objects.filter(campaign=campaign, sync=None).update(sync=sync)
+        SyncRequest.objects.filter(campaign=campaign, sync=None).update(sync=sync)
     campaign = Campaign.objects.get(pk=campaign.pk)
     troubled = frozenset(campaign.sync_problems.values_list("subject", flat=True))
     return Run(campaign=campaign, marketplace=marketplace, at=at, sync=sync, troubled=troubled)

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from annotate.models import Campaign, Response, Worker
-from hits.models import Barring, HitType, WorkerAccount
+from hits.models import HitType, WorkerAccount, WorkerBarring
 from qualcontrol.models import kept_out
 
 
@@ -28,7 +28,7 @@ def workers_done(campaign: Campaign) -> list[int]:
 
 
 @transaction.atomic
-def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> Barring | None:
+def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> WorkerBarring | None:
     """Bar a worker who is kept out or has answered every open task, so that they do not accept
     a HIT that has nothing for them.
 
@@ -43,9 +43,9 @@ def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> Barring | None
     return None if barring.is_in_force else barring
 
 
-def want_barred(*, hit_type: HitType, account: WorkerAccount) -> Barring:
+def want_barred(*, hit_type: HitType, account: WorkerAccount) -> WorkerBarring:
     """Note that the worker is to be barred; the sync tells the marketplace."""
-    barring, _ = Barring.objects.update_or_create(
+    barring, _ = WorkerBarring.objects.update_or_create(
         hit_type=hit_type, account=account, defaults={"is_wanted": True}
     )
     return barring

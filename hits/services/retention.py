@@ -18,7 +18,7 @@ from annotate.errors import DomainError, one_line
 from annotate.services.api_tokens import delete_old_tokens
 from annotate.services.retention import delete_expired_sessions, delete_old_attempts
 from annotate.site.connections import drop_lost_connections
-from hits.services.syncs import delete_old_notices, delete_old_syncs
+from hits.services.syncs import delete_old_messages, delete_old_syncs
 from hits.task_page.pages import delete_expired_pages
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ RULES: tuple[Rule, ...] = (
     Rule("old counts of wrong passwords", delete_old_attempts),
     Rule("expired task pages", delete_expired_pages),
     Rule("records of syncs", delete_old_syncs),
-    Rule("queue messages", delete_old_notices),
+    Rule("queue messages", delete_old_messages),
 )
 
 

@@ -27,7 +27,7 @@ from annotate.services.claims import (
 from hits.models import Assignment, Hit, TaskPage
 from hits.services.accounts import known_account
 from hits.task_page.behaviour import behaviour_field, read_counts
-from hits.task_page.tokens import TaskForm, Turn
+from hits.task_page.tokens import FrameParameters, TaskForm
 from qualcontrol.models import kept_out, waiting_for_verdicts
 
 # A form is taken a little longer than the assignment lasts, for an answer in the last second.
@@ -74,35 +74,35 @@ class OpenPage:
     is_first: bool  # nothing of the worker's was submitted yet
 
 
-def open_page(*, campaign: Campaign, turn: Turn, at: datetime) -> OpenPage:
+def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> OpenPage:
     """The page of a worker's assignment. Opening it again shows the same tasks.
 
     Raises UnknownHit, AlreadySubmitted, NothingToDo, or WaitsForVerdicts.
     """
-    hit = _hit(campaign, turn)
-    worker = _worker(campaign, turn)
-    _refuse_submitted(hit, turn)
-    _give_back_returned(hit, turn, is_at_work=True)
-    page, tasks = _open(campaign, hit, turn, worker, at)
+    hit = _hit(campaign, frame)
+    worker = _worker(campaign, frame)
+    _refuse_submitted(hit, frame)
+    _give_back_returned(hit, frame, is_at_work=True)
+    page, tasks = _open(campaign, hit, frame, worker, at)
     _close_surplus(hit, keep=page)
-    form = TaskForm(turn, page.opened_at, tuple(task.number for task in tasks))
+    form = TaskForm(frame, page.opened_at, tuple(task.number for task in tasks))
     is_first = worker is None or not worker.responses.exists()
     return OpenPage(form, tasks, page.fields, is_first)
 
 
 def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
     """The page of a form that was sent and is to be corrected."""
-    worker = _worker(campaign, form.turn)
+    worker = _worker(campaign, form.frame)
     is_first = worker is None or not worker.responses.exists()
     return OpenPage(form, _tasks(campaign, form), {}, is_first)
 
 
 @transaction.atomic
 def _open(
-    campaign: Campaign, hit: Hit, turn: Turn, worker: Worker | None, at: datetime
+    campaign: Campaign, hit: Hit, frame: FrameParameters, worker: Worker | None, at: datetime
 ) -> tuple[TaskPage, list[Task]]:
     _lock(hit)
-    page = _pages_of(hit, turn).first()
+    page = _pages_of(hit, frame).first()
     if page is not None:
         shown = Task.objects.filter(claims__page=page).with_subject().order_by("claims__pk")
         if not worker:
@@ -114,13 +114,13 @@ def _open(
         close_pages([page.pk])
     if worker:
         _refuse_kept_out(campaign, worker)
-    page = _new_page(hit, turn, opened_at=at, at=at)
+    page = _new_page(hit, frame, opened_at=at, at=at)
     tasks = claim_tasks(
         campaign=campaign,
         worker=worker,
         page=page.pk,
         count=campaign.config.hit.images,
-        seen=_seen(campaign, turn),
+        seen=_seen(campaign, frame),
     )
     return page, tasks
 
@@ -132,10 +132,10 @@ def _refuse_kept_out(campaign: Campaign, worker: Worker) -> None:
         raise NothingToDo("There is nothing left in this campaign for you.")
 
 
-def _seen(campaign: Campaign, turn: Turn) -> list[int]:
+def _seen(campaign: Campaign, frame: FrameParameters) -> list[int]:
     """The tasks on other pages opened in the worker's name, the latest ones; not those that the
     worker must have returned."""
-    pages = TaskPage.objects.of(campaign).filter(marketplace_id=turn.worker_id)
+    pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
     claims = Claim.objects.filter(page__in=pages, takes_place=True).order_by("-pk")
     return list(claims.values_list("task_id", flat=True)[:MOST_SEEN])
 
@@ -149,8 +149,8 @@ def store_answers(
     A page that has ended meanwhile is made again. Raises UnknownHit, AlreadySubmitted, or
     AnswersRefused.
     """
-    hit = _hit(campaign, form.turn)
-    _refuse_submitted(hit, form.turn)
+    hit = _hit(campaign, form.frame)
+    _refuse_submitted(hit, form.frame)
     tasks = _tasks(campaign, form)
     answers, kind = _check(campaign, tasks, fields), KINDS[campaign.kind]
     passed_on: dict[str, str] = {}
@@ -166,7 +166,7 @@ def store_answers(
         "device": device,
     }
     _keep(hit, form, tasks, values, at)
-    _give_back_returned(hit, form.turn, is_at_work=False)
+    _give_back_returned(hit, form.frame, is_at_work=False)
     return passed_on
 
 
@@ -175,13 +175,13 @@ def _keep(
 ) -> None:
     with transaction.atomic():
         _lock(hit)
-        kept = _pages_of(hit, form.turn)
+        kept = _pages_of(hit, form.frame)
         if kept.update(**values):
             take_places_again(page=kept.get().pk)
             return
         # The page may have ended because its assignment was read at this moment.
-        _refuse_submitted(hit, form.turn)
-        page = _new_page(hit, form.turn, opened_at=form.opened_at, at=at, **values)
+        _refuse_submitted(hit, form.frame)
+        page = _new_page(hit, form.frame, opened_at=form.opened_at, at=at, **values)
         claim_again(page=page.pk, tasks=tasks)
     _close_surplus(hit, keep=page)
 
@@ -212,9 +212,9 @@ def close_returned(*, hit: Hit, at_work: int, before: datetime) -> None:
     _close_oldest(opened, opened.count() - at_work)
 
 
-def _give_back_returned(hit: Hit, turn: Turn, *, is_at_work: bool) -> None:
+def _give_back_returned(hit: Hit, frame: FrameParameters, *, is_at_work: bool) -> None:
     """Have the pages of the HIT whose assignments must have been returned give back their places;
-    `is_at_work` says whether the worker of this turn has one of the HIT's slots and has not
+    `is_at_work` says whether the worker of this frame has one of the HIT's slots and has not
     answered yet.
 
     A HIT has no more workers at work than slots without an answer. Of the pages beyond that,
@@ -222,9 +222,9 @@ def _give_back_returned(hit: Hit, turn: Turn, *, is_at_work: bool) -> None:
     taken to be the oldest. A wrong guess, or a made-up page, changes which task others are shown
     and nothing else.
     """
-    others = hit.pages.exclude(assignment_id=turn.assignment_id, marketplace_id=turn.worker_id)
+    others = hit.pages.exclude(assignment_id=frame.assignment_id, marketplace_id=frame.worker_id)
     waiting = others.filter(answered_at=None, claims__takes_place=True).distinct()
-    is_followed = Q(assignment_id=turn.assignment_id) | Q(marketplace_id=turn.worker_id)
+    is_followed = Q(assignment_id=frame.assignment_id) | Q(marketplace_id=frame.worker_id)
     returned = list(waiting.filter(is_followed).values_list("pk", flat=True))
     left = list(waiting.exclude(is_followed).order_by("opened_at", "pk"))
     at_work = hit.seats - hit.ingested - hit.pages.answered().count() - is_at_work
@@ -247,24 +247,24 @@ def _close_oldest(pages: QuerySet[TaskPage], number: int) -> None:
         close_pages(oldest.values_list("pk", flat=True)[:number])
 
 
-def _hit(campaign: Campaign, turn: Turn) -> Hit:
-    hit = campaign.hits.alive().filter(hit_id=turn.hit_id).first()
+def _hit(campaign: Campaign, frame: FrameParameters) -> Hit:
+    hit = campaign.hits.alive().filter(hit_id=frame.hit_id).first()
     if hit is None:
         raise UnknownHit("This HIT is not ready yet, or it is closed. Reload in a minute.")
     return hit
 
 
-def _worker(campaign: Campaign, turn: Turn) -> Worker | None:
+def _worker(campaign: Campaign, frame: FrameParameters) -> Worker | None:
     """The worker of this id, if anything of theirs was ever reported."""
-    account = known_account(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
+    account = known_account(endpoint=campaign.endpoint, marketplace_id=frame.worker_id)
     return account.worker if account else None
 
 
-def _refuse_submitted(hit: Hit, turn: Turn) -> None:
+def _refuse_submitted(hit: Hit, frame: FrameParameters) -> None:
     if Assignment.objects.filter(
         hit=hit,
-        assignment_id=turn.assignment_id,
-        account__marketplace_id=turn.worker_id,
+        assignment_id=frame.assignment_id,
+        account__marketplace_id=frame.worker_id,
     ).exists():
         raise AlreadySubmitted("You have submitted this HIT already. Thank you!")
 
@@ -275,18 +275,18 @@ def _lock(hit: Hit) -> None:
     Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
 
 
-def _pages_of(hit: Hit, turn: Turn) -> QuerySet[TaskPage]:
-    return hit.pages.filter(assignment_id=turn.assignment_id, marketplace_id=turn.worker_id)
+def _pages_of(hit: Hit, frame: FrameParameters) -> QuerySet[TaskPage]:
+    return hit.pages.filter(assignment_id=frame.assignment_id, marketplace_id=frame.worker_id)
 
 
 def _new_page(
-    hit: Hit, turn: Turn, *, opened_at: datetime, at: datetime, **values: Any
+    hit: Hit, frame: FrameParameters, *, opened_at: datetime, at: datetime, **values: Any
 ) -> TaskPage:
     minutes = hit.campaign.config.hit.minutes
     return TaskPage.objects.create(
         hit=hit,
-        assignment_id=turn.assignment_id,
-        marketplace_id=turn.worker_id,
+        assignment_id=frame.assignment_id,
+        marketplace_id=frame.worker_id,
         opened_at=opened_at,
         expires_at=at + timedelta(minutes=minutes),
         **values,

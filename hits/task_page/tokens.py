@@ -15,7 +15,7 @@ class TokenRefused(DomainError):
 
 
 @dataclass(frozen=True)
-class Turn:
+class FrameParameters:
     """Who opened a task page: the four parameters that the marketplace gives."""
 
     assignment_id: str
@@ -29,21 +29,23 @@ class TaskForm:
     """A form that was shown: to whom, since when, and the numbers of its tasks. It outlives the
     row of its page, so that an answer finds its tasks in any case."""
 
-    turn: Turn
+    frame: FrameParameters
     opened_at: datetime
     numbers: tuple[int, ...]
 
 
 def sign(form: TaskForm) -> str:
-    data = [asdict(form.turn), form.opened_at.timestamp(), form.numbers]
+    data = [asdict(form.frame), form.opened_at.timestamp(), form.numbers]
     return signing.dumps(data, salt=SALT, compress=True)
 
 
 def read(token: str, *, max_age: timedelta) -> TaskForm:
     """The form that the token was signed for; raises TokenRefused."""
     try:
-        turn, opened_at, numbers = signing.loads(token, salt=SALT, max_age=max_age)
-        return TaskForm(Turn(**turn), datetime.fromtimestamp(opened_at, UTC), tuple(numbers))
+        frame, opened_at, numbers = signing.loads(token, salt=SALT, max_age=max_age)
+        return TaskForm(
+            FrameParameters(**frame), datetime.fromtimestamp(opened_at, UTC), tuple(numbers)
+        )
     except signing.SignatureExpired as error:
         raise TokenRefused("This page is too old. Please open the HIT again.") from error
     except (signing.BadSignature, TypeError, ValueError) as error:

@@ -29,7 +29,7 @@ from hits.services.accounts import known_account
 from hits.services.barring import bar_if_done
 from hits.task_page import pages, tokens
 from hits.task_page.behaviour import behaviour_field, device_of
-from hits.task_page.tokens import TaskForm, Turn
+from hits.task_page.tokens import FrameParameters, TaskForm
 from hits.tasks import tell_barring
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -59,7 +59,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
         elif request.GET.get("assignmentId", PREVIEW) == PREVIEW:
             response = _preview(request, campaign)
         else:
-            response = _open(request, campaign, _turn(request, endpoint))
+            response = _open(request, campaign, _frame_parameters(request, endpoint))
     except DomainError as error:
         response = _message(request, campaign, str(error), status=STATUS.get(type(error), 400))
     return _framed(response, endpoint)
@@ -73,7 +73,7 @@ STATUS = {
 }
 
 
-def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
+def _frame_parameters(request: HttpRequest, endpoint: Endpoint) -> FrameParameters:
     """The marketplace's parameters, checked; raises BadParameters. Where `turkSubmitTo` is
     missing, as happens, the endpoint's own address is taken."""
     given = request.GET
@@ -90,7 +90,7 @@ def _turn(request: HttpRequest, endpoint: Endpoint) -> Turn:
         raise BadParameters(
             "The address of this page names a marketplace that this site does not know."
         )
-    return Turn(assignment_id, hit_id, worker_id, submit_to)
+    return FrameParameters(assignment_id, hit_id, worker_id, submit_to)
 
 
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
@@ -106,11 +106,11 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     return render(request, "hits/task.html", context)
 
 
-def _open(request: HttpRequest, campaign: Campaign, turn: Turn) -> HttpResponse:
+def _open(request: HttpRequest, campaign: Campaign, frame: FrameParameters) -> HttpResponse:
     try:
-        page = pages.open_page(campaign=campaign, turn=turn, at=timezone.now())
+        page = pages.open_page(campaign=campaign, frame=frame, at=timezone.now())
     except (NothingToDo, pages.WaitsForVerdicts) as reason:
-        account = known_account(endpoint=campaign.endpoint, marketplace_id=turn.worker_id)
+        account = known_account(endpoint=campaign.endpoint, marketplace_id=frame.worker_id)
         if account is not None:
             barring = bar_if_done(campaign=campaign, account=account)
             if barring is not None:
@@ -141,7 +141,7 @@ def _form(
         # Open for a worker's first HIT, folded once they have read them.
         "shows_instructions": page.is_first,
         "token": tokens.sign(page.form),
-        "turn": page.form.turn,
+        "frame": page.form.frame,
     }
     return render(request, "hits/task.html", context, status=422 if problems else 200)
 
@@ -163,7 +163,7 @@ def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return _refused(request, campaign, form, fields, error)
     if _wants_json(request):
         return JsonResponse({"fields": passed_on})
-    context = {**_common(campaign), "turn": form.turn, "fields": passed_on}
+    context = {**_common(campaign), "frame": form.frame, "fields": passed_on}
     return render(request, "hits/forward.html", context)
 
 

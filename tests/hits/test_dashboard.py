@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, ResponseStatus
-from hits.models import Sync, SyncWish
+from hits.models import Sync, SyncRequest
 from hits.mturk.client import MarketplaceError
 from hits.queries.statistics import measured_pay, responses_per_hour
 from hits.reconcile.reconciler import reconcile
@@ -318,7 +318,7 @@ def test_a_campaign_of_another_marketplace_is_not_asked_to_sync(signed_in):
     answer = signed_in.post("/campaigns/pilot/sync/", follow=True)
 
     assert "belongs to the marketplace" in answer.content.decode()
-    assert not SyncWish.objects.exists()
+    assert not SyncRequest.objects.exists()
 
 
 def test_the_exclusion_page_shows_what_it_discards_and_costs(signed_in):

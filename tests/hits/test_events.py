@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from moto.server import ThreadedMotoServer
 
-from hits.models import Assignment, AssignmentStatus, Hit, HitType, Notice, Sync
+from hits.models import Assignment, AssignmentStatus, Hit, HitType, ProcessedMessage, Sync
 from hits.mturk import sqs as queue_module
 from hits.mturk.sqs import Malformed, digest, parse
 from hits.reconcile.events import is_listing_due, take_events
@@ -206,9 +206,9 @@ def test_a_malformed_message_is_set_aside(db, queue, caplog, body):
 
     taken = take_events(at=timezone.now())
 
-    notice = Notice.objects.get()
-    assert (taken.messages, notice.body, notice.document_id) == (0, body, digest(body))
-    assert f"notice {notice.pk}" in caplog.text
+    message_row = ProcessedMessage.objects.get()
+    assert (taken.messages, message_row.body, message_row.document_id) == (0, body, digest(body))
+    assert f"processed message {message_row.pk}" in caplog.text
     assert body not in caplog.text
     assert queue.counts() == (0, 0)
 
@@ -242,7 +242,7 @@ def test_a_message_stays_until_what_it_names_was_read(opened, marketplace, queue
 
     assert take_events(at=timezone.now()).ingested == 0
     assert queue.counts() == (0, 1)  # hidden, not deleted
-    assert Notice.objects.count() == 0
+    assert ProcessedMessage.objects.count() == 0
 
     settings.MARKETPLACE_URL = here
     queue.put(body)

@@ -13,10 +13,10 @@ from annotate.celery import app
 from annotate.services.campaigns import recount_places
 from annotate.services.retention import delete_expired_sessions, delete_in_batches
 from hits import tasks
-from hits.models import Notice, Sync, TaskPage
+from hits.models import ProcessedMessage, Sync, TaskPage
 from hits.services import retention
 from hits.services.retention import Outcome, Rule, tidy
-from hits.services.syncs import delete_old_notices, delete_old_syncs
+from hits.services.syncs import delete_old_messages, delete_old_syncs
 from hits.task_page.pages import KEPT_AFTER_EXPIRY, delete_expired_pages
 from tests.factories import NOON, CampaignFactory, ClaimFactory, TaskFactory, TaskPageFactory
 
@@ -119,15 +119,18 @@ def test_records_of_syncs_go_but_each_campaigns_last_one():
 
 def test_messages_of_the_queue_go_once_they_cannot_be_repeated():
     for days, problem in [(14, ""), (16, ""), (16, "no JSON"), (91, "no JSON")]:
-        Notice.objects.create(
+        ProcessedMessage.objects.create(
             document_id=f"{days}{problem}",
             problem=problem,
             received_at=NOON - timedelta(days=days),
         )
 
-    assert delete_old_notices(at=NOON) == 2
+    assert delete_old_messages(at=NOON) == 2
 
-    assert set(Notice.objects.values_list("document_id", flat=True)) == {"14", "16no JSON"}
+    assert set(ProcessedMessage.objects.values_list("document_id", flat=True)) == {
+        "14",
+        "16no JSON",
+    }
 
 
 def test_every_rule_is_named_once():

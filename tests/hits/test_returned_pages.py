@@ -10,7 +10,7 @@ import pytest
 from annotate.models import Claim
 from annotate.services.campaigns import recount_places
 from hits.task_page.pages import open_page, store_answers
-from hits.task_page.tokens import Turn
+from hits.task_page.tokens import FrameParameters
 from tests.factories import NOON, HitFactory, HitTypeFactory
 from tests.hits.conftest import make_campaign
 
@@ -31,14 +31,14 @@ class Hits:
     def open(self, hit: int = 0, *, assignment: str = "", worker: str = ""):
         """The page of a new assignment, a minute after the one before."""
         self.opened += 1
-        turn = Turn(
+        frame = FrameParameters(
             assignment or f"ASSIGNMENT{self.opened}",
             self.hits[hit].hit_id,
             worker or f"AWORKER{self.opened}",
             "http://127.0.0.1:8001",
         )
         at = NOON + timedelta(minutes=self.opened)
-        return open_page(campaign=self.campaign, turn=turn, at=at)
+        return open_page(campaign=self.campaign, frame=frame, at=at)
 
     def answer(self, page) -> list[int]:
         """Send the page's answer; the numbers of its tasks."""

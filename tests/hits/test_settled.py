@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotate.models import CampaignStatus
-from hits.models import Hit, HitStatus, Listing, Sync, SyncWish
+from hits.models import Hit, HitStatus, Listing, Sync, SyncRequest
 from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import finish
@@ -72,5 +72,5 @@ def test_a_finished_campaign_with_work_or_wishes_is_synced():
     assignment = AssignmentFactory(hit=hit)
     assert campaigns_to_sync().exists()
     assignment.delete()
-    SyncWish.objects.create(campaign=campaign, asked_at=NOON)
+    SyncRequest.objects.create(campaign=campaign, requested_at=NOON)
     assert campaigns_to_sync().exists()

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from annotate.kinds import KINDS
 from annotate.models import Response, Worker
 from annotate.services.campaigns import recount_places
-from hits.models import Assignment, Barring, WorkerAccount
+from hits.models import Assignment, WorkerAccount, WorkerBarring
 from hits.mturk.replies import ListedAssignment
 from hits.services.submissions import take_submission
 from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory
@@ -72,7 +72,7 @@ def test_forged_pages_turn_no_worker_away(client, hit):
     pages = [open_page(client, hit, f"REAL{n}", f"AWORKER{n}") for n in range(5)]
 
     assert all(shows_a_task(page) for page in pages)
-    assert not Barring.objects.exists()
+    assert not WorkerBarring.objects.exists()
 
 
 def test_answers_forged_in_a_workers_name_do_not_shut_the_worker_out(client, hit):
@@ -86,7 +86,7 @@ def test_answers_forged_in_a_workers_name_do_not_shut_the_worker_out(client, hit
 
     assert shows_a_task(page)
     assert "forged" not in page.content.decode()
-    assert not Barring.objects.exists()
+    assert not WorkerBarring.objects.exists()
 
 
 def test_a_forged_request_takes_no_task_from_a_page_that_is_open(client, hit):

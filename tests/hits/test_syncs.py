@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotate.models import CampaignStatus
 from hits.dashboard.sync_states import PATIENCE, WORTH_A_WORD, Phase, sync_state
 from hits.management.commands import sync as sync_command
-from hits.models import SILENT_AFTER, HitStatus, Sync, SyncWish
+from hits.models import SILENT_AFTER, HitStatus, Sync, SyncRequest
 from hits.reconcile import run as run_module
 from hits.reconcile.ingest import ingest
 from hits.reconcile.reconciler import NotPublished, reconcile
@@ -38,21 +38,21 @@ def phase(campaign, at):
     return state and state.phase
 
 
-def test_a_whole_run_takes_the_wish_up(requester):
+def test_a_whole_run_takes_the_request_up(requester):
     campaign = asked(make_campaign(tasks=1))
 
     sync = reconcile(campaign)
 
-    assert SyncWish.objects.get().sync == sync
+    assert SyncRequest.objects.get().sync == sync
     assert sync_state(campaign, at=timezone.now()) is None
 
 
-def test_a_run_that_only_reads_leaves_the_wish(requester):
+def test_a_run_that_only_reads_leaves_the_request(requester):
     campaign = asked(make_campaign(tasks=1))
 
     reconcile(campaign, steps=(ingest,))
 
-    assert SyncWish.objects.get().sync is None
+    assert SyncRequest.objects.get().sync is None
 
 
 def test_a_run_does_what_was_asked_for_until_it_began(requester):
@@ -67,13 +67,13 @@ def test_a_run_does_what_was_asked_for_until_it_began(requester):
     assert not campaign.hits.filter(status=HitStatus.OPEN).exists()
 
 
-def test_asking_again_is_a_wish_of_its_own(requester):
+def test_asking_again_makes_a_new_request(requester):
     campaign = asked(make_campaign(tasks=1))
     reconcile(campaign)
 
     asked(campaign, at=NOON + SECOND)
 
-    assert SyncWish.objects.get().sync is None
+    assert SyncRequest.objects.get().sync is None
 
 
 def test_a_draft_has_nothing_to_reconcile():
@@ -93,7 +93,7 @@ def test_the_button_queues_a_sync_if_there_is_a_broker(client, settings, monkeyp
 
     client.post(f"/campaigns/{campaign.slug}/sync/")
 
-    assert SyncWish.objects.filter(campaign=campaign).exists()
+    assert SyncRequest.objects.filter(campaign=campaign).exists()
     assert handed_on == ([campaign.pk] if has_broker else [])
 
 
@@ -101,7 +101,7 @@ class Stopped(Exception):
     """Raised in place of a sleep, to end a command that runs for ever."""
 
 
-def test_the_watch_takes_up_wishes_between_its_rounds(requester, monkeypatch):
+def test_the_watch_takes_up_requests_between_its_rounds(requester, monkeypatch):
     wanted, other = make_campaign(tasks=1), make_campaign(tasks=1)
     naps = []
 
@@ -121,14 +121,14 @@ def test_the_watch_takes_up_wishes_between_its_rounds(requester, monkeypatch):
     assert max(naps) <= sync_command.WISHES_EVERY
 
 
-def test_a_wish_waits_then_is_called_unattended():
+def test_a_request_waits_then_is_called_unattended():
     campaign = asked(CampaignFactory())
 
     assert phase(campaign, NOON + PATIENCE - SECOND) is Phase.WAITING
     assert phase(campaign, NOON + PATIENCE) is Phase.UNATTENDED
 
 
-def test_a_wish_waits_longer_while_another_campaign_is_reconciled():
+def test_a_request_waits_longer_while_another_campaign_is_reconciled():
     campaign = asked(CampaignFactory())
     run_of(CampaignFactory(), seen=NOON + PATIENCE)
 
@@ -140,7 +140,7 @@ def test_a_run_tells_how_many_seats_it_has_opened():
     HitFactory(hit_type__campaign=campaign, seats=5)
     HitFactory(hit_type=campaign.hit_types.get(), seats=4, status="PLANNED", hit_id=None)
     asked(campaign)
-    SyncWish.objects.update(sync=run_of(campaign))
+    SyncRequest.objects.update(sync=run_of(campaign))
 
     state = sync_state(campaign, at=NOON + SECOND)
 
@@ -152,7 +152,7 @@ def test_a_run_tells_how_many_hits_it_has_closed():
     HitFactory(hit_type__campaign=campaign)
     HitFactory(hit_type=campaign.hit_types.get(), status="EXPIRED")
     asked(campaign)
-    SyncWish.objects.update(sync=run_of(campaign))
+    SyncRequest.objects.update(sync=run_of(campaign))
 
     state = sync_state(campaign, at=NOON + SECOND)
 
@@ -180,7 +180,7 @@ def test_a_run_that_was_killed_is_told_until_another_one_ends():
 
 def test_the_run_after_one_that_was_killed_is_told_at_once():
     campaign = asked(CampaignFactory())
-    SyncWish.objects.update(sync=run_of(campaign))
+    SyncRequest.objects.update(sync=run_of(campaign))
     later = NOON + 2 * SILENT_AFTER
     run_of(campaign, began=later, seen=later)
 

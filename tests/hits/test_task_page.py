@@ -12,10 +12,10 @@ from django.utils import timezone
 
 from annotate.models import Claim, Worker
 from annotate.services.campaigns import recount_places
-from hits.models import Barring, TaskPage
+from hits.models import TaskPage, WorkerBarring
 from hits.task_page import tokens
 from hits.task_page.pages import PAGES_PER_SEAT, close_pages
-from hits.task_page.tokens import TaskForm, Turn
+from hits.task_page.tokens import FrameParameters, TaskForm
 from hits.tasks import tell_barring
 from qualcontrol.services import pause_worker
 from tests.factories import (
@@ -223,9 +223,9 @@ def test_a_form_without_our_token_is_refused(client, hit):
 
 def test_a_token_of_another_worker_reaches_only_that_workers_page(client, hit):
     number = hit.campaign.tasks.order_by("number")[0].number
-    turn = Turn("ASSIGNMENT1", "HIT1", "AWORKER2", ORIGIN)
+    frame = FrameParameters("ASSIGNMENT1", "HIT1", "AWORKER2", ORIGIN)
 
-    answer(client, hit, token=tokens.sign(TaskForm(turn, timezone.now(), (number,))))
+    answer(client, hit, token=tokens.sign(TaskForm(frame, timezone.now(), (number,))))
 
     assert TaskPage.objects.answered().get().marketplace_id == "AWORKER2"
 
@@ -336,7 +336,7 @@ def test_nothing_left_says_to_return_the_hit(client, hit):
     page = client.get(address(hit))
 
     assert b"data-nothing-left" in page.content
-    assert not Barring.objects.exists()
+    assert not WorkerBarring.objects.exists()
     assert not TaskPage.objects.exists()
 
 
@@ -351,7 +351,7 @@ def test_a_worker_who_has_submitted_all_there_is_is_kept_away(client, hit, monke
 
     assert b"data-nothing-left" in page.content
     assert "return this HIT" in page.content.decode()
-    barring = Barring.objects.get()
+    barring = WorkerBarring.objects.get()
     assert barring.is_wanted
     assert told == [barring.pk]
 
@@ -363,7 +363,7 @@ def test_an_excluded_worker_is_shown_nothing(client, hit):
 
     assert b"data-nothing-left" in page.content
     assert not Claim.objects.exists()
-    assert Barring.objects.get().is_wanted
+    assert WorkerBarring.objects.get().is_wanted
 
 
 def test_a_paused_worker_finishes_an_open_page_and_gets_nothing_new(client, hit):

@@ -4,7 +4,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from annotate.models import Response
-from hits.models import Barring
+from hits.models import WorkerBarring
 from hits.reconcile.reconciler import reconcile
 from qualcontrol import services
 from tests.factories import NOON, UserFactory
@@ -71,7 +71,7 @@ def test_a_worker_who_has_a_hit_is_told_to_come_back_and_can_go_on_at_once(
     text = text_of(open_page(client, held))
     assert "Your first captions are being checked" in text
     assert "come back later" in text
-    assert Barring.objects.get().is_wanted
+    assert WorkerBarring.objects.get().is_wanted
 
     judge_first("GOOD")
     assert b"<textarea" in open_page(client, held).content

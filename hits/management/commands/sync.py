@@ -120,7 +120,7 @@ class Command(DomainCommand):
             retry.attempt(partial(self._sync_requested, names))
 
     def _sync_requested(self, names: Sequence[str]) -> None:
-        for campaign in _chosen(names).filter(sync_wish__isnull=False, sync_wish__sync=None):
+        for campaign in _chosen(names).filter(sync_request__isnull=False, sync_request__sync=None):
             self._sync(campaign, lists_all=True)
 
     def _sync(self, campaign: Campaign, *, lists_all: bool) -> list[str]:
