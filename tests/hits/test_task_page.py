@@ -313,8 +313,9 @@ def test_an_assignment_id_that_comes_back_for_another_worker_is_a_page_of_its_ow
 
 
 def test_a_worker_is_shown_other_tasks_on_a_second_page(client, hit):
+    HitFactory(hit_type=hit.hit_type, hit_id="HIT2", seats=3)
     first = form_fields(client.get(address(hit)))
-    second = form_fields(client.get(address(hit, assignmentId="ASSIGNMENT2")))
+    second = form_fields(client.get(address(hit, assignmentId="ASSIGNMENT2", hitId="HIT2")))
 
     assert {name for name in first if "caption" in name}.isdisjoint(second)
 
