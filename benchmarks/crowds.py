@@ -1,9 +1,8 @@
-"""A crowd that writes real captions and spoils some of them.
+"""Simulated crowds that write real captions and spoil some of them. Plain Python.
 
-One worker in six is careless, each in one manner, and spoils a share of what they write, 40 % or
-90 %; who is good at first spoils that share of the second half. Everybody else slips now and then.
-The workers are made up: captions are dealt to them at random, and what they spoil is drawn at
-random. Plain Python.
+One worker in six is careless, with one failure pattern, and spoils 40% or 90% of their captions (a
+worker who is “good at first” spoils that share of the second half). The others slip now and then.
+The workers are invented: captions are assigned to them at random.
 """
 
 import json
@@ -31,7 +30,7 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Written:
-    """A caption that a worker wrote, with the truth about it; in the order of writing."""
+    """A caption as a worker wrote it, and whether it is bad."""
 
     worker: int
     image: int
@@ -41,33 +40,32 @@ class Written:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Captions in the order in which they came in, and each careless worker's manner."""
+    """Captions in the order of writing, and the failure pattern of each careless worker."""
 
     captions: list[Written]
-    manners: Mapping[int, str]
+    patterns: Mapping[int, str]
 
 
-# How many captions each worker writes, from the number of workers, of images, and of the captions
-# that there are.
+# A function from the numbers of workers, images and captions to each worker's number of captions.
 Law = Callable[[int, int, int], Mapping[int, float]]
-# By the second law half of the workers write so many at most, and the busiest one so many.
+# In `mostly_few`: the most captions of the less active half, and those of the busiest worker.
 FEW, MOST = 5, 400
 
 
 def by_rank(workers: int, images: int, captions: int) -> Mapping[int, float]:
-    """As 1/rank, so that a few write thousands; nobody more than there are images."""
+    """Proportional to 1/rank, so that a few workers write thousands; at most one per image."""
     total = min(CAPTIONS, captions)
     volumes = {worker: 1 / (worker + 1) for worker in range(workers)}
-    for _ in range(10):  # What is cut from the first goes to the others.
+    for _ in range(10):  # What the busiest cannot write goes to the others.
         scale = total / sum(volumes.values())
         volumes = {worker: min(images * 0.9, v * scale) for worker, v in volumes.items()}
     return volumes
 
 
 def mostly_few(workers: int, images: int, captions: int) -> Mapping[int, float]:
-    """Half of the workers write one to five captions, as often each; of the others a few write
-    hundreds. So did the 61 workers of a real batch, of whom 35 wrote at most five. Where there are
-    fewer captions, everybody writes that many fewer."""
+    """Half of the workers write one to five captions, and a few of the others write hundreds. In a
+    real batch of 61 workers, 35 wrote at most five. If there are not enough captions, all numbers
+    are reduced in proportion."""
     few = workers // 2
     step = (MOST / (FEW + 1)) ** (1 / max(1, workers - few - 1))
     many = [min(images * 0.9, (FEW + 1) * step**place) for place in range(workers - few)]
@@ -77,7 +75,7 @@ def mostly_few(workers: int, images: int, captions: int) -> Mapping[int, float]:
 
 
 def shared_data() -> Path:
-    """The folder of real captions; raises SystemExit where it is absent."""
+    """The folder of real captions; raises SystemExit if it is absent."""
     folder = Path(os.environ.get("SHARED_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         raise SystemExit(f"{folder} is absent; SHARED_DATA names the folder of real captions.")
@@ -98,19 +96,19 @@ def gather(
     *,
     seed: int,
     workers: int = WORKERS,
-    manners: Sequence[str] = (*KNOWN, LATE),
+    patterns: Sequence[str] = (*KNOWN, LATE),
     slips: float = SLIPS,
     law: Law = by_rank,
     spoils: float = SPOILED,
 ) -> Crowd:
-    """A crowd that writes the images' captions; the same for the same seed.
+    """A crowd that writes the images' captions; the same seed gives the same crowd.
 
-    `spoils` is the share that careless workers spoil, each in one manner, `slips` the share that
-    good workers spoil on average, each in any of the known manners.
+    Careless workers spoil the share `spoils` of their captions, each with one failure pattern. Good
+    workers spoil the share `slips` on average, with any of the known patterns.
     """
     rng = random.Random(seed)
     lines = _assign(images, law, workers, rng)
-    careless = _draw_careless(workers, manners, rng)
+    careless = _draw_careless(workers, patterns, rng)
     spoiled = _draw_spoiled(lines, careless, spoils, slips, rng)
     scene = Scene(images, rng)
     captions = []
@@ -126,16 +124,15 @@ def gather(
 def _assign(
     images: Mapping[int, Sequence[str]], law: Law, workers: int, rng: random.Random
 ) -> list[tuple[int, int, str]]:
-    """(worker, image, caption) in the order of writing; nobody writes two captions for an
-    image."""
+    """(worker, image, caption) in the order of writing; a worker writes one caption per image."""
     texts = {image: list(captions) for image, captions in images.items()}
-    places = [image for image, captions in texts.items() for _ in captions]
-    rng.shuffle(places)
-    left = dict(law(workers, len(texts), len(places)))
+    images_to_caption = [image for image, captions in texts.items() for _ in captions]
+    rng.shuffle(images_to_caption)
+    left = dict(law(workers, len(texts), len(images_to_caption)))
     total = round(sum(left.values()))
     done: dict[int, set[int]] = defaultdict(set)
     lines = []
-    for image in places[:total]:
+    for image in images_to_caption[:total]:
         free = [worker for worker in left if worker not in done[image]]
         worker = rng.choices(free, [left[worker] + 0.01 for worker in free])[0]
         left[worker] = max(0, left[worker] - 1)
@@ -144,9 +141,9 @@ def _assign(
     return lines
 
 
-def _draw_careless(workers: int, manners: Sequence[str], rng: random.Random) -> dict[int, str]:
+def _draw_careless(workers: int, patterns: Sequence[str], rng: random.Random) -> dict[int, str]:
     chosen = rng.sample(range(workers), round(workers * CARELESS))
-    order = rng.sample(list(manners), len(manners))
+    order = rng.sample(list(patterns), len(patterns))
     return {worker: order[i % len(order)] for i, worker in enumerate(chosen)}
 
 
@@ -157,23 +154,23 @@ def _draw_spoiled(
     slips: float,
     rng: random.Random,
 ) -> set[int]:
-    """The numbers of the lines that are to be spoiled."""
+    """The indices of the lines to spoil."""
     work: dict[int, list[int]] = defaultdict(list)
     for number, (worker, _, _) in enumerate(lines):
         work[worker].append(number)
     spoiled: set[int] = set()
     for worker, numbers in work.items():
         if worker in careless:
-            open_to_it = numbers[len(numbers) // 2 :] if careless[worker] == LATE else numbers
-            spoiled.update(rng.sample(open_to_it, round(spoils * len(open_to_it))))
+            candidates = numbers[len(numbers) // 2 :] if careless[worker] == LATE else numbers
+            spoiled.update(rng.sample(candidates, round(spoils * len(candidates))))
         elif slips:
-            # Good workers differ: most hardly ever slip, a few do so several times as often.
+            # Good workers differ: most hardly ever slip, a few slip much more often.
             own_share = min(rng.expovariate(1 / slips), 0.05)
             spoiled.update(number for number in numbers if rng.random() < own_share)
     return spoiled
 
 
-def _spoiler(manner: str | None, rng: random.Random) -> Spoiler:
-    if manner is None or manner == LATE:
+def _spoiler(pattern: str | None, rng: random.Random) -> Spoiler:
+    if pattern is None or pattern == LATE:
         return SPOILERS[rng.choice(KNOWN)]
-    return SPOILERS[manner]
+    return SPOILERS[pattern]

@@ -1,8 +1,8 @@
-"""How few checks could find careless workers whose faults no flag shows: without any text.
+"""How few checks could find careless workers whose faults show no flag: a computation without text.
 
-120 workers are known to be careless or not with the shares of the spot-check experiment's crowds,
-and nothing else is known of them. The best index for such a choice, after Gittins (1979), stands
-beside the product's worth of a run of bad verdicts, and beside checks in turn.
+There are 120 workers with the bad shares of the spot-check benchmark, and nothing else is known of
+them. The optimal index for such a choice (Gittins 1979) is compared with the product's expected
+value of a run of bad verdicts, and with checking workers in turn.
 """
 
 import argparse
@@ -18,16 +18,16 @@ from qualcontrol.risk.model import CERTAINTY, LEAST_BAD_VERDICTS
 from qualcontrol.risk.ranking import LONGEST_RUN
 
 BEST, RUN, IN_TURN = "best index", "run of bad verdicts", "in turn"
-# Workers, the careless among them, and how many of these are to be found: in a crowd without any
-# flag, and once flags have shown fourteen.
+# Workers, careless ones, and careless ones to find, in a crowd without flags and in one where flags
+# have already shown fourteen.
 CAREFUL, CARELESS_ONES = round(WORKERS * (1 - CARELESS)), round(WORKERS * CARELESS)
 CASES = {
     "no flag at all": (CAREFUL + CARELESS_ONES, CARELESS_ONES, 19),
     "flags showed fourteen": (CAREFUL + 6, 6, 5),
 }
-# Verdicts of each sort on one worker that are told apart.
+# The most good verdicts, and the most bad ones, on one worker.
 MOST = 40
-# Costs of a check that an index is told by.
+# Costs of a check among which the index is chosen.
 COSTS = np.geomspace(1e-5, 0.4, 120)
 SLIP_SHARES = np.array([0.0015, 0.005, 0.01, 0.02, 0.03, 0.05])
 CROWDS = {False: 100, True: 1000}
@@ -67,7 +67,7 @@ def measure(options: argparse.Namespace) -> Report:
 
 
 def posteriors(careless: float) -> Array:
-    """How probable each share is after so many good and bad verdicts, [good, bad, share]."""
+    """The probability of each bad share after so many verdicts, [good, bad, share]."""
     edges = np.array([0, *(SLIP_SHARES[1:] + SLIP_SHARES[:-1]) / 2, np.inf])
     slips = np.diff(-np.exp(-edges / SLIPS))
     prior = np.array([*(slips * (1 - careless)), careless])
@@ -78,13 +78,13 @@ def posteriors(careless: float) -> Array:
 
 
 def exclusions(posterior: Array) -> Truths:
-    """Whether somebody with these verdicts is excluded, [good, bad]."""
+    """Whether a worker with these verdicts is excluded, [good, bad]."""
     return (posterior[..., -1] >= CERTAINTY) & (np.arange(MOST + 1) >= LEAST_BAD_VERDICTS)
 
 
 def best_index(posterior: Array, over: Truths) -> Array:
-    """The greatest cost of a check at which going on is worth it for some rule when to stop, if an
-    exclusion is worth 1, [good, bad]. By backward induction over the number of verdicts."""
+    """The highest cost of a check at which continuing pays with an optimal stopping rule, if an
+    exclusion has value 1, [good, bad]. Computed by backward induction over the verdicts."""
     chance = posterior @ SHARES
     index = np.zeros(over.shape)
     for cost in COSTS:
@@ -102,8 +102,8 @@ def best_index(posterior: Array, over: Truths) -> Array:
 
 
 def run_index(posterior: Array) -> Array:
-    """The chance that bad verdicts in a row exclude, over the checks until they do or a good one
-    ends the run, as the product's queue has it, [good, bad]."""
+    """The probability that a run of bad verdicts excludes, divided by the expected number of checks
+    of the run, as in the product's ranking, [good, bad]."""
     index = np.zeros(posterior.shape[:2])
     for at in np.ndindex(index.shape):
         weights, reached, checks = posterior[at], 1.0, 0.0
@@ -118,27 +118,27 @@ def run_index(posterior: Array) -> Array:
 
 
 def in_turn() -> Array:
-    """Who has the fewest verdicts comes first, [good, bad]."""
+    """An index that prefers workers with fewer verdicts, [good, bad]."""
     good, bad = np.ogrid[: MOST + 1, : MOST + 1]
     return 1 / (1.0 + good + bad)
 
 
 def find(index: Array, over: Truths, workers: int, careless: int, wanted: int, seed: int) -> float:
-    """Checks until so many of the careless are excluded."""
+    """The number of checks until `wanted` careless workers are excluded."""
     rng = np.random.default_rng(seed)
     share = np.minimum(rng.exponential(SLIPS, workers), SLIP_SHARES[-1])
     share[:careless] = SPOILED
     rng.shuffle(share)
     good, bad = np.zeros(workers, dtype=int), np.zeros(workers, dtype=int)
-    worth, found, checks = np.full(workers, index[0, 0]), 0, 0
-    while found < wanted and worth.max() >= 0:
-        worker = int(rng.permuted(np.flatnonzero(worth == worth.max()))[0])
+    values, found, checks = np.full(workers, index[0, 0]), 0, 0
+    while found < wanted and values.max() >= 0:
+        worker = int(rng.permuted(np.flatnonzero(values == values.max()))[0])
         (bad if rng.random() < share[worker] else good)[worker] += 1
         checks += 1
         at = good[worker], bad[worker]
         is_out = over[at]
         found += is_out and share[worker] == SPOILED
-        worth[worker] = -1 if is_out or max(at) == MOST else index[at]
+        values[worker] = -1 if is_out or max(at) == MOST else index[at]
     return checks if found == wanted else np.inf
 
 

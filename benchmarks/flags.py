@@ -1,8 +1,8 @@
-"""What the flags find in good and in spoiled captions, and what a response costs at two sizes.
+"""The rates of flags in good and spoiled captions, and the cost of flagging at two sizes.
 
-The rates are those of the real captions of nocaps and COCO, each crowd once as it is and once with
-the captions of one worker in six spoiled in one manner. The cost is that of a submitted response,
-one transaction each, through the database, with 5,000 and with 166,100 responses before it.
+The rates are measured on real captions of nocaps and COCO: as they are, and with the captions of
+one worker in six spoiled with one failure pattern. The cost is that of storing and flagging one
+submitted response in a transaction, with 5,000 and with 166,100 earlier responses.
 """
 
 import argparse
@@ -55,26 +55,26 @@ def measure(options: argparse.Namespace) -> Report:
 
 
 def _add_rates(report: Report, source: str, *, seed: int) -> None:
-    """How often each code is in good captions, and in those spoiled in each known manner."""
+    """Add the rate of each flag in good captions, and in those spoiled with each known pattern."""
     config = _config()
     images = read_captions(source)
     good = _rates(_dealt(images, seed=seed), config, bad=False)
     spoiled = {
-        manner: _rates(gather(images, seed=seed, manners=[manner], slips=0).captions, config)
-        for manner in KNOWN
+        pattern: _rates(gather(images, seed=seed, patterns=[pattern], slips=0).captions, config)
+        for pattern in KNOWN
     }
     for code in sorted(good.keys() | set().union(*spoiled.values())):
         caught = {m: r[code] for m, r in spoiled.items() if r[code] > max(0.05, 3 * good[code])}
-        named = ", ".join(f"{manner} {rate:.0%}" for manner, rate in caught.items())
+        named = ", ".join(f"{pattern} {rate:.0%}" for pattern, rate in caught.items())
         report.lines.append(Line(f"{source}: {code}", f"{good[code]:.2%} of good", named))
     report.figures[source] = {
         "good": _rounded(good),
-        "spoiled": {manner: _rounded(rates) for manner, rates in spoiled.items()},
+        "spoiled": {pattern: _rounded(rates) for pattern, rates in spoiled.items()},
     }
 
 
 def _dealt(images: Mapping[int, Sequence[str]], *, seed: int) -> list[Written]:
-    """The captions as they are, dealt to as many workers as a crowd has."""
+    """The unchanged captions, assigned at random to as many workers as a crowd has."""
     rng = random.Random(seed)
     captions = [(image, text) for image, texts in images.items() for text in texts]
     rng.shuffle(captions)

@@ -1,8 +1,8 @@
-"""Manners of carelessness: how a real caption is spoiled. Plain Python.
+"""Failure patterns of the benchmarks: functions that spoil a real caption. Plain Python.
 
-`KNOWN` are the manners that the flags and the risk model were made with; `UNSEEN` and `BY_MACHINE`
-were kept apart and nothing was tuned on them. No language model was asked: what a machine writes is
-put together from phrases here.
+The flags and the risk model were made with the patterns in `KNOWN`. Nothing was tuned on those in
+`UNSEEN` and `BY_MACHINE`. No language model was used: captions “by machine” are composed of phrases
+in this module.
 """
 
 import random
@@ -21,7 +21,7 @@ IGNORED = frozenset(FUNCTION_WORDS.split())
 
 @dataclass(frozen=True)
 class Photo:
-    """Whom a caption is asked of, for which image, and what they would honestly write."""
+    """A worker, an image, and the good caption that the worker would write for it."""
 
     worker: int
     image: int
@@ -29,7 +29,7 @@ class Photo:
 
 
 class Scene:
-    """What a careless worker has at hand: the images, and what was written before."""
+    """What a careless worker can use: the images, and the captions written before."""
 
     def __init__(self, images: Mapping[int, Sequence[str]], rng: random.Random) -> None:
         self.images = images
@@ -45,7 +45,7 @@ class Scene:
         words = Counter(
             word
             for caption in self.images[image]
-            # Each once, in an order that is the same in each process, unlike a set's.
+            # Each word once. Unlike a set's, the order is the same in every process.
             for word in dict.fromkeys(caption.lower().rstrip(".").replace(",", "").split())
             if word not in IGNORED and len(word) > 2
         )
@@ -63,7 +63,7 @@ class Scene:
 
 
 def list_keywords(scene: Scene, photo: Photo) -> str:
-    """Keywords in place of a sentence."""
+    """Keywords instead of a sentence."""
     things = scene.things(photo.image, scene.rng.randint(3, 6))
     return scene.rng.choice([", ", " ", " and "]).join(things)
 
@@ -96,7 +96,7 @@ def shuffle(scene: Scene, photo: Photo) -> str:
 
 
 def copy(scene: Scene, photo: Photo) -> str:
-    """What another worker wrote for the image, now and then a word changed."""
+    """Another worker's caption of the image, half of the time without one word."""
     others = scene.of_others(photo)
     if not others:
         return describe_another(scene, photo)
@@ -107,7 +107,7 @@ def copy(scene: Scene, photo: Photo) -> str:
 
 
 def have_it_written(scene: Scene, photo: Photo) -> str:
-    """What a language model says that was told the main thing and has not seen the image."""
+    """An ornate caption by a language model that knows the main thing but not the image."""
     thing = scene.thing(photo.image)
     rng = scene.rng
     adjective = rng.choice(["vibrant", "serene", "captivating", "striking", "charming", "lively"])
@@ -124,7 +124,7 @@ def have_it_written(scene: Scene, photo: Photo) -> str:
 
 
 def write_plainly(scene: Scene, photo: Photo) -> str:
-    """A language model's short sentence about the main thing, in the crowd's own manner."""
+    """A short sentence by such a model about the main thing, in the style of the crowd."""
     rng = scene.rng
     thing = scene.thing(photo.image)
     where = rng.choice(["on a sunny day", "in the foreground", "outdoors", "in a quiet place"])
@@ -167,14 +167,14 @@ def write_in_spanish(scene: Scene, _photo: Photo) -> str:
 
 
 def fill_a_form(scene: Scene, photo: Photo) -> str:
-    """The same frame again and again, filled with the image's keywords."""
+    """Always the same sentence, filled with the image's keywords."""
     first, second = (scene.things(photo.image, 2) + ["thing", "thing"])[:2]
     return f"A picture of {first} together with {second}."
 
 
 def stay_general(scene: Scene, photo: Photo) -> str:
-    """What a language model says that has seen the image and takes no risk: right, fluent, in the
-    crowd's own manner, and true of many images."""
+    """A caption by a language model that sees the image and takes no risk: correct, fluent, in the
+    style of the crowd, and true of many images."""
     rng = scene.rng
     first, second, third = (scene.things(photo.image, 3) + ["scene"] * 3)[:3]
     what = rng.choice(
@@ -197,8 +197,8 @@ def stay_general(scene: Scene, photo: Photo) -> str:
 
 
 def invent(scene: Scene, photo: Photo) -> str:
-    """What a language model says that has seen the image and makes something up: a good caption
-    with one clause about what is not there."""
+    """A caption by a language model that sees the image and invents something: a good caption with
+    one clause about a thing that is not there."""
     thing = scene.thing(scene.other_image(photo.image))
     clause = scene.rng.choice(
         [

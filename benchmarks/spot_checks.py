@@ -1,9 +1,9 @@
-"""What is left of bad captions after so many spot checks: the product's queue beside three plain
-ways to choose what is checked.
+"""The share of bad captions left after so many spot checks: the product's ranking compared with
+three simple strategies.
 
-Crowds of 120 workers write real captions, of nocaps and of COCO in turn; one worker in six is
-careless. The workers are made up, captions are dealt to them at random, and the reviewer is always
-right. With `--full`, 20 crowds of each sort.
+Crowds of 120 workers write real captions of nocaps and COCO. One worker in six is careless. The
+workers are invented, captions are assigned to them at random, and the reviewer is always right.
+`--full` runs 20 crowds of each sort.
 """
 
 import argparse
@@ -27,15 +27,15 @@ from benchmarks.crowds import (
     mostly_few,
     read_captions,
 )
-from benchmarks.desks import (
-    Desk,
-    Moment,
+from benchmarks.harness import Line, Report, main, ratio
+from benchmarks.review_strategies import (
+    SimulatedReview,
+    Snapshot,
     check_at_random,
-    check_by_worth,
+    check_by_expected_value,
     check_latest,
     check_round_robin,
 )
-from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.spoilers import BY_MACHINE, KNOWN, UNSEEN
 from qualcontrol.flags import codes_of_captions
 
@@ -45,24 +45,24 @@ OTHERS: dict[str, Callable[..., None]] = {
     ROUND_ROBIN: check_round_robin,
     LATEST: check_latest,
 }
-# The headline is the share of bad captions that is left after so many checks.
+# The main result is the share of bad captions left after so many checks.
 POINTS = (0, 50, 100, 200, 400, 800)
 AT = 200
-# Everybody goes on until then, also with nobody left to find.
+# Every strategy makes at least so many checks.
 LEAST = max(POINTS)
-# After AT checks ours may leave so much of the share that random checks leave.
+# The largest allowed ratio of the share left after AT checks to that of random checks.
 AIM = 0.5
-# Of their checks ours may take at most so much for the known manners: a fifteenth and a sixth.
+# The largest allowed ratio of the checks for the known patterns, by compared strategy.
 AIMS = {RANDOM: 0.067, ROUND_ROBIN: 0.167}
 SEEDS = {False: 2, True: 20}
 
 
 @dataclass(frozen=True)
 class Sort:
-    """A sort of crowd: how its careless workers fail, how much they spoil, and how many captions
-    each worker writes. Without flags the queue sees none."""
+    """A sort of crowd: the failure patterns of its careless workers, the share of captions that
+    they spoil, how many captions each worker writes, and whether the product sees flags."""
 
-    manners: tuple[str, ...]
+    patterns: tuple[str, ...]
     law: Law = by_rank
     spoils: float = SPOILED
     has_flags: bool = True
@@ -72,69 +72,77 @@ class Sort:
         return gather(
             read_captions(source),
             seed=seed,
-            manners=self.manners,
+            patterns=self.patterns,
             law=self.law,
             spoils=self.spoils,
         )
 
 
-KNOWN_MANNERS = (*KNOWN, LATE)
-# The manners that the flags were made for, others, those of language models that have seen the
-# image, and the first with no flag; then crowds in which half of the workers write five captions
-# at most, whose careless workers spoil 40 % or 90 %.
+KNOWN_PATTERNS = (*KNOWN, LATE)
+# Failure patterns: those that the flags were made for, others, those of language models that see
+# the image, and the first without flags. In “mostly few”, half of the workers write at most five
+# captions. Careless workers spoil 40% of their captions, or 90% where the name says so.
 SORTS = {
-    "known": Sort(KNOWN_MANNERS),
+    "known": Sort(KNOWN_PATTERNS),
     "unseen": Sort(tuple(UNSEEN)),
     "by machine": Sort(tuple(BY_MACHINE)),
-    "without flags": Sort(KNOWN_MANNERS, has_flags=False),
-    "known, 90 %": Sort(KNOWN_MANNERS, spoils=MOSTLY_SPOILED),
-    "known, mostly few": Sort(KNOWN_MANNERS, law=mostly_few),
+    "without flags": Sort(KNOWN_PATTERNS, has_flags=False),
+    "known, 90 %": Sort(KNOWN_PATTERNS, spoils=MOSTLY_SPOILED),
+    "known, mostly few": Sort(KNOWN_PATTERNS, law=mostly_few),
     "unseen, mostly few": Sort(tuple(UNSEEN), law=mostly_few),
-    "known, mostly few, 90 %": Sort(KNOWN_MANNERS, law=mostly_few, spoils=MOSTLY_SPOILED),
+    "known, mostly few, 90 %": Sort(KNOWN_PATTERNS, law=mostly_few, spoils=MOSTLY_SPOILED),
     "unseen, mostly few, 90 %": Sort(tuple(UNSEEN), law=mostly_few, spoils=MOSTLY_SPOILED),
 }
 
 
 @dataclass
-class Runs:
-    """What one way of choosing did with several crowds."""
+class StrategyResult:
+    """The reviews of several crowds with one strategy."""
 
-    desks: list[Desk] = field(default_factory=list)
-    moments: list[Moment] = field(default_factory=list)
+    reviews: list[SimulatedReview] = field(default_factory=list)
+    snapshots: list[Snapshot] = field(default_factory=list)
 
     def left(self, checks: int) -> float:
-        """The share of bad captions left after so many checks, on average over the crowds."""
-        return fmean(desk.share_left(checks) for desk in self.desks)
+        """The share of bad captions left after so many checks, as a mean over the crowds."""
+        return fmean(review.share_left(checks) for review in self.reviews)
 
     def to_exclude(self) -> list[float]:
-        """Checks until 95 % of the careless were excluded, for each crowd."""
-        return [_at_95(_exclusions(desk, set(desk.crowd.manners.values()))) for desk in self.desks]
+        """For each crowd, the checks until 95% of its careless workers were excluded."""
+        return [
+            _at_95(_exclusions(review, set(review.crowd.patterns.values())))
+            for review in self.reviews
+        ]
 
     def to_remove(self) -> list[float]:
-        """Checks until 95 % of the careless workers' bad captions were removed."""
-        return [_at_95(_removals(desk, set(desk.crowd.manners.values()))) for desk in self.desks]
+        """For each crowd, the checks until 95% of careless workers' bad captions were removed."""
+        return [
+            _at_95(_removals(review, set(review.crowd.patterns.values())))
+            for review in self.reviews
+        ]
 
-    def of_manner(self, manner: str) -> tuple[float, float]:
-        """Checks until 95 % of this manner's workers were excluded, of all crowds' together, and
-        until 95 % of their bad captions were removed."""
-        exclusions = [at for desk in self.desks for at in _exclusions(desk, {manner})]
-        removals = [at for desk in self.desks for at in _removals(desk, {manner})]
+    def of_pattern(self, pattern: str) -> tuple[float, float]:
+        """The checks until 95% of the workers with this failure pattern were excluded, over all
+        crowds, and until 95% of their bad captions were removed."""
+        exclusions = [at for review in self.reviews for at in _exclusions(review, {pattern})]
+        removals = [at for review in self.reviews for at in _removals(review, {pattern})]
         return _at_95(exclusions), _at_95(removals)
 
     @property
     def good_excluded(self) -> float:
-        """The share of good workers who were excluded."""
-        good = sum(len(desk.work) - len(desk.crowd.manners) for desk in self.desks)
-        wrong = [w for desk in self.desks for w in desk.excluded if w not in desk.crowd.manners]
+        """The share of good workers who were excluded wrongly."""
+        good = sum(len(review.work) - len(review.crowd.patterns) for review in self.reviews)
+        wrong = [
+            w for review in self.reviews for w in review.excluded if w not in review.crowd.patterns
+        ]
         return len(wrong) / good
 
     @property
-    def estimated(self) -> list[Moment]:
-        return [moment for moment in self.moments if moment.estimate.checks]
+    def estimated(self) -> list[Snapshot]:
+        return [snapshot for snapshot in self.snapshots if snapshot.estimate.checks]
 
     @property
     def coverage(self) -> float:
-        """How often the estimate's interval covered the truth."""
+        """The share of snapshots whose interval contains the true share."""
         covered = (m.estimate.low <= m.truth <= m.estimate.high for m in self.estimated)
         return fmean(covered)
 
@@ -142,31 +150,34 @@ class Runs:
     def error(self) -> float:
         return fmean(abs(m.estimate.share - m.truth) for m in self.estimated)
 
-    def held(self, checks: int, *, careless: bool) -> float | None:
-        """Of how many careless, or good, workers the interval held their true share then."""
-        held = [
-            is_held
-            for moment in self.moments
-            if moment.checks == checks
-            for is_careless, is_held in moment.intervals
+    def interval_coverage(self, checks: int, *, careless: bool) -> float | None:
+        """The share of careless (or good) workers whose interval contains their true share after so
+        many checks; None without a snapshot."""
+        containing = [
+            contains
+            for snapshot in self.snapshots
+            if snapshot.checks == checks
+            for is_careless, contains in snapshot.intervals
             if is_careless == careless
         ]
-        return fmean(held) if held else None
+        return fmean(containing) if containing else None
 
 
-def _exclusions(desk: Desk, manners: set[str]) -> list[float]:
-    """After how many checks each careless worker of these manners was excluded."""
-    of_them = [worker for worker, manner in desk.crowd.manners.items() if manner in manners]
-    return [desk.excluded.get(worker, np.inf) for worker in of_them]
+def _exclusions(review: SimulatedReview, patterns: set[str]) -> list[float]:
+    """For each careless worker with these patterns, the checks before the exclusion; infinite if
+    the worker was not excluded."""
+    of_them = [worker for worker, pattern in review.crowd.patterns.items() if pattern in patterns]
+    return [review.excluded.get(worker, np.inf) for worker in of_them]
 
 
-def _removals(desk: Desk, manners: set[str]) -> list[float]:
-    """After how many checks each bad caption of theirs was removed."""
+def _removals(review: SimulatedReview, patterns: set[str]) -> list[float]:
+    """For each bad caption of these workers, the checks before it was removed; infinite if it was
+    not."""
     bad = sum(
-        caption.is_bad and desk.crowd.manners.get(caption.worker) in manners
-        for caption in desk.crowd.captions
+        caption.is_bad and review.crowd.patterns.get(caption.worker) in patterns
+        for caption in review.crowd.captions
     )
-    removed = [float(checks) for checks, manner in desk.removals if manner in manners]
+    removed = [float(checks) for checks, pattern in review.removals if pattern in patterns]
     return removed + [np.inf] * (bad - len(removed))
 
 
@@ -187,11 +198,13 @@ def measure(options: argparse.Namespace) -> Report:
     report = Report()
     tails: list[Line] = []
     for name in chosen:
-        ways = review(SORTS[name], seeds)
-        report.lines += left_lines(name, ways)
-        tails += lines_of(name, ways)
-        tails += [line for manner in SORTS[name].manners for line in manner_lines(manner, ways)]
-        report.figures[name] = figures_of(SORTS[name].manners, ways)
+        results = compare_strategies(SORTS[name], seeds)
+        report.lines += left_lines(name, results)
+        tails += lines_of(name, results)
+        tails += [
+            line for pattern in SORTS[name].patterns for line in pattern_lines(pattern, results)
+        ]
+        report.figures[name] = figures_of(SORTS[name].patterns, results)
     report.lines += tails
     report.figures |= {"seeds": seeds}
     if "known" in chosen:
@@ -209,41 +222,41 @@ HEADLINES = (
 )
 
 
-def review(sort: Sort, seeds: int) -> dict[str, Runs]:
-    """Have each way of choosing find the careless in the same crowds."""
-    ways = {name: Runs() for name in (OURS, *OTHERS)}
+def compare_strategies(sort: Sort, seeds: int) -> dict[str, StrategyResult]:
+    """Review the same crowds with each strategy."""
+    results = {name: StrategyResult() for name in (OURS, *OTHERS)}
     for seed in range(seeds):
         crowd = sort.crowd(seed)
         codes = flags_of(crowd) if sort.has_flags else [()] * len(crowd.captions)
-        desk = Desk(crowd, seed)
-        ways[OURS].moments += check_by_worth(desk, codes, least=LEAST)
-        ways[OURS].desks.append(desk)
+        review = SimulatedReview(crowd, seed)
+        results[OURS].snapshots += check_by_expected_value(review, codes, least=LEAST)
+        results[OURS].reviews.append(review)
         for name, check in OTHERS.items():
-            other = Desk(crowd, seed)
+            other = SimulatedReview(crowd, seed)
             check(other, least=LEAST)
-            ways[name].desks.append(other)
-    return ways
+            results[name].reviews.append(other)
+    return results
 
 
 def flags_of(crowd: Crowd) -> list[tuple[str, ...]]:
-    """The product's flags of all captions, with a campaign's default thresholds."""
+    """The product's flags of all captions, with the default thresholds."""
     config = parse_config({"name": "spot-checks", "selection": "captions", "budget": 0})
     captions = ((caption.worker, caption.image, caption.text) for caption in crowd.captions)
     return codes_of_captions(captions, config)
 
 
-def left_lines(sort: str, ways: dict[str, Runs]) -> list[Line]:
-    """The headline: the share of bad captions left after so many checks."""
+def left_lines(sort: str, results: dict[str, StrategyResult]) -> list[Line]:
+    """Lines with the share of bad captions left after so many checks."""
     lines = []
     for checks in POINTS[1:]:
-        left = {name: runs.left(checks) for name, runs in ways.items()}
+        left = {name: result.left(checks) for name, result in results.items()}
         others = ", ".join(f"{name} {left[name]:.2%}" for name in OTHERS)
         is_aim = checks == AT and sort == "known"
         lines.append(
             Line(
                 f"{sort}: bad captions left after {checks} checks",
                 f"{left[OURS]:.2%}",
-                f"{others}; before any {ways[OURS].left(0):.2%}",
+                f"{others}; before any {results[OURS].left(0):.2%}",
                 ratio(left[OURS], left[RANDOM]),
                 AIM if is_aim else None,
             )
@@ -251,17 +264,28 @@ def left_lines(sort: str, ways: dict[str, Runs]) -> list[Line]:
     return lines
 
 
-def lines_of(sort: str, ways: dict[str, Runs]) -> list[Line]:
-    """The crowds of one sort in a table. Only the known manners have an aim."""
-    ours = ways[OURS]
+def lines_of(sort: str, results: dict[str, StrategyResult]) -> list[Line]:
+    """Lines for one sort of crowd. Only the known patterns have a limit for the ratios."""
+    ours = results[OURS]
     aims = AIMS if sort == "known" else {}
     lines = [
-        _beside(f"{sort}: checks to exclude 95 %", Runs.to_exclude, ways, RANDOM, aims.get(RANDOM)),
-        _beside("", Runs.to_exclude, ways, ROUND_ROBIN, aims.get(ROUND_ROBIN)),
-        _beside("", Runs.to_exclude, ways, LATEST),
+        _beside(
+            f"{sort}: checks to exclude 95 %",
+            StrategyResult.to_exclude,
+            results,
+            RANDOM,
+            aims.get(RANDOM),
+        ),
+        _beside("", StrategyResult.to_exclude, results, ROUND_ROBIN, aims.get(ROUND_ROBIN)),
+        _beside("", StrategyResult.to_exclude, results, LATEST),
     ]
     lines += [
-        _beside(f"{sort}: checks to remove 95 %" * (name == RANDOM), Runs.to_remove, ways, name)
+        _beside(
+            f"{sort}: checks to remove 95 %" * (name == RANDOM),
+            StrategyResult.to_remove,
+            results,
+            name,
+        )
         for name in OTHERS
     ]
     return [
@@ -282,10 +306,10 @@ def lines_of(sort: str, ways: dict[str, Runs]) -> list[Line]:
     ]
 
 
-def _interval_line(sort: str, ours: Runs, checks: int) -> Line:
-    careless, good = (ours.held(checks, careless=which) for which in (True, False))
+def _interval_line(sort: str, ours: StrategyResult, checks: int) -> Line:
+    careless, good = (ours.interval_coverage(checks, careless=which) for which in (True, False))
     return Line(
-        f"{sort}: workers' intervals that hold, {checks} checks",
+        f"{sort}: workers' intervals that contain the share, {checks} checks",
         f"careless {_percent(careless)}",
         f"good {_percent(good)}",
     )
@@ -297,63 +321,66 @@ def _percent(share: float | None) -> str:
 
 def _beside(
     what: str,
-    figure: Callable[[Runs], list[float]],
-    ways: dict[str, Runs],
+    figure: Callable[[StrategyResult], list[float]],
+    results: dict[str, StrategyResult],
     other: str,
     aim: float | None = None,
 ) -> Line:
-    ours, theirs = median(figure(ways[OURS])), median(figure(ways[other]))
+    ours, theirs = median(figure(results[OURS])), median(figure(results[other]))
     return Line(what, _number(ours), f"{other} {_number(theirs)}", _ratio(ours, theirs), aim)
 
 
-def manner_lines(manner: str, ways: dict[str, Runs]) -> list[Line]:
-    """One manner: excluding its workers, and removing their bad captions."""
+def pattern_lines(pattern: str, results: dict[str, StrategyResult]) -> list[Line]:
+    """Lines for one failure pattern: checks to exclude its workers and remove their captions."""
     beside = ", ".join(
-        f"{name} {' and '.join(map(_number, ways[name].of_manner(manner)))}" for name in OTHERS
+        f"{name} {' and '.join(map(_number, results[name].of_pattern(pattern)))}" for name in OTHERS
     )
-    ours = ways[OURS].of_manner(manner)
+    ours = results[OURS].of_pattern(pattern)
     return [
         Line(
-            f"  {manner}",
+            f"  {pattern}",
             " and ".join(map(_number, ours)),
             beside,
-            _ratio(ours[0], ways[RANDOM].of_manner(manner)[0]),
+            _ratio(ours[0], results[RANDOM].of_pattern(pattern)[0]),
         )
     ]
 
 
-def figures_of(manners: Sequence[str], ways: Mapping[str, Runs]) -> dict[str, Any]:
-    """The same for programs; null where 95 % was not reached."""
-    to_exclude = {name: median(runs.to_exclude()) for name, runs in ways.items()}
-    to_remove = {name: median(runs.to_remove()) for name, runs in ways.items()}
+def figures_of(patterns: Sequence[str], results: Mapping[str, StrategyResult]) -> dict[str, Any]:
+    """The figures for `--json`; null if 95% was not reached."""
+    to_exclude = {name: median(result.to_exclude()) for name, result in results.items()}
+    to_remove = {name: median(result.to_remove()) for name, result in results.items()}
     return {
         "left": {
-            name: {str(checks): round(runs.left(checks), 5) for checks in POINTS}
-            for name, runs in ways.items()
+            name: {str(checks): round(result.left(checks), 5) for checks in POINTS}
+            for name, result in results.items()
         },
         "intervals": {
-            kind: {str(checks): ways[OURS].held(checks, careless=which) for checks in POINTS}
+            kind: {
+                str(checks): results[OURS].interval_coverage(checks, careless=which)
+                for checks in POINTS
+            }
             for kind, which in (("careless", True), ("good", False))
         },
         "checks_ratio": _ratio(to_exclude[OURS], to_exclude[RANDOM]),
         "checks_ratio_round_robin": _ratio(to_exclude[OURS], to_exclude[ROUND_ROBIN]),
-        "good_excluded": round(ways[OURS].good_excluded, 5),
-        "interval_coverage": round(ways[OURS].coverage, 4),
-        "estimate_error": round(ways[OURS].error, 5),
+        "good_excluded": round(results[OURS].good_excluded, 5),
+        "interval_coverage": round(results[OURS].coverage, 4),
+        "estimate_error": round(results[OURS].error, 5),
         "to_exclude": {name: _finite(checks) for name, checks in to_exclude.items()},
         "to_remove": {name: _finite(checks) for name, checks in to_remove.items()},
-        "manners": {
-            manner: {
+        "patterns": {
+            pattern: {
                 name: dict(
                     zip(
                         ("to_exclude", "to_remove"),
-                        map(_finite, runs.of_manner(manner)),
+                        map(_finite, result.of_pattern(pattern)),
                         strict=True,
                     )
                 )
-                for name, runs in ways.items()
+                for name, result in results.items()
             }
-            for manner in manners
+            for pattern in patterns
         },
     }
 

@@ -1,10 +1,9 @@
-"""What a trial of new workers keeps out, and what it costs in checks and in waiting.
+"""The effect of a trial for new workers, and its cost in checks and waiting time.
 
 With `[review] trial` a worker writes that many captions until the first ones (`first`) are judged.
 If one of these is bad, the whole trial is judged, and a worker with more than one bad caption is
-stopped. The queue goes on from there. The crowds are those of `benchmarks.spot_checks`: made-up
-workers, captions dealt at random, a reviewer who is always right. With `--full`, 20 crowds of each
-sort.
+stopped. The product's ranking chooses the later checks. The crowds are those of
+`benchmarks.spot_checks`. `--full` runs 20 crowds of each sort.
 """
 
 import argparse
@@ -18,26 +17,26 @@ from statistics import fmean, median
 import numpy as np
 
 from benchmarks.crowds import Crowd
-from benchmarks.desks import Desk, check_by_worth
 from benchmarks.harness import Line, Report, main, ratio
+from benchmarks.review_strategies import SimulatedReview, check_by_expected_value
 from benchmarks.spot_checks import SEEDS, SORTS, Sort, flags_of
 from qualcontrol.services.trials import SLIPS_FORGIVEN
 
-# Checks after which both are compared, those of the trial included.
+# Checks after which the reviews are compared, including those of the trial.
 AT = 400
-# What `first` and `trial` say.
+# Values of (`first`, `trial`).
 TRIALS = ((1, 5), (2, 5), (3, 5))
 NAMES = [name for name in SORTS if "mostly few" in name]
-# Of the waiting: seconds for a caption, and for the site to learn of it, or a worker of a verdict.
+# Seconds that a caption takes, and seconds until a sync reports a caption or a verdict.
 WRITING, SYNC = 45, 60
-# How often somebody judges all that waits, in minutes.
+# Minutes between two visits of the reviewer.
 VISITS = {"every 5 minutes": 5, "every hour": 60, "every 4 hours": 240, "once a day": 1440}
 ARRIVALS = 20_000
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A crowd as the trial left it: without what the stopped did not get to write."""
+    """A crowd after the trial, without the captions that stopped workers did not write."""
 
     crowd: Crowd
     judged: list[int]
@@ -46,11 +45,11 @@ class Trial:
 
     @property
     def good_stopped(self) -> set[int]:
-        return self.stopped - self.crowd.manners.keys()
+        return self.stopped - self.crowd.patterns.keys()
 
 
 def hold_trial(crowd: Crowd, *, first: int, trial: int) -> Trial:
-    """Judge the crowd's first captions as a campaign with these settings has it."""
+    """Run a trial with these settings on a crowd."""
     work: dict[int, list[int]] = defaultdict(list)
     for number, caption in enumerate(crowd.captions):
         work[caption.worker].append(number)
@@ -66,10 +65,10 @@ def hold_trial(crowd: Crowd, *, first: int, trial: int) -> Trial:
             stopped.add(worker)
             never_written.update(numbers[trial:])
     written = [n for n in range(len(crowd.captions)) if n not in never_written]
-    place = {number: new for new, number in enumerate(written)}
+    position = {number: new for new, number in enumerate(written)}
     return Trial(
-        crowd=Crowd([crowd.captions[number] for number in written], crowd.manners),
-        judged=[place[number] for number in sorted(judged)],
+        crowd=Crowd([crowd.captions[number] for number in written], crowd.patterns),
+        judged=[position[number] for number in sorted(judged)],
         stopped=stopped,
         bad_kept_out=sum(crowd.captions[number].is_bad for number in never_written),
     )
@@ -94,20 +93,20 @@ def measure(options: argparse.Namespace) -> Report:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What trials of these settings came to, over several crowds."""
+    """The result of trials with these settings, as means over several crowds."""
 
-    left: float  # after AT checks, those of the trial included
-    left_by_trial: float
-    checks: float  # of the trial
-    bad_kept_out: float  # of all bad captions, those that the stopped did not get to write
-    good_stopped: float  # of all good workers
+    left: float  # share of bad captions after AT checks, including those of the trial
+    left_by_trial: float  # the same after the trial
+    checks: float  # checks of the trial
+    bad_kept_out: float  # share of all bad captions that stopped workers did not write
+    good_stopped: float  # share of good workers who were stopped
 
 
 def compare(name: str, sort: Sort, seeds: int) -> tuple[list[Line], dict[str, object]]:
-    """One sort of crowd with and without trials."""
+    """Compare reviews of one sort of crowd with and without trials."""
     crowds = [sort.crowd(seed) for seed in range(seeds)]
-    before = fmean(Desk(crowd, 0).share_left(0) for crowd in crowds)
-    without = fmean(_left(Desk(crowd, seed), sort) for seed, crowd in enumerate(crowds))
+    before = fmean(SimulatedReview(crowd, 0).share_left(0) for crowd in crowds)
+    without = fmean(_left(SimulatedReview(crowd, seed), sort) for seed, crowd in enumerate(crowds))
     what = f"{name}: bad captions left after {AT} checks"
     lines = [Line(what, f"{without:.2%}", f"before any {before:.2%}")]
     figures: dict[str, object] = {"before": before, "without": without}
@@ -133,35 +132,37 @@ def compare(name: str, sort: Sort, seeds: int) -> tuple[list[Line], dict[str, ob
 
 
 def _outcome(held: Sequence[Trial], crowds: Sequence[Crowd], sort: Sort) -> Outcome:
-    alone = [_desk(trial, seed) for seed, trial in enumerate(held)]
+    alone = [_review_after_trial(trial, seed) for seed, trial in enumerate(held)]
     bad = sum(caption.is_bad for crowd in crowds for caption in crowd.captions)
-    good = sum(len(desk.work) - len(desk.crowd.manners) for desk in alone)
+    good = sum(len(review.work) - len(review.crowd.patterns) for review in alone)
     return Outcome(
-        left=fmean(_left(_desk(trial, seed), sort) for seed, trial in enumerate(held)),
-        left_by_trial=fmean(desk.share_left(desk.checks) for desk in alone),
-        checks=fmean(desk.checks for desk in alone),
+        left=fmean(
+            _left(_review_after_trial(trial, seed), sort) for seed, trial in enumerate(held)
+        ),
+        left_by_trial=fmean(review.share_left(review.checks) for review in alone),
+        checks=fmean(review.checks for review in alone),
         bad_kept_out=sum(trial.bad_kept_out for trial in held) / bad,
         good_stopped=sum(len(trial.good_stopped) for trial in held) / good,
     )
 
 
-def _desk(trial: Trial, seed: int) -> Desk:
-    """The desk once the trial's captions are judged."""
-    desk = Desk(trial.crowd, seed)
+def _review_after_trial(trial: Trial, seed: int) -> SimulatedReview:
+    """A review with the verdicts of the trial."""
+    review = SimulatedReview(trial.crowd, seed)
     for number in trial.judged:
-        desk.judge(number)
-    return desk
+        review.judge(number)
+    return review
 
 
-def _left(desk: Desk, sort: Sort) -> float:
-    """The share of bad captions left when the queue has gone on to AT checks."""
-    codes = flags_of(desk.crowd) if sort.has_flags else [()] * len(desk.crowd.captions)
-    check_by_worth(desk, codes, least=AT, most=AT)
-    return desk.share_left(AT)
+def _left(review: SimulatedReview, sort: Sort) -> float:
+    """Continue the review to AT checks; returns the share of bad captions left."""
+    codes = flags_of(review.crowd) if sort.has_flags else [()] * len(review.crowd.captions)
+    check_by_expected_value(review, codes, least=AT, most=AT)
+    return review.share_left(AT)
 
 
 def waiting() -> tuple[list[Line], dict[str, dict[str, float]]]:
-    """How many of the good workers who write more than the trial have to wait, and how long."""
+    """How many good workers have to wait after the trial, and how long."""
     lines: list[Line] = []
     figures: dict[str, dict[str, float]] = {}
     for first, trial in TRIALS:
@@ -186,9 +187,8 @@ def waiting() -> tuple[list[Line], dict[str, dict[str, float]]]:
 
 
 def _waits(first: int, trial: int, every: int, rng: random.Random) -> Iterator[float]:
-    """For how many seconds good workers wait, 0 for those who are judged in time. They begin at
-    any time and write without a break; a reviewer comes at regular times and judges all that is
-    here."""
+    """Seconds that good workers wait; 0 for those who are judged in time. They begin at random
+    times and write without a break. A reviewer judges everything every `every` seconds."""
     for _ in range(ARRIVALS):
         begins = rng.uniform(0, every)
         known_at = begins + first * WRITING + SYNC

@@ -9,8 +9,14 @@ from collections import Counter, defaultdict
 import pytest
 
 from benchmarks.crowds import FEW, LATE, MOST, MOSTLY_SPOILED, Crowd, gather, mostly_few
-from benchmarks.desks import Desk, check_at_random, check_by_worth, check_round_robin, true_share
 from benchmarks.harness import ROOT
+from benchmarks.review_strategies import (
+    SimulatedReview,
+    check_at_random,
+    check_by_expected_value,
+    check_round_robin,
+    true_share,
+)
 from benchmarks.spoilers import KNOWN, SPOILERS, Photo, Scene
 
 THINGS = ["dog", "cat", "bus", "boat", "horse", "kite", "clock", "train", "couch", "pizza"]
@@ -36,16 +42,16 @@ def bad_shares(crowd: Crowd) -> dict[int, float]:
     return {worker: sum(bad) / len(bad) for worker, bad in verdicts.items()}
 
 
-def test_one_worker_in_six_is_careless_in_one_of_the_manners(crowd):
-    assert len(crowd.manners) == WORKERS / 6
-    assert set(crowd.manners.values()) == {*KNOWN, LATE}
+def test_one_worker_in_six_is_careless_in_one_of_the_patterns(crowd):
+    assert len(crowd.patterns) == WORKERS / 6
+    assert set(crowd.patterns.values()) == {*KNOWN, LATE}
 
 
 def test_careless_workers_spoil_two_in_five_and_those_good_at_first_half_of_that(crowd):
     shares = bad_shares(crowd)
 
-    for worker, manner in crowd.manners.items():
-        assert shares[worker] == pytest.approx(0.2 if manner == LATE else 0.4, abs=0.15)
+    for worker, pattern in crowd.patterns.items():
+        assert shares[worker] == pytest.approx(0.2 if pattern == LATE else 0.4, abs=0.15)
 
 
 def test_by_the_second_law_half_of_the_workers_write_five_captions_at_most_and_a_few_hundreds():
@@ -62,7 +68,7 @@ def test_careless_workers_spoil_as_much_as_is_said():
     volumes = Counter(caption.worker for caption in crowd.captions)
     shares = bad_shares(crowd)
 
-    busy = [worker for worker, manner in crowd.manners.items() if manner != LATE]
+    busy = [worker for worker, pattern in crowd.patterns.items() if pattern != LATE]
     for worker in busy:
         assert shares[worker] == pytest.approx(MOSTLY_SPOILED, abs=0.5 / volumes[worker] + 0.01)
 
@@ -97,64 +103,64 @@ def test_the_same_seed_gives_the_same_crowd_in_every_process():
     assert written("1") == written("2")
 
 
-@pytest.mark.parametrize("manner", SPOILERS)
-def test_a_spoiled_caption_is_another_one(crowd, manner):
+@pytest.mark.parametrize("pattern", SPOILERS)
+def test_a_spoiled_caption_is_another_one(crowd, pattern):
     scene = Scene(IMAGES, random.Random(3))
     photo = Photo(worker=1, image=7, text=IMAGES[7][0])
     scene.note(Photo(worker=2, image=7, text=""), IMAGES[7][1])
 
-    assert SPOILERS[manner](scene, photo) not in {"", photo.text}
+    assert SPOILERS[pattern](scene, photo) not in {"", photo.text}
 
 
 def test_excluding_a_worker_removes_what_they_spoiled(crowd):
-    desk = Desk(crowd, seed=0)
-    worker = next(iter(crowd.manners))
-    before = true_share(desk)
+    review = SimulatedReview(crowd, seed=0)
+    worker = next(iter(crowd.patterns))
+    before = true_share(review)
 
-    desk.exclude(worker)
+    review.exclude(worker)
 
-    assert true_share(desk) < before
-    assert len(desk.removals) == sum(c.is_bad for c in crowd.captions if c.worker == worker)
+    assert true_share(review) < before
+    assert len(review.removals) == sum(c.is_bad for c in crowd.captions if c.worker == worker)
 
 
 def test_the_share_left_is_that_of_the_captions_kept_after_so_many_checks(crowd):
-    desk = Desk(crowd, seed=0)
-    found = [true_share(desk)]
+    review = SimulatedReview(crowd, seed=0)
+    found = [true_share(review)]
 
-    for number in desk.order[:100]:
-        desk.judge(number)
-        found.append(true_share(desk))
-    desk.exclude(next(iter(crowd.manners)))
+    for number in review.order[:100]:
+        review.judge(number)
+        found.append(true_share(review))
+    review.exclude(next(iter(crowd.patterns)))
 
-    assert [desk.share_left(checks) for checks in range(100)] == found[:100]
-    assert desk.share_left(100) == desk.share_left(10_000) == true_share(desk)
+    assert [review.share_left(checks) for checks in range(100)] == found[:100]
+    assert review.share_left(100) == review.share_left(10_000) == true_share(review)
 
 
 @pytest.mark.parametrize("check", [check_at_random, check_round_robin])
 def test_plain_ways_find_the_careless_in_the_end(crowd, check):
-    desk = Desk(crowd, seed=0)
+    review = SimulatedReview(crowd, seed=0)
 
-    check(desk)
+    check(review)
 
-    assert len(set(desk.excluded) & set(crowd.manners)) >= 6
-    assert 100 < desk.checks <= len(crowd.captions)
+    assert len(set(review.excluded) & set(crowd.patterns)) >= 6
+    assert 100 < review.checks <= len(crowd.captions)
 
 
 def test_the_queue_needs_fewer_checks_than_round_robin_even_where_no_flag_is(crowd):
     blind = [() for _ in crowd.captions]
-    ours, theirs = Desk(crowd, seed=0), Desk(crowd, seed=0)
+    ours, theirs = SimulatedReview(crowd, seed=0), SimulatedReview(crowd, seed=0)
 
-    moments = check_by_worth(ours, blind)
+    snapshots = check_by_expected_value(ours, blind)
     check_round_robin(theirs)
 
     assert ours.checks < theirs.checks
-    assert [moment.checks for moment in moments] == list(range(0, 50 * len(moments), 50))
-    assert all(m.estimate.low <= m.truth <= m.estimate.high for m in moments)
+    assert [snapshot.checks for snapshot in snapshots] == list(range(0, 50 * len(snapshots), 50))
+    assert all(m.estimate.low <= m.truth <= m.estimate.high for m in snapshots)
 
 
 def test_a_reviewer_stops_after_the_most_checks_whoever_is_left(crowd):
-    desk = Desk(crowd, seed=0)
+    review = SimulatedReview(crowd, seed=0)
 
-    check_by_worth(desk, [() for _ in crowd.captions], most=40)
+    check_by_expected_value(review, [() for _ in crowd.captions], most=40)
 
-    assert desk.checks == 40
+    assert review.checks == 40

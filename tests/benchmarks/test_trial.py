@@ -1,7 +1,7 @@
 """The benchmark of a trial of new workers."""
 
 from benchmarks.crowds import Crowd, Written
-from benchmarks.desks import Desk
+from benchmarks.review_strategies import SimulatedReview
 from benchmarks.trial import VISITS, hold_trial, waiting
 
 GOOD, BAD = False, True
@@ -42,7 +42,7 @@ def test_what_the_stopped_would_have_written_is_not_in_the_crowd():
     assert (trial.stopped, trial.good_stopped, trial.bad_kept_out) == ({1}, set(), 2)
     assert trial.crowd.captions == crowd.captions[:7]
     assert trial.judged == [0, 4, 5, 6]
-    assert Desk(trial.crowd, 0).share_left(0) == 2 / 7
+    assert SimulatedReview(trial.crowd, 0).share_left(0) == 2 / 7
 
 
 def test_a_good_worker_may_be_stopped_too():
