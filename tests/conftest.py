@@ -18,8 +18,7 @@ from tests.servers import PATIENCE
 
 HERE = Path(__file__).resolve().parent
 IS_MARKETPLACE = settings.SETTINGS_MODULE == "marketplace.settings"
-# The decision log is the requester site's.
-pytest_plugins = [] if IS_MARKETPLACE else ["tests.append_only"]
+pytest_plugins = ["tests.flush"]
 
 # One process has one settings module: the marketplace's tests are a run of their own.
 REQUESTERS = ["annotate", "qualcontrol", "hits", "browser", "docs", "services"]
@@ -61,6 +60,9 @@ def django_db_modify_db_settings() -> Iterator[None]:
     if database["ENGINE"] == "django.db.backends.sqlite3":
         # SQLite lets threads in by no order, and the last of two hundred waits for all of them.
         database["OPTIONS"]["timeout"] = PATIENCE
+    elif database["ENGINE"] == "django.db.backends.postgresql":
+        # No test stops the database server, so none needs to wait for its disk.
+        database["OPTIONS"] = {"options": "-c synchronous_commit=off"}
     name = database["TEST"]["NAME"] or f"test_{database['NAME']}"
     path = Path(name)
     database["TEST"]["NAME"] = str(path.with_name(f"{path.stem}_{os.getpid()}{path.suffix}"))

@@ -87,7 +87,7 @@ def test_of_two_exclusions_at_once_one_stands():
 
 @pytest.mark.parametrize("lot", [1000, 2])
 def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place(lot, monkeypatch):
-    monkeypatch.setattr("annotate.services.places.LOT", lot)
+    monkeypatch.setattr("annotate.services.places.BATCH", lot)
     campaign = CampaignFactory()
     workers = WorkerFactory.create_batch(3)
     tasks = TaskFactory.create_batch(6, campaign=campaign)
@@ -116,7 +116,7 @@ def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place(lot, m
 def test_excluding_and_reinstating_workers_of_the_same_tasks_at_once_fills_no_place_twice(
     monkeypatch,
 ):
-    monkeypatch.setattr("annotate.services.places.LOT", 2)
+    monkeypatch.setattr("annotate.services.places.BATCH", 2)
     campaign = CampaignFactory()
     workers = WorkerFactory.create_batch(4)
     for task in TaskFactory.create_batch(6, campaign=campaign, wanted=3):
