@@ -10,7 +10,7 @@ def check_proxy(**_: Any) -> list[Info]:
     """Report a setting that an https site behind a proxy needs."""
     if not settings.IS_HTTPS or settings.BEHIND_PROXY:
         return []
-    told = (
+    message = (
         "MARKETPLACE_URL is an https address and MARKETPLACE_BEHIND_PROXY is not set: the "
         "marketplace cannot tell http from https, and all workers seem to have one address."
     )
@@ -18,4 +18,4 @@ def check_proxy(**_: Any) -> list[Info]:
         "Set MARKETPLACE_BEHIND_PROXY=true if the proxy sets X-Forwarded-Proto and "
         "X-Forwarded-For itself."
     )
-    return [Info(told, hint=hint, id="marketplace.I001")]
+    return [Info(message, hint=hint, id="marketplace.I001")]

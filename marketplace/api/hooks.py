@@ -35,10 +35,10 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
         if not settings.TEST_HOOKS:
             raise Http404
         try:
-            told = change(json.loads(request.body or b"{}"))
+            result = change(json.loads(request.body or b"{}"))
         except (TypeError, ValueError, KeyError, InvalidOperation) as error:
             return JsonResponse({"error": str(error)}, status=400)
-        return JsonResponse({"now": clock.now().timestamp(), **(told or {})})
+        return JsonResponse({"now": clock.now().timestamp(), **(result or {})})
 
     return view
 

@@ -23,8 +23,8 @@ from .qualifications import (
     QualificationType,
 )
 from .review_policies import ReviewAction, ReviewLevel, ReviewResult
+from .sign_in import Attempt, ExternalIdentity, Invitation, UsedLink
 from .studies import Participation, Study
-from .ways_in import Attempt, ExternalIdentity, Invitation, UsedLink
 
 __all__ = [
     "DECIDED",

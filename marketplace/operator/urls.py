@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import records, views, ways_in
+from . import invitations, records, views
 
 app_name = "operator"
 urlpatterns = [
@@ -16,11 +16,11 @@ urlpatterns = [
     path("workers", views.workers, name="workers"),
     path("workers/<str:public_id>", views.worker, name="worker"),
     path("workers/<str:public_id>/suspension", views.suspend, name="suspend"),
-    path("invitations", ways_in.invitations, name="invitations"),
-    path("invitations/<int:pk>/end", ways_in.end_invitation, name="end_invitation"),
-    path("studies", ways_in.studies, name="studies"),
-    path("studies/<slug:slug>/open", ways_in.open_study, name="open_study"),
-    path("layouts", ways_in.layouts, name="layouts"),
+    path("invitations", invitations.invitations, name="invitations"),
+    path("invitations/<int:pk>/end", invitations.end_invitation, name="end_invitation"),
+    path("studies", invitations.studies, name="studies"),
+    path("studies/<slug:slug>/open", invitations.open_study, name="open_study"),
+    path("layouts", invitations.layouts, name="layouts"),
     path("hits", records.hits, name="hits"),
     path("hits/<str:public_id>", records.hit, name="hit"),
     path("activity", records.activity, name="activity"),

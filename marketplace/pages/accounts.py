@@ -172,12 +172,12 @@ def set_adult(request: WorkerRequest) -> HttpResponse:
     """Set whether the worker accepts HITs with adult content."""
     is_adult = request.POST.get("adult") == "1"
     accounts.set_adult(worker=request.worker, is_adult=is_adult)
-    told = (
+    message = (
         "You will be offered HITs with adult content."
         if is_adult
         else ("You will not be offered HITs with adult content.")
     )
-    messages.success(request, told)
+    messages.success(request, message)
     return HttpResponseRedirect(reverse("profile"), status=303)
 
 

@@ -1,7 +1,7 @@
-"""What happens inside a task's frame: pages made of a HIT's own text, and the submission.
+"""Pages inside a task's frame: questions that are part of the HIT, and submission.
 
-A frame on another site, or without cookies, has no session: the assignment's id, which only its
-worker was told, is enough. If there is a session, the assignment must be within its scope.
+A frame on another site, or without cookies, has no session. The assignment's id is enough, because
+only its worker knows it. If there is a session, the assignment must be in its scope.
 """
 
 from django.conf import settings
@@ -29,7 +29,7 @@ from .sessions import scope_of
 @require_GET
 @xframe_options_exempt
 def question(request: HttpRequest, hit_id: str) -> HttpResponse:
-    """The page of a HIT whose question is in the HIT itself."""
+    """The page of a HIT whose question is part of the HIT."""
     hit = Hit.objects.undisposed().filter(public_id=hit_id).first()
     if hit is None:
         raise Http404("HIT not found.")
@@ -40,7 +40,7 @@ def question(request: HttpRequest, hit_id: str) -> HttpResponse:
         return _form(request, parsed, action=_submit_address())
     else:
         raise Http404("This HIT's page is on another host.")
-    # The header holds also where somebody opens the page outside of a frame.
+    # The header applies even if the page is opened outside a frame.
     response.headers["Content-Security-Policy"] = (
         f"sandbox {OWN_TEXT_SANDBOX}; frame-ancestors {_own_frames()}"
     )
@@ -50,9 +50,9 @@ def question(request: HttpRequest, hit_id: str) -> HttpResponse:
 @csrf_exempt
 @xframe_options_exempt
 def external_submit(request: HttpRequest) -> HttpResponse:
-    """Take a worker's answers; every refusal is a page that says why, and changes nothing."""
+    """Store a worker's answers. A refusal is a page with the reason and changes nothing."""
     response = _take_answers(request)
-    # Shown where the task was: in a frame of this site's own.
+    # The response is shown in place of the task, in a frame of this site.
     if "Content-Security-Policy" not in response.headers:
         response.headers["Content-Security-Policy"] = content_policy(frame_ancestors="'self'")
     return response
@@ -102,7 +102,7 @@ def _form(
     response = render(
         request, "marketplace/question_form.html", context, status=400 if filled else 200
     )
-    # Nothing of the requester's runs here, and nothing of theirs is framed.
+    # The form contains none of the requester's scripts and frames.
     response.headers["Content-Security-Policy"] = (
         "sandbox allow-forms allow-popups allow-top-navigation-by-user-activation; "
         "default-src 'none'; style-src 'self' " + settings.MARKETPLACE_URL + "; "
@@ -112,18 +112,18 @@ def _form(
 
 
 def _own_frames() -> str:
-    # The page around the frame is on the first host, this one perhaps on a second.
+    # With a separate host for frames, the page that contains the frame is on the main host.
     return f"'self' {settings.MARKETPLACE_URL}" if settings.MARKETPLACE_FRAME_URL else "'self'"
 
 
 def _submit_address() -> str:
-    # Relative where one host serves both, so that any name of it does.
+    # A relative URL works under every name of the host.
     base = settings.MARKETPLACE_URL if settings.MARKETPLACE_FRAME_URL else ""
     return base + reverse("external_submit")
 
 
 def _fields(request: HttpRequest) -> list[tuple[str, list[str]]]:
-    # Fields in the address count too; one in the body with the same name comes after it.
+    # Fields in the query string count too; the values of fields in the body are appended to them.
     fields: dict[str, list[str]] = {}
     for source in (request.GET, request.POST):
         for name, values in source.lists():

@@ -34,7 +34,7 @@ SORTS: dict[str, tuple[str, Callable[[Group], Any]]] = {
 
 
 @dataclass(frozen=True)
-class Wish:
+class GroupFilters:
     """A worker's filters and sort order for the list."""
 
     search: str = ""
@@ -43,7 +43,7 @@ class Wish:
     qualified_only: bool = False
 
     @classmethod
-    def of(cls, query: QueryDict) -> "Wish":
+    def of(cls, query: QueryDict) -> "GroupFilters":
         """The filters in the query string; invalid values are ignored."""
         sort = query.get("sort", "")
         return cls(
@@ -68,10 +68,10 @@ def _amount(text: str) -> Decimal | None:
     return amount.quantize(Decimal("0.01")) if is_sensible else None
 
 
-def groups_for(*, worker: Worker, wish: Wish, at: datetime) -> list[Group]:
+def groups_for(*, worker: Worker, filters: GroupFilters, at: datetime) -> list[Group]:
     """The groups that the worker may see and that have HITs for them, filtered and sorted."""
     counts = _counts(worker, at)
-    hit_types = _wanted(HitType.objects.filter(pk__in=counts), wish)
+    hit_types = _wanted(HitType.objects.filter(pk__in=counts), filters)
     visible = allowed(
         worker=worker,
         hit_types=hit_types.select_related("requester").order_by("-pk"),
@@ -83,21 +83,21 @@ def groups_for(*, worker: Worker, wish: Wish, at: datetime) -> list[Group]:
     groups = [
         Group(each, counts[each.pk], each.pk in accepted)
         for each in visible
-        if each.pk in accepted or not wish.qualified_only
+        if each.pk in accepted or not filters.qualified_only
     ]
-    return sorted(groups, key=SORTS[wish.sort][1])
+    return sorted(groups, key=SORTS[filters.sort][1])
 
 
-def _wanted(hit_types: QuerySet[HitType], wish: Wish) -> QuerySet[HitType]:
-    for word in wish.search.split():
+def _wanted(hit_types: QuerySet[HitType], filters: GroupFilters) -> QuerySet[HitType]:
+    for word in filters.search.split():
         hit_types = hit_types.filter(
             Q(title__icontains=word)
             | Q(description__icontains=word)
             | Q(keywords__icontains=word)
             | Q(requester__name__icontains=word)
         )
-    if wish.least_reward:
-        hit_types = hit_types.filter(reward__gte=wish.least_reward)
+    if filters.least_reward:
+        hit_types = hit_types.filter(reward__gte=filters.least_reward)
     return hit_types
 
 

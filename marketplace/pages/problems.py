@@ -35,8 +35,8 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
     """The response for an unknown URL."""
     if _is_call(request):
-        told = "Send API calls as POST requests to the root of the marketplace's address."
-        return _json("UnknownOperationException", told, 404)
+        message = "Send API calls as POST requests to the root of the marketplace's address."
+        return _json("UnknownOperationException", message, 404)
     return not_possible(request, "Not found", NOT_FOUND, 404)
 
 
@@ -76,7 +76,7 @@ def _json(type_name: str, message: str, status: int) -> JsonResponse:
     return JsonResponse(body, status=status, content_type="application/x-amz-json-1.1")
 
 
-def not_possible(request: HttpRequest, title: str, told: str, status: int) -> HttpResponse:
+def not_possible(request: HttpRequest, title: str, message: str, status: int) -> HttpResponse:
     """A page with a title and a message."""
-    context = {"title": title, "told": told}
+    context = {"title": title, "message": message}
     return render(request, "marketplace/not_possible.html", context, status=status)

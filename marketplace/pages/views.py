@@ -1,4 +1,4 @@
-"""The pages of a worker's day; each looks up, calls one service and answers."""
+"""Pages for finding, accepting and doing HITs, and for messages."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -23,7 +23,7 @@ from marketplace.services.qualification_requests import requestable_for
 from .context import AUTO_ACCEPT_KEY
 from .decorators import ScopedRequest, WorkerRequest, scope_required, worker_required
 from .frame_urls import assignment_frame, preview_frame
-from .groups import SORTS, Wish, groups_for
+from .groups import SORTS, GroupFilters, groups_for
 from .problems import not_possible
 
 PAGE_SIZE = 50
@@ -31,12 +31,12 @@ PAGE_SIZE = 50
 
 @worker_required
 def groups(request: WorkerRequest) -> HttpResponse:
-    """The HIT groups with something left for the worker."""
-    wish = Wish.of(request.GET)
-    found = groups_for(worker=request.worker, wish=wish, at=clock.now())
+    """List the HIT groups that have HITs for the worker."""
+    filters = GroupFilters.of(request.GET)
+    found = groups_for(worker=request.worker, filters=filters, at=clock.now())
     context = {
         "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
-        "wish": wish,
+        "filters": filters,
         "sorts": [(key, label) for key, (label, _order) in SORTS.items()],
     }
     return render(request, "marketplace/groups.html", context)
@@ -45,7 +45,7 @@ def groups(request: WorkerRequest) -> HttpResponse:
 @require_GET
 @worker_required
 def preview(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
-    """One HIT of the group in a frame, with nothing allocated to the worker."""
+    """Show one HIT of the group in a frame, without assigning it."""
     hit_type = _find_visible_group(request, hit_type_id)
     if qualifications.is_blocked(worker=request.worker, hit_type=hit_type):
         return not_possible(request, "Blocked by the requester", qualifications.BLOCKED, 403)
@@ -55,12 +55,12 @@ def preview(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
 @require_GET
 @worker_required
 def group_link(request: WorkerRequest, group_id: str = "") -> HttpResponse:
-    """Lead from Amazon's addresses of a group, which many programs print, to its preview."""
+    """Redirect Amazon's URLs of a group, which many programs print, to its preview."""
     return redirect(_find_visible_group(request, group_id or request.GET.get("groupId", "")))
 
 
 def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
-    """The group; raises Http404 where its requirements hide it from the worker."""
+    """The group; raises Http404 if its requirements hide it from the worker."""
     hit_type = _find_group(public_id)
     if qualifications.unmet(hit_type, qualifications.held_by(request.worker), Action.DISCOVER):
         raise Http404("Group of HITs not found.")
@@ -121,7 +121,7 @@ def _own_assignment(request: ScopedRequest, public_id: str) -> Assignment:
 @require_GET
 @scope_required
 def assignment(request: ScopedRequest, assignment_id: str) -> HttpResponse:
-    """The task in its frame, or what became of the assignment."""
+    """Show the task in its frame, or how the assignment ended."""
     found = _own_assignment(request, assignment_id)
     at = clock.now()
     is_open = found.status == AssignmentStatus.ACCEPTED and found.deadline > at
@@ -141,7 +141,7 @@ def _participation(request: ScopedRequest, found: Assignment) -> Participation |
 
 
 def _study_of(request: ScopedRequest, found: Assignment) -> dict[str, object]:
-    """The study that the assignment belongs to, and how far the participant is."""
+    """Template variables for the assignment's study and the participant's progress in it."""
     participation = _participation(request, found)
     if participation is None:
         return {}
@@ -151,7 +151,7 @@ def _study_of(request: ScopedRequest, found: Assignment) -> dict[str, object]:
 @require_POST
 @worker_required
 def auto_accept(request: WorkerRequest) -> HttpResponse:
-    """Remember for this session whether a submission is to lead straight to the next HIT."""
+    """Store in the session whether submitting a HIT accepts the next one."""
     request.session[AUTO_ACCEPT_KEY] = request.POST.get("on") == "1"
     return HttpResponse(status=204)
 
@@ -167,7 +167,7 @@ def give_back(request: ScopedRequest, assignment_id: str) -> HttpResponse:
         messages.error(request, str(error))
     else:
         messages.success(request, "HIT returned. This does not lower your approval rate.")
-    # The list, as the group itself may no longer be one that the worker can see.
+    # Redirect to the list, because the worker may no longer see the group.
     participation = _participation(request, found)
     target = resolve_url(participation.study) if participation else reverse("groups")
     return HttpResponseRedirect(target, status=303)
@@ -176,7 +176,7 @@ def give_back(request: ScopedRequest, assignment_id: str) -> HttpResponse:
 @require_GET
 @worker_required
 def queue(request: WorkerRequest) -> HttpResponse:
-    """What the worker has accepted and not finished."""
+    """List the worker's accepted assignments."""
     at = clock.now()
     rows = [
         (found, int(found.time_left(at).total_seconds()))
@@ -190,7 +190,7 @@ def queue(request: WorkerRequest) -> HttpResponse:
 @require_GET
 @worker_required
 def worker_messages(request: WorkerRequest) -> HttpResponse:
-    """What requesters wrote to the worker; looking at it marks it as read."""
+    """List the messages to the worker and mark them as read."""
     rows = request.worker.messages.select_related("requester").order_by("-pk")
     page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
     response = render(request, "marketplace/messages.html", {"page": page})

@@ -70,7 +70,7 @@ class Field:
         if not text.strip():
             problem = "Please answer this question." if self.is_required else ""
             return [("FreeText", text)], problem
-        problem = next((told for check, told in self.checks if not check(text)), "")
+        problem = next((message for check, message in self.checks if not check(text)), "")
         return [("FreeText", text)], problem
 
 
@@ -127,8 +127,8 @@ def _check(constraint: etree._Element) -> tuple[Callable[[str], bool], str]:
         return _range_check(constraint, "minValue", "maxValue", _number, "a number")
     if name == "Length":
         return _range_check(constraint, "minLength", "maxLength", len, "a text whose length is")
-    told = constraint.get("errorText") or "The answer does not have the required form."
-    return pattern_check(constraint.get("regex") or "", constraint.get("flags") or ""), told
+    message = constraint.get("errorText") or "The answer does not have the required form."
+    return pattern_check(constraint.get("regex") or "", constraint.get("flags") or ""), message
 
 
 def _number(text: str) -> Decimal | None:

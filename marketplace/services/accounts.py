@@ -185,16 +185,16 @@ def _name(name: str) -> str:
 
 
 def _place(text: str) -> Place:
-    told = (
+    message = (
         "Enter the two letters of a country, such as US or NL, with a state if you like, "
         "as in US-PA."
     )
     try:
         place = read_place(text)
     except ValueError as error:
-        raise AccountRefused(told, field="country") from error
+        raise AccountRefused(message, field="country") from error
     if place.country and place.country not in CODES:
-        raise AccountRefused(told, field="country")
+        raise AccountRefused(message, field="country")
     return place
 
 

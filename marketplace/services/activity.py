@@ -1,4 +1,4 @@
-"""The log of what requesters' programs and operators do."""
+"""The activity log of requesters' programs and operators."""
 
 import logging
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def noted(*, actor: str, action: str, about: str, at: datetime) -> Iterator[None]:
-    """Write down what the block does, or why it was refused; the refusal goes on its way."""
+    """Log the action of the block, with the error code if it raises; errors are passed on."""
     refusal = ""
     try:
         yield
@@ -31,5 +31,5 @@ def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -
             actor=actor[:160], action=action, about=about, refusal=refusal, happened_at=at
         )
     except DatabaseError:
-        # What was done counts for more than its line in the log.
+        # A failure to log must not undo or hide the action itself.
         logger.exception("An entry of the activity log could not be written.")

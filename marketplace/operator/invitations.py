@@ -33,9 +33,9 @@ def _list_and_make(
     form: forms.Form,
     *,
     make: Callable[[], object],
-    told: tuple[str, str, str],
+    texts: tuple[str, str, str],
     rows: QuerySet[Any],
-    beside: Callable[[Any], object],
+    extra: Callable[[Any], object],
 ) -> HttpResponse:
     """List all rows with a form that creates one more.
 
@@ -43,7 +43,7 @@ def _list_and_make(
     object may contain the form's fields in braces. `extra` computes a value of each row that the
     table shows in addition to the row's fields.
     """
-    action, about, done = told
+    action, about, done = texts
     if form.is_valid():
         try:
             with logged(request, action, about.format_map(form.cleaned_data)):
@@ -54,7 +54,7 @@ def _list_and_make(
             messages.success(request, done)
             return redirect(f"operator:{name}")
     page = newest_first(request, rows)
-    context = {"form": form, "page": page, "rows": [(row, beside(row)) for row in page.rows]}
+    context = {"form": form, "page": page, "rows": [(row, extra(row)) for row in page.rows]}
     status = 400 if form.errors else 200
     return render(request, f"marketplace/operator/{name}.html", context, status=status)
 
@@ -74,13 +74,13 @@ def invitations(request: OperatorRequest) -> HttpResponse:
         "invitations",
         form,
         make=make,
-        told=(
+        texts=(
             "created an invitation",
             "{uses} accounts, {days} days",
             "Invitation created. Its link is in the list.",
         ),
         rows=Invitation.objects.all(),
-        beside=lambda row: invitation_url(row) if row.uses_left and row.expires_at > at else "",
+        extra=lambda row: invitation_url(row) if row.uses_left and row.expires_at > at else "",
     )
 
 
@@ -110,12 +110,12 @@ def studies(request: OperatorRequest) -> HttpResponse:
         "studies",
         form,
         make=make,
-        told=("created a study", "{name}", "Study created. Give the panel its address."),
+        texts=("created a study", "{name}", "Study created. Give the panel its address."),
         rows=Study.objects.select_related("hit_type").annotate(
             joined=Count("participations"),
             completed=Count("participations", filter=Q(participations__completed_at__isnull=False)),
         ),
-        beside=study_services.panel_url,
+        extra=study_services.panel_url,
     )
 
 
@@ -127,8 +127,8 @@ def open_study(request: OperatorRequest, slug: str) -> HttpResponse:
     is_open = request.POST.get("open") == "yes"
     with logged(request, "reopened a study" if is_open else "closed a study", slug):
         study_services.set_open(study=found, is_open=is_open)
-    told = "is open to new participants" if is_open else "is closed to new participants"
-    messages.success(request, f"{found.name} {told}.")
+    state = "is open to new participants" if is_open else "is closed to new participants"
+    messages.success(request, f"{found.name} {state}.")
     return redirect("operator:studies")
 
 
@@ -142,7 +142,7 @@ def layouts(request: OperatorRequest) -> HttpResponse:
         "layouts",
         form,
         make=lambda: layout_services.create_layout(**form.cleaned_data, at=clock.now()),
-        told=("created a layout", "{name}", "Layout created. HITs use it by its id."),
+        texts=("created a layout", "{name}", "Layout created. HITs use it by its id."),
         rows=HitLayout.objects.select_related("requester"),
-        beside=lambda row: sorted(gaps(row.template)),
+        extra=lambda row: sorted(gaps(row.template)),
     )
