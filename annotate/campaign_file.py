@@ -1,6 +1,6 @@
 """The campaign file: the keys that a researcher may write in it, and their defaults.
 
-Plain Python with pydantic, without the database. `annotate.kinds.reading` reads a file.
+Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 """
 
 from decimal import Decimal
@@ -22,7 +22,7 @@ class Section(BaseModel):
 
 
 class CaptionRules(Section):
-    """What a caption must be to be taken (rules of Chen et al. 2015, section 3, as data)."""
+    """Rules that a caption must follow to be accepted (Chen et al. 2015, section 3)."""
 
     least_words: int = Field(default=8, ge=1)
     most_words: int = Field(default=60, ge=1)
@@ -39,7 +39,8 @@ class CaptionRules(Section):
 
 
 class Priming(Section):
-    """Whether workers see the image's object classes; a share below 1 compares both."""
+    """Whether workers see the image's object classes. With a share below 1, both can be
+    compared."""
 
     share: Share = 1.0
 
@@ -50,14 +51,14 @@ class BadExample(Section):
 
 
 class Instructions(Section):
-    """Examples on the task page, beside the standing instructions of the kind of task."""
+    """Examples for the task page, in addition to the fixed instructions of the task type."""
 
     good: tuple[str, ...] = ()
     bad: tuple[BadExample, ...] = ()
 
 
 class Hit(Section):
-    """What the marketplace shows and pays."""
+    """Properties of the campaign's HITs at the marketplace."""
 
     title: str = Field(
         default="Describe a photograph in one sentence", min_length=1, max_length=128
@@ -70,7 +71,7 @@ class Hit(Section):
     keywords: str = Field(default="image, photograph, caption, describe, writing", max_length=1000)
     reward: Money = Field(default=Decimal("0.10"), ge=Decimal("0.01"))
     images: int = Field(default=1, ge=1, le=20, description="images shown in one assignment")
-    # From ten assignments on, MTurk charges twice the fee (docs/decisions).
+    # From ten assignments per HIT on, MTurk doubles the fee (docs/decisions).
     assignments: int = Field(default=9, ge=1, le=9, description="assignments of one HIT")
     minutes: int = Field(default=20, ge=1, le=525_600, description="time allotted to a worker")
     lifetime_days: int = Field(default=7, ge=1, le=365)
@@ -78,7 +79,7 @@ class Hit(Section):
 
 
 class Workers(Section):
-    """Who may take part (Agrawal et al. 2019, appendix: US, 5,000 approved, above 95 %)."""
+    """Requirements for workers (Agrawal et al. 2019, appendix: US, 5,000 approved, above 95%)."""
 
     countries: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...] = ("US",)
     approved_hits: int = Field(default=5000, ge=0, description="at least so many approved HITs")
@@ -87,7 +88,7 @@ class Workers(Section):
 
 
 class Review(Section):
-    """What is spot-checked, by how many, what follows for a worker, and when work is approved."""
+    """Spot checks, the policy about workers, and approval."""
 
     share: Share = 0.02
     first: int = Field(default=1, ge=0, description="first responses of each worker, all checked")
@@ -117,7 +118,7 @@ class Review(Section):
 
 
 class Flags(Section):
-    """From what value on a sign of careless work is a flag (docs/flags.md)."""
+    """Thresholds of the flags (docs/flags.md)."""
 
     function_words: Share = Field(default=0.10, description="a list has a smaller share")
     misspelled: int = Field(default=1, ge=1, description="unknown words")
@@ -145,15 +146,18 @@ class Flags(Section):
 
 
 class CampaignConfig(Section):
-    """A whole campaign file. The section of a kind of task is an extra key, which that kind reads;
-    `annotate.kinds.reading` allows no other."""
+    """A whole campaign file.
+
+    The section of a task type is an extra key, which that task type reads. `annotate.kinds.reading`
+    refuses all other extra keys.
+    """
 
     model_config = ConfigDict(extra="allow")
 
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
     preset: str | None = None
     kind: str = "caption"
-    # What the campaign works on, one of the three: images, or captions of a release or of a file.
+    # Exactly one of these: a selection of images, or captions of a release or a caption set.
     selection: str | None = Field(default=None, min_length=1)
     release: str | None = Field(default=None, min_length=1)
     caption_set: str | None = Field(default=None, min_length=1)

@@ -1,4 +1,4 @@
-"""The Celery application: what runs by the clock, and what runs behind a page's back."""
+"""The Celery application and its schedule."""
 
 import os
 
@@ -15,10 +15,11 @@ app.autodiscover_tasks()
 
 @app.on_after_finalize.connect
 def set_beat_schedule(sender: Celery, **_: object) -> None:
-    """The clock: each task sweeps up what its rows say is due, so a missed tick loses nothing."""
+    """Schedule the periodic tasks. Each finds its work in the database, so a missed run is
+    harmless."""
     sender.conf.beat_schedule = {
         "sync": {"task": "hits.tasks.sync_campaigns", "schedule": settings.SYNC_SECONDS},
         "copies": {"task": "annotate.tasks.make_copies", "schedule": 300.0},
-        # At a time of day: an interval would begin anew each time that beat is started.
+        # A time of day, because an interval starts again whenever beat is restarted.
         "tidy": {"task": "hits.tasks.tidy", "schedule": crontab(hour=3, minute=20)},
     }

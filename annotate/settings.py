@@ -15,7 +15,7 @@ from annotate.site import secret_key
 from environment import flag, words
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-# Everything that a running installation writes, unless the environment says otherwise.
+# Default folder for all files that a running site writes.
 VAR_DIR = BASE_DIR / "var"
 
 
@@ -26,7 +26,7 @@ def data_folder(database: Mapping[str, Any]) -> Path:
     return Path(name).absolute().parent if is_file else VAR_DIR
 
 
-# The site's own address: workers' browsers and the marketplace's frames reach it here.
+# The site's own URL, for workers' browsers and the marketplace's frames.
 SITE_URL = os.environ.get("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
 SITE_HOST = urlsplit(SITE_URL).hostname or ""
 IS_HTTPS = SITE_URL.startswith("https://")
@@ -36,32 +36,33 @@ DEBUG = flag("DEBUG", default=False)
 ALLOWED_HOSTS = words("ALLOWED_HOSTS") or [SITE_HOST, "127.0.0.1", "localhost"]
 CSRF_TRUSTED_ORIGINS = [SITE_URL]
 
-# The marketplace: `local`, the URL of another one, or `sandbox` or `production`, a service that
-# answers under the names of Amazon's hosts.
+# The marketplace: `local`, a URL, or `sandbox` or `production`, which stand for a service under
+# Amazon's host names.
 MTURK_ENDPOINT = os.environ.get("MTURK_ENDPOINT", "local")
-# Where the local marketplace answers; only read when a campaign's endpoint is `local`.
+# URL of the local marketplace; only used by campaigns whose endpoint is `local`.
 MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rstrip("/")
-# Further origins that may frame the task page and be posted to, for a marketplace at a URL whose
-# worker site has another origin than its API.
+# Further origins that may frame the task page and receive its form, for a marketplace whose worker
+# site and API have different origins.
 MTURK_WORKER_ORIGINS = words("MTURK_WORKER_ORIGINS")
 MTURK_MAX_ATTEMPTS = int(os.environ.get("MTURK_MAX_ATTEMPTS", "8"))
 MTURK_CONNECT_TIMEOUT = float(os.environ.get("MTURK_CONNECT_TIMEOUT", "5"))
 MTURK_READ_TIMEOUT = float(os.environ.get("MTURK_READ_TIMEOUT", "30"))
-# How long a HIT that still has seats may wait with its submissions unread. 0 reads them at each
-# synchronisation; more saves calls where the marketplace limits them.
+# How many seconds a HIT with free slots may wait until its submissions are read. 0 reads them at
+# each sync; more saves calls if the marketplace limits them.
 MTURK_READ_WAIT_SECONDS = float(os.environ.get("MTURK_READ_WAIT_SECONDS", "0"))
-# How often all HITs are listed; in between, those in which an answer was stored here are read.
+# Seconds between two listings of all HITs. In between, only HITs with new answers on our site are
+# read.
 MTURK_LIST_SECONDS = float(os.environ.get("MTURK_LIST_SECONDS", "0"))
-# The SQS queue to which the marketplace sends what happens; empty: the marketplace is only polled.
+# The SQS queue to which the marketplace sends events; if empty, the marketplace is only polled.
 MTURK_NOTIFICATION_QUEUE_URL = os.environ.get("MTURK_NOTIFICATION_QUEUE_URL", "")
-# Where that queue answers, and with whose keys; empty: Amazon's SQS, boto3's own way to find keys.
+# URL and keys of the SQS server; if empty, Amazon's SQS and boto3's default credentials.
 MTURK_SQS_ENDPOINT_URL = os.environ.get("MTURK_SQS_ENDPOINT_URL", "")
 MTURK_SQS_ACCESS_KEY_ID = os.environ.get("MTURK_SQS_ACCESS_KEY_ID", "")
 MTURK_SQS_SECRET_ACCESS_KEY = os.environ.get("MTURK_SQS_SECRET_ACCESS_KEY", "")
-# How often all HITs are listed nevertheless.
+# Seconds between two listings of all HITs when events are used.
 MTURK_POLL_SECONDS = float(os.environ.get("MTURK_POLL_SECONDS", "600"))
-# Fees of the marketplace (docs/decisions has the sources): a share of reward and bonus, a further
-# share from ten assignments on, and the least for one payment.
+# Fees of the marketplace (docs/decisions lists the sources): a share of reward and bonus, a further
+# share from ten assignments on, and a minimum per payment.
 MTURK_FEE_SHARE = Decimal(os.environ.get("MTURK_FEE_SHARE", "0.20"))
 MTURK_LARGE_HIT_FEE_SHARE = Decimal(os.environ.get("MTURK_LARGE_HIT_FEE_SHARE", "0.20"))
 MTURK_MASTERS_FEE_SHARE = Decimal(os.environ.get("MTURK_MASTERS_FEE_SHARE", "0.05"))
@@ -73,7 +74,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
-    # Before `staticfiles`, whose `runserver` it replaces.
+    # Must come before `staticfiles`, to replace its `runserver`.
     "annotate",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
@@ -120,27 +121,28 @@ TEMPLATES = [
 ]
 
 DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{VAR_DIR / 'campaigns.sqlite3'}")
-# A connection that the server has cut is replaced before a request uses it.
+# Check a connection before a request uses it, and replace it if it is broken.
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # Write-ahead logging lets readers go on while one writes; IMMEDIATE makes a writer wait for
-    # its turn at the start of a transaction, where waiting is safe, and not in its middle.
+    # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits at
+    # the start of its transaction, where waiting is safe, and not in the middle.
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 30,
-        # 64 MB of pages are kept: with SQLite's own 2 MB a large campaign reads its indexes anew.
+        # A cache of 64 MB. With SQLite's default of 2 MB, a large campaign reads its indexes
+        # repeatedly.
         "init_command": (
             "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;"
         ),
     }
-    # A test database in memory cannot be shared with threads and child processes as a file can.
+    # Threads and child processes cannot share an in-memory test database.
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
     VAR_DIR.mkdir(exist_ok=True)
 
-# Signs sessions and the forms of the task page. `serve`, `runserver` and annotate.wsgi check the
-# address that they listen on as well.
+# Signs sessions and the forms of the task page. `serve`, `runserver` and annotate.wsgi also check
+# the address that they listen on.
 SECRET_KEY = os.environ.get("SECRET_KEY", "").strip()
 SECRET_KEY_IS_SET = bool(SECRET_KEY)
 if not SECRET_KEY_IS_SET:
@@ -159,12 +161,12 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# Wrong passwords are counted for an account from one address, for an address, and for an account.
-# An account's own limit is the highest: a stranger with one address cannot lock others out of it.
+# Wrong passwords are counted per account and address, per address, and per account. The limit per
+# account is the highest, so that nobody can lock others out from a single address.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address", "username"]
 SIGN_IN_LIMITS = (10, 50, 100)
-# Sign-in is locked from the first limit that is reached, until this time after the last try that
-# was counted. Tries while it is locked are not counted, so nobody can prolong it.
+# Sign-in is locked once any limit is reached, until this time after the last counted attempt.
+# Attempts during the lock do not count, so nobody can prolong it.
 AXES_FAILURE_LIMIT = 1
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
@@ -194,15 +196,15 @@ WHITENOISE_USE_FINDERS = True
 MEDIA_URL = "media/"
 MEDIA_ROOT = Path(os.environ.get("MEDIA_ROOT", VAR_DIR / "media"))
 
-# Browsers that come by http are sent to https, and stay there for a year.
+# Redirect browsers from http to https, and make them stay there for a year.
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
 SILENCED_SYSTEM_CHECKS = [
-    # Whether other hosts of the domain have https, this site does not know.
+    # This site does not know whether other hosts of the domain support https.
     "security.W005",
     "security.W021",
 ]
-# Only a proxy may say that a request came by https; without one, anybody could.
+# Trust forwarded headers only behind a proxy, because any client can send them.
 BEHIND_PROXY = flag("BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -211,7 +213,7 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "annotate.pages.views.stale_form"
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
-# A form of a correspondence or caption task is small; a larger body is not read at all.
+# Forms of task pages are small; larger request bodies are refused.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
 
 REST_FRAMEWORK = {
@@ -226,7 +228,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "annotate.pages.api.handle_domain_error",
 }
-# How long an API token lasts at most.
+# Maximum lifetime of an API token in days.
 API_TOKEN_DAYS = int(os.environ.get("API_TOKEN_DAYS", "90"))
 if not 1 <= API_TOKEN_DAYS <= 3650:
     raise ImproperlyConfigured("API_TOKEN_DAYS must be between 1 and 3650.")
@@ -242,7 +244,7 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# Without a broker, tasks run in the process that asks for them: the embedded default.
+# Without a broker, tasks run in the process that calls them.
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
 CELERY_TASK_ALWAYS_EAGER = not CELERY_BROKER_URL
 CELERY_BROKER_URL = CELERY_BROKER_URL or "memory://localhost/"
@@ -250,7 +252,7 @@ CELERY_TASK_EAGER_PROPAGATES = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TIMEZONE = TIME_ZONE
-# Workers and beat log as the site does, without workers' ids.
+# Celery's processes log like the site, without worker ids.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SYNC_SECONDS = float(os.environ.get("SYNC_SECONDS", "60"))
 
@@ -270,7 +272,7 @@ LOGGING = {
         "axes": {"level": "WARNING"},
         "botocore": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
-        # Instead of Django's own handlers, which would write or mail whole requests.
+        # Replaces Django's handlers, which would write or mail whole requests.
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": ["console"], "propagate": False},
     },

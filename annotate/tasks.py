@@ -1,4 +1,4 @@
-"""What runs behind a page's back or by the clock; each is safe to repeat."""
+"""Celery tasks of this app. Each is safe to repeat."""
 
 from celery import shared_task
 
@@ -8,5 +8,5 @@ from annotate.site.background import PatientTask
 
 @shared_task(base=PatientTask)
 def make_copies() -> int:
-    """Make the copies of image files that are missing, and return of how many images."""
+    """Make the missing copies of image files; return the number of images."""
     return sum(not reason for _, reason in images.make_copies())

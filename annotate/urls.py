@@ -1,4 +1,4 @@
-"""Every address of the requester site."""
+"""URLs of the requester site."""
 
 from django.contrib import admin
 from django.contrib.auth import views as auth

@@ -1,8 +1,8 @@
-"""The site for a WSGI server of the operator's choice: gunicorn, uWSGI, `waitress-serve`.
+"""The WSGI application, for a server of the operator's choice: gunicorn, uWSGI, `waitress-serve`.
 
-Such a server does not say which address it listens on, and may run on many machines, which need
-the same key. So SECRET_KEY must be set. `serve` and `runserver`, which know their address, do not
-use this module.
+Such a server does not tell which address it listens on, and may run on several machines that need
+the same key. So SECRET_KEY must be set. `serve` and `runserver` know their address and do not use
+this module.
 """
 
 import os

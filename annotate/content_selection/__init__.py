@@ -1,6 +1,6 @@
-"""Content selection: which of an image's boxes does a description mention?
+"""Content selection: which boxes of an image does a description mention?
 
 The metric, its human upper bound and the baselines of Wang and Gaizauskas, "Generating Image
-Descriptions with Gold Standard Visual Inputs" (ENLG 2015), in plain Python. `metric` scores,
-`baselines` ranks an image's boxes, `files` reads what both work on, `figures` draws the scores.
+Descriptions with Gold Standard Visual Inputs" (ENLG 2015). Does not use Django. `metric` computes
+scores, `baselines` ranks an image's boxes, `files` reads the input, `figures` plots the scores.
 """

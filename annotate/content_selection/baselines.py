@@ -1,10 +1,10 @@
-"""The baselines of Wang and Gaizauskas 2015, section 4: an image's boxes, best first, cut after k.
+"""The baselines of Wang and Gaizauskas 2015, section 4, which select the k best boxes of an image.
 
-A **cue** gives each box of an image a value: its size, its nearness to the centre, how often its
-label is mentioned, how often it is mentioned together with another label of the image. The last
-two are priors, counted on a development part. *Combined* orders the boxes by the sum of their
-ranks under the four cues. Where a cue cannot tell two boxes apart, chance does, and not the order
-of the file: annotators draw first what they find important.
+A **cue** assigns a value to each box of an image: its size, its closeness to the centre, how often
+its label is mentioned, and how often it is mentioned together with another label of the image. The
+last two are priors, counted on development data. *Combined* orders the boxes by the sum of their
+ranks under the four cues. Ties are broken at random and not by the order of the file, because
+annotators draw important objects first.
 """
 
 import math
@@ -21,7 +21,7 @@ MOST_BOXES = 15
 
 
 class Box(NamedTuple):
-    """A labelled box; its edges are fractions of the image's width and height."""
+    """A labelled box; edges are fractions of the image's width and height."""
 
     label: str
     x_min: float
@@ -30,25 +30,25 @@ class Box(NamedTuple):
     y_max: float
 
 
-# The boxes of each image by their ids, by the image's id.
+# Boxes by their ids, by the image's id.
 BoxesOfImages = Mapping[str, Mapping[str, Box]]
-# The values of an image's boxes, in their order; the higher, the sooner a box is selected.
+# The values of an image's boxes, in order; boxes with higher values are selected first.
 Cue = Callable[[Sequence[Box]], Sequence[float]]
 
 
 class UnfitParts(DomainError):
-    """The descriptions do not fit the boxes, or the two parts are not apart."""
+    """The descriptions do not match the boxes, or the two parts have images in common."""
 
 
 class Curve(NamedTuple):
-    """A baseline's scores for k = 1 to MOST_BOXES, and the k that was best on development."""
+    """A baseline's scores for k = 1 to MOST_BOXES, and the k that was best on development data."""
 
     scores: list[Score]
     best_k: int
 
     @property
     def best(self) -> Score:
-        """The score at that k."""
+        """The score at `best_k`."""
         return self.scores[self.best_k - 1]
 
 
@@ -63,7 +63,7 @@ class Priors(NamedTuple):
         return [self.labels[box.label] for box in boxes]
 
     def bigram(self, boxes: Sequence[Box]) -> list[int]:
-        """How often each box's label is mentioned with another box's, whichever is the most."""
+        """For each box, the highest count of its label together with another box's."""
         best = [0] * len(boxes)
         for (one, box), (two, other) in combinations(enumerate(boxes), 2):
             together = self.pairs[_pair(box.label, other.label)]
@@ -72,9 +72,9 @@ class Priors(NamedTuple):
 
 
 def learn_priors(gold: Gold, boxes: BoxesOfImages) -> Priors:
-    """Count labels and pairs of labels, a description once for each, however many boxes it has.
+    """Count labels and pairs of labels, once for each description, however many boxes it has.
 
-    Two boxes of one label that are mentioned together are a pair, too.
+    Two boxes with the same label that are mentioned together count as a pair.
     """
     priors = Priors(Counter(), Counter())
     for image, descriptions in gold.items():
@@ -91,7 +91,8 @@ def size(boxes: Sequence[Box]) -> list[float]:
 
 
 def position(boxes: Sequence[Box]) -> list[float]:
-    """How near each box's centre is to the image's, both sides of the image taken as 1 long."""
+    """Negative distance of each box's centre from the image's; both sides of the image have
+    length 1."""
     return [
         -math.hypot((box.x_min + box.x_max - 1) / 2, (box.y_min + box.y_max - 1) / 2)
         for box in boxes
@@ -101,7 +102,7 @@ def position(boxes: Sequence[Box]) -> list[float]:
 def run_baselines(
     gold: Gold, development: Gold, boxes: BoxesOfImages, *, seed: int = 0
 ) -> dict[str, Curve]:
-    """Score every baseline on `gold`, with priors and best k learnt on `development`.
+    """Score every baseline on `gold`, with priors and best k from `development`.
 
     Raises UnfitParts, and NothingToScore if one of the two has no description.
     """
@@ -121,12 +122,12 @@ def run_baselines(
 
 
 def check_parts(gold: Gold, development: Gold, boxes: BoxesOfImages) -> None:
-    """Raises UnfitParts if the two parts share an image, or mention a box that is not there."""
+    """Raise UnfitParts if the two parts share an image, or mention an unknown box."""
     shared = sorted(gold.keys() & development.keys())
     if shared:
         raise UnfitParts(
-            f"{len(shared)} of the images are also in the development part, {shared[0]!r} for "
-            "one; the priors would know what they are tested on."
+            f"{len(shared)} of the images are also in the development part, for example "
+            f"{shared[0]!r}. Priors must not be tested on the images that they were learnt from."
         )
     for image, descriptions in [*gold.items(), *development.items()]:
         unknown = sorted(frozenset().union(*descriptions) - boxes.get(image, {}).keys())
@@ -155,13 +156,13 @@ def rankings(
 
 
 def ranks(values: Sequence[float]) -> list[int]:
-    """For each value how many are higher, so that equals share a rank."""
+    """For each value, how many are higher; equal values share a rank."""
     descending = sorted(values, reverse=True)
     return [descending.index(value) for value in values]
 
 
 def _by_value(ids: Sequence[str], values: Sequence[float]) -> list[str]:
-    """The ids by falling value; equals keep their order."""
+    """The ids by descending value; equal ones keep their order."""
     value_of = dict(zip(ids, values, strict=True))
     return sorted(ids, key=value_of.__getitem__, reverse=True)
 
@@ -169,8 +170,9 @@ def _by_value(ids: Sequence[str], values: Sequence[float]) -> list[str]:
 def _scores(
     gold: Gold, boxes: BoxesOfImages, cues: Mapping[str, Cue], seed: int
 ) -> dict[str, list[Score]]:
-    """Each baseline's scores for k = 1 to MOST_BOXES; an image of fewer boxes gives them all."""
-    # A generator for each image: what is drawn for one does not depend on the others.
+    """Each baseline's scores for k = 1 to MOST_BOXES. If an image has fewer boxes, all are
+    selected."""
+    # One generator per image, so that its random choices do not depend on the other images.
     ranked = {
         image: rankings(boxes.get(image, {}), cues, random.Random(f"{seed} {image}"))
         for image in gold
@@ -188,7 +190,7 @@ def _first(
 
 
 def _best_k(scores: Sequence[Score]) -> int:
-    """The k of the highest F, the smallest of equals."""
+    """The k with the highest F; the smallest one if several are equal."""
     return 1 + max(range(len(scores)), key=lambda place: scores[place].f)
 
 

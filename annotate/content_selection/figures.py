@@ -1,4 +1,4 @@
-"""The baselines' scores drawn over the number of boxes selected."""
+"""Plot the baselines' scores over the number of selected boxes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ MARKERS = "osD^vPX"
 
 
 def draw_figures(baselines: Mapping[str, Curve], human: Score | None, out: Path) -> list[Path]:
-    """F over k, then precision and recall over k, as PNG files in the folder; their paths."""
+    """Plot F over k, and precision and recall over k, as PNG files; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     for name, measures in FIGURES.items():
         _draw(baselines, human, measures, out / name)

@@ -1,7 +1,7 @@
-"""The JSON files of content selection, read and checked.
+"""Read and check the JSON files of content selection.
 
-Ids may be strings or whole numbers, which are the same id: 7 is "7". An id that stands twice in a
-list counts once; a key that stands twice in an object is an error, as one of the two would be lost.
+Ids may be strings or whole numbers: 7 and "7" are the same id. An id that occurs twice in a list
+counts once. A key that occurs twice in an object is an error, because one value would be lost.
 """
 
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ from annotate.reading.json_files import read_json
 
 
 def read_gold(path: Path) -> dict[str, list[Boxes]]:
-    """The descriptions of each image, by its id; raises MalformedFile.
+    """The descriptions of each image, by the image's id; raises MalformedFile.
 
-    An image with an empty list has no gold; an empty list inside it is a description that
-    mentions no box.
+    An image with an empty list has no description. An empty list inside the list is a description
+    that mentions no box.
     """
     gold = {}
     for image, entry in _read_object(path).items():
@@ -31,7 +31,7 @@ def read_gold(path: Path) -> dict[str, list[Boxes]]:
 
 
 def read_results(path: Path) -> dict[str, Boxes]:
-    """The boxes selected for each image, by its id; raises MalformedFile."""
+    """The boxes selected for each image, by the image's id; raises MalformedFile."""
     return {
         image: _box_ids(path, f"image {short(image)}", entry)
         for image, entry in _read_object(path).items()
@@ -102,7 +102,7 @@ def _read_object(path: Path) -> dict[str, Any]:
         content = {}
         for key, value in pairs:
             if key in content:
-                raise MalformedFile(path, f"the key {short(key)} stands twice in one object")
+                raise MalformedFile(path, f"the key {short(key)} occurs twice in one object")
             content[key] = value
         return content
 

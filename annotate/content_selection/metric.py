@@ -1,8 +1,8 @@
 """The metric of Wang and Gaizauskas 2015, section 3, and its human upper bound.
 
-A description is the set of the boxes that it mentions, so neither order nor repetition counts.
-Where a share has nothing below its line it is 0: whoever selects nothing scores nothing, and of a
-description that mentions no box nothing can be found.
+A description is the set of boxes that it mentions, so order and repetition do not count. A share
+whose denominator is 0 is 0: an empty selection has precision 0, and a description without boxes has
+recall 0.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from annotate.errors import DomainError
 
-# The ids of the boxes that a description mentions, or a system selects.
+# Ids of the boxes that a description mentions or a system selects.
 Boxes = frozenset[str]
-# An image's descriptions, by the image's id.
+# Descriptions by the image's id.
 Gold = Mapping[str, Sequence[Boxes]]
 
 NO_BOXES: Boxes = frozenset()
@@ -35,11 +35,11 @@ class Score(NamedTuple):
 
 
 def score_image(selected: Boxes, descriptions: Sequence[Boxes]) -> Score:
-    """Equations 1 to 3 for one image, of one description or more.
+    """Equations 1 to 3 for one image with one or more descriptions.
 
-    Precision (1) is the share of the selected boxes that a description mentions, recall (2) the
-    share of a description's boxes that are selected, both averaged over the descriptions; F (3)
-    is the harmonic mean of the two averages. A box that many people mention so weighs more.
+    Precision (1) is the share of the selected boxes that a description mentions. Recall (2) is the
+    share of a description's boxes that are selected. Both are averaged over the descriptions, so a
+    box that many people mention has more weight. F (3) is the harmonic mean of the two averages.
     """
     found = [len(selected & description) for description in descriptions]
     precision = share(sum(found), len(selected) * len(descriptions))
@@ -50,8 +50,8 @@ def score_image(selected: Boxes, descriptions: Sequence[Boxes]) -> Score:
 def score_images(gold: Gold, selections: Mapping[str, Boxes]) -> Score:
     """The mean of the images' scores; raises NothingToScore.
 
-    Every image with a description counts the same. One without a selection scores 0; a selection
-    for an image without descriptions is left out.
+    Every image with a description has the same weight. One without a selection scores 0. Selections
+    for images without descriptions are ignored.
     """
     scores = [
         score_image(selections.get(image, NO_BOXES), descriptions)
@@ -64,10 +64,10 @@ def score_images(gold: Gold, selections: Mapping[str, Boxes]) -> Score:
 
 
 def human_upper_bound(gold: Gold) -> Score | None:
-    """How well people select, by the same metric: each description against the image's others.
+    """The metric applied to people: each description against the image's other descriptions.
 
-    Averaged over an image's descriptions, then over the images that have two or more; None where
-    there is no such image. The paper found P 0.77, R 0.77, F 0.74.
+    Averaged over an image's descriptions, then over the images with two or more; None if there are
+    none. The paper reports P 0.77, R 0.77, F 0.74.
     """
     scores = [
         mean_score(
@@ -81,7 +81,7 @@ def human_upper_bound(gold: Gold) -> Score | None:
 
 
 def boxes_per_description(gold: Gold) -> float:
-    """The mean number of boxes in a description, 2.89 in the paper; raises NothingToScore."""
+    """The mean number of boxes in a description (2.89 in the paper); raises NothingToScore."""
     sizes = [len(description) for descriptions in gold.values() for description in descriptions]
     if not sizes:
         raise NothingToScore
@@ -89,7 +89,7 @@ def boxes_per_description(gold: Gold) -> float:
 
 
 def mean_score(scores: Iterable[Score]) -> Score:
-    """The mean of one score or more; F is the mean of F, not the F of the means."""
+    """The mean of one or more scores; F is the mean of F, not computed from the other means."""
     precisions, recalls, fs = zip(*scores, strict=True)
     return Score(fmean(precisions), fmean(recalls), fmean(fs))
 

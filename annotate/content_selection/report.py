@@ -1,4 +1,4 @@
-"""What a run found, as a table for people and as JSON."""
+"""The result of a run, as a table and as JSON."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from annotate.content_selection.metric import (
 
 
 class Results(NamedTuple):
-    """A system's score, and how many images lack a selection or have one but no description."""
+    """A system's score, and the numbers of images without a selection and without a description."""
 
     score: Score
     without_result: int
@@ -23,7 +23,7 @@ class Results(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What is known of the descriptions, of a system's results and of the baselines, if given."""
+    """Statistics of the descriptions, a system's results, and the baselines' scores, if given."""
 
     images: int
     descriptions: int
@@ -33,7 +33,7 @@ class Report(NamedTuple):
     baselines: Mapping[str, Curve]
 
     def as_json(self) -> dict[str, Any]:
-        """One object; a system's `precision`, `recall` and `f` stand in it directly."""
+        """One object; `precision`, `recall` and `f` of a system are direct members."""
         found: dict[str, Any] = {
             "images": self.images,
             "descriptions": self.descriptions,
@@ -60,7 +60,7 @@ class Report(NamedTuple):
         }
 
     def lines(self) -> Iterator[str]:
-        """The table, a line at a time."""
+        """The lines of the table."""
         yield (
             f"{self.images} images, {self.descriptions} descriptions that mention "
             f"{self.boxes_per_description:.2f} boxes on average"
@@ -92,7 +92,7 @@ class Report(NamedTuple):
 def make_report(
     gold: Gold, selections: Mapping[str, Boxes] | None, baselines: Mapping[str, Curve]
 ) -> Report:
-    """Score what was given; raises NothingToScore if no image has a description."""
+    """Compute all scores; raises NothingToScore if no image has a description."""
     described = {image for image, descriptions in gold.items() if descriptions}
     results = None
     if selections is not None:

@@ -1,1 +1,1 @@
-"""Files of others, read and checked: data sets of images, and captions collected elsewhere."""
+"""Read and check files from others: datasets of images, and captions collected elsewhere."""

@@ -1,4 +1,4 @@
-"""COCO's instances files: images, categories, and boxes in pixels."""
+"""Read COCO's instances and captions files."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 from annotate.reading.files import MalformedFile, short
 from annotate.reading.json_files import read_json
 
-# Boxes of COCO end up to a few pixels outside of their images; further out is an error.
+# In pixels. COCO's boxes may end a few pixels outside their images; more is an error.
 SLACK = 2.0
-# No image is as wide or high in pixels.
+# In pixels; larger than any image.
 FARTHEST = 2.0**31
 
 
 class CocoImage(NamedTuple):
-    """An image's metadata, with the field names of annotate.models.Image."""
+    """Metadata of an image, with the field names of annotate.models.Image."""
 
     key: str
     width: int
@@ -25,7 +25,7 @@ class CocoImage(NamedTuple):
 
 
 class CocoBox(NamedTuple):
-    """A box by its image's key and its class's label, with edges as fractions."""
+    """A box with its image's key and its class's label; edges are fractions of the image."""
 
     image: str
     label: str
@@ -37,7 +37,7 @@ class CocoBox(NamedTuple):
 
 
 class Instances(NamedTuple):
-    """A file's content, checked."""
+    """The checked content of an instances file."""
 
     classes: dict[str, str]
     images: dict[str, CocoImage]
@@ -60,7 +60,7 @@ def read_instances(path: Path) -> Instances:
 
 
 class CocoCaption(NamedTuple):
-    """A caption by its image's key, with its id in the file."""
+    """A caption with its image's key and its id in the file."""
 
     annotation_id: int
     image: str
@@ -89,12 +89,12 @@ def read_results(path: Path) -> list[CocoCaption]:
 
 
 def label_of(category: int) -> str:
-    """The label of a COCO category among the classes of all data sets."""
+    """The label of a COCO category, which no class of another dataset has."""
     return f"coco:{category}"
 
 
 class _Reader:
-    """Takes entries apart; each method raises MalformedFile with the entry's place."""
+    """Checks entries; its methods raise MalformedFile with the position of the entry."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -234,7 +234,7 @@ class _Reader:
         numbers = isinstance(box, list) and all(type(value) in (int, float) for value in box)
         if not isinstance(box, list) or len(box) != 4 or not numbers:
             raise self.wrong(place, f"bbox {short(box)} is not a list of four numbers")
-        # NaN fails every comparison, so it fails here too.
+        # NaN fails every comparison, so it is refused here, too.
         if not all(abs(value) <= FARTHEST for value in box) or box[2] < 0 or box[3] < 0:
             raise self.wrong(place, f"bbox {short(box)} is not a box")
         left, top, width, height = box

@@ -1,6 +1,6 @@
-"""Captions that were collected elsewhere: a batch-results file of Mechanical Turk's requester site,
-or entries of our own names in a table or as JSON. Plain Python.
+"""Read captions that were collected elsewhere, from tables or JSON. Does not use Django.
 
+A table is a batch-results file of Mechanical Turk's requester site, or uses our own column names.
 An entry that cannot be used becomes a `Fault`, and reading goes on with the next one.
 """
 
@@ -18,7 +18,7 @@ from annotate.reading.json_files import NotJson, parse_json
 
 
 class Collected(NamedTuple):
-    """One caption as the file has it; `line` is where its entry begins."""
+    """One caption of the file; `line` is the first line of its entry."""
 
     line: int
     image: str
@@ -31,7 +31,7 @@ class Collected(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """An entry that cannot be used, and why."""
+    """An entry that cannot be used, and the reason."""
 
     line: int
     reason: str
@@ -39,8 +39,11 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of a CSV file's columns. None: the usual name, or a guess where only one column
-    can be meant. An empty name: that column is not read."""
+    """Names of the columns of a CSV file.
+
+    None stands for the usual name, or for the only possible column. An empty name means that the
+    column is not read.
+    """
 
     image: str | None = None
     caption: str | None = None
@@ -50,8 +53,8 @@ class Columns:
     submitted_at: str | None = None
 
 
-# The columns' usual names: the requester site's, then ours. `Input.*` and `Answer.*` are named by
-# the task's own page.
+# Usual column names: first the requester site's, then ours. The task's own page determines the
+# names of the columns `Input.*` and `Answer.*`.
 USUAL = {
     "worker": ("WorkerId", "worker"),
     "status": ("AssignmentStatus", "status"),
@@ -60,12 +63,12 @@ USUAL = {
 }
 OPTIONS = {"submitted_at": "--time-column"}
 IMAGE_WORDS, CAPTION_WORDS = ("image", "img", "photo", "picture"), ("caption", "descri", "sentence")
-# The one answer column of a page built from crowd-html-elements: a list with one JSON object.
+# The only answer column of pages built from crowd-html-elements: a list with one JSON object.
 TASK_ANSWERS = "Answer.taskAnswers"
 MOST_SECONDS = 2**31 - 1
 MOST_CHARACTERS = 10_000
 STATUSES = {"approved": False, "submitted": False, "rejected": True}
-# Mechanical Turk opened in 2005; an earlier date is a mistake, as is one that is still to come.
+# Mechanical Turk opened in 2005. Earlier dates and future dates are mistakes.
 EARLIEST = datetime(2005, 1, 1, tzinfo=UTC)
 FUTURE = timedelta(days=1)
 
@@ -78,9 +81,11 @@ def read_collected(
     name: str | None = None,
     progress: Progress = no_progress,
 ) -> Iterator[Collected | Fault]:
-    """The file's captions in its order, with a Fault in place of each entry that cannot be used;
-    raises MalformedFile where the file as a whole cannot be read. `at` is now, `name` what errors
-    call the file."""
+    """Yield the file's captions in order, with a Fault for each entry that cannot be used.
+
+    Raises MalformedFile if the file as a whole cannot be read. `at` is the current time, `name` the
+    name of the file in error messages.
+    """
     with open_entries(path, progress, name=name) as file:
         pick = _Picker(file, columns) if file.columns is not None else dict
         for entry in file.rows:
@@ -91,8 +96,11 @@ def read_collected(
 
 
 def image_names(text: str) -> list[str]:
-    """What an image may be called here, the likeliest first: the text itself; its last part
-    without suffix, if it is a path or an address; and the number in a COCO file's name."""
+    """Possible keys of an image, most likely first.
+
+    The text itself; its last part without suffix, if it is a path or URL; and the number in a COCO
+    file name.
+    """
     stem = re.split(r"[?#]", text)[0].rstrip("/").rsplit("/", 1)[-1]
     stem = re.sub(r"\.[A-Za-z]{3,4}$", "", stem)
     names = [text, stem]
@@ -102,12 +110,11 @@ def image_names(text: str) -> list[str]:
 
 
 class _Unusable(ValueError):
-    """What is wrong with an entry."""
+    """An entry cannot be used; the message gives the reason."""
 
 
 class _Picker:
-    """Takes the fields out of a table's rows; raises MalformedFile where the columns do not say
-    which holds what."""
+    """Selects the fields from a table's rows; raises MalformedFile if the columns are not clear."""
 
     def __init__(self, file: Entries, columns: Columns) -> None:
         self._file, self._names = file.name, file.columns or []
@@ -132,14 +139,14 @@ class _Picker:
         return entry
 
     def _named(self, field: str, usual: Sequence[str], given: str | None) -> str:
-        """The column of a field with a usual name; empty if the table has none and needs none."""
+        """The column of a field with a usual name; empty if the field is optional and missing."""
         if given is not None:
             return given
         name = next((name for name in usual if name in self._names), "")
         if name or field not in {"worker", "status"}:
             return name
-        # A table with our own names says what it knows, as JSON does; the requester site's results
-        # always have the column, and without it rejected work would be taken for good.
+        # A table with our column names may omit the status, as JSON may. Results of the requester
+        # site always have it, and without it rejected work would count as accepted.
         if field == "status" and self._columns["worker"] == USUAL["worker"][1]:
             return ""
         return usual[0]
@@ -156,7 +163,7 @@ class _Picker:
         )
 
     def _guess(self, field: str, prefix: str, words: tuple[str, ...]) -> str:
-        """The one column that can hold the field."""
+        """The only column that can contain the field; raises MalformedFile if there are several."""
         if field in self._names:
             return field
         candidates = [name for name in self._names if name.startswith(prefix)]
@@ -173,7 +180,7 @@ class _Picker:
 
 
 def _answer(cell: str, part: str) -> str | None:
-    """The caption in a cell of `Answer.taskAnswers`, where it is there; raises _Unusable."""
+    """The caption in a cell of `Answer.taskAnswers`, or None; raises _Unusable."""
     try:
         answers = parse_json(cell)[0]
         texts = {name: text for name, text in answers.items() if isinstance(text, str)}
@@ -192,7 +199,7 @@ def _answer(cell: str, part: str) -> str | None:
 def _checked(
     entry: Entry, pick: Callable[[Mapping[str, Any]], Mapping[str, Any]], at: datetime
 ) -> Collected:
-    """The entry's fields in order; raises _Unusable."""
+    """The entry's checked fields; raises _Unusable."""
     if entry.fault:
         raise _Unusable(entry.fault)
     values = pick(entry.values)
@@ -257,7 +264,7 @@ def _pasted(value: Any) -> bool | None:
     raise _Unusable(f"pasted is neither true nor false: {short(value)}")
 
 
-# As in "Wed Oct 07 05:12:31 PDT 2015"; the day of the week is not looked at.
+# For example "Wed Oct 07 05:12:31 PDT 2015". The day of the week is ignored.
 MTURK_TIME = re.compile(r"\w{3} (\w{3} +\d{1,2} \d\d:\d\d:\d\d) (\w{3,4}) (\d{4})", re.ASCII)
 HOURS_FROM_UTC = {
     "UTC": 0, "GMT": 0,

@@ -1,4 +1,4 @@
-"""The files of Open Images, V2 to V7, read line by line and checked."""
+"""Read and check the files of Open Images V2 to V7."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ from annotate.reading.tables import CsvFile
 LABEL = re.compile(r"/[a-z]/[a-z0-9_]{1,61}")
 IMAGE_KEY = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CLASS_HEADER = ["LabelName", "DisplayName"]
-# The root of the hierarchy has no line in the class descriptions.
+# The root of the hierarchy is missing from the class descriptions.
 ROOT_NAME = "Entity"
 CHILD_LISTS = {"Subcategory": "SUBCATEGORY", "Part": "PART"}
 
 
 def read_classes(file: CsvFile) -> Iterator[tuple[str, str]]:
-    """(label, name) of each class; V4's files have no header line, V7's have one."""
+    """Yield (label, name) of each class. Files of V4 have no header line, files of V7 have one."""
     names: dict[str, str] = {}
     for number, row in enumerate(file.rows):
         if number == 0 and row == CLASS_HEADER:
@@ -53,7 +53,7 @@ class Hierarchy(NamedTuple):
 
 
 def read_hierarchy(path: Path) -> Hierarchy:
-    """The graph that the file writes as a tree: a label that stands in several places is one."""
+    """The graph that the file represents as a tree, in which a label may occur several times."""
     root = read_json(path)
     relations: dict[Relation, None] = {}
     label = _node_label(root, path, "the top of the file")
@@ -81,7 +81,7 @@ def _node_label(node: Any, path: Path, place: str) -> str:
 
 
 class ImageRecord(NamedTuple):
-    """An image's metadata, with the field names of annotate.models.Image."""
+    """Metadata of an image, with the field names of annotate.models.Image."""
 
     key: str
     rotation: int | None
@@ -108,7 +108,7 @@ LONGEST = dict.fromkeys(ADDRESS_COLUMNS, 500) | {"Author": 300, "Title": 500}
 
 
 def read_images(file: CsvFile) -> Iterator[ImageRecord]:
-    """The records of an image metadata file; the oldest files have no rotation column."""
+    """Yield the records of an image metadata file. The oldest files have no rotation column."""
     names = file.header(IMAGE_COLUMNS)
     seen: dict[str, int] = {}
     for row in file.rows:
@@ -157,20 +157,21 @@ EDGE_COLUMNS = ["XMin", "XMax", "YMin", "YMax"]
 FLAG_COLUMNS = ["IsOccluded", "IsTruncated", "IsGroupOf", "IsDepiction", "IsInside"]
 BOX_COLUMNS = ["ImageID", "LabelName", "Confidence", *EDGE_COLUMNS, *FLAG_COLUMNS]
 FLAGS = {"0": 0, "1": 1, "-1": -1}
-# In place of an image's number, which is never below 1.
+# Stands for an unknown image; primary keys are positive.
 UNKNOWN_IMAGE = -1
-# Without the blanks, underscores and other scripts' digits that Python's float takes as well.
+# Python's float also accepts whitespace, underscores and digits of other scripts.
 PLAIN = "-+.0123456789eE"
 PLAIN_NUMBERS = re.compile(r"[-+.0-9eE]+").fullmatch
-# image, class, confidence, four edges, five flags, of which -1 is unknown; as BOX_COLUMNS.
+# Columns: image, class, confidence, four edges and five flags, of which -1 is unknown, as in
+# BOX_COLUMNS.
 BoxColumns = list[np.ndarray]
 
 
 class BoxReader:
-    """Reads box files; boxes of unknown images are counted, or are an error if told so.
+    """Reads box files; boxes of unknown images are counted, or are an error with `require_images`.
 
-    Whole columns are checked at once. Only where one is not as it should be, or a row is to be
-    passed over, is it found out which.
+    Whole columns are checked at once, which is fast. Single rows are checked only to find out which
+    row of a block is wrong.
     """
 
     def __init__(
@@ -187,7 +188,8 @@ class BoxReader:
         self.skipped = 0
 
     def read(self, file: BlockFile) -> Iterator[BoxColumns]:
-        """The boxes by columns, with the numbers of image and class in place of key and label."""
+        """Yield the boxes as columns, with primary keys in place of the image's key and the
+        label."""
         self.rows_read = self.skipped = 0
         for block in file.blocks(BOX_COLUMNS):
             try:
@@ -204,7 +206,7 @@ class BoxReader:
             yield columns
 
     def _checked(self, block: Block) -> BoxColumns:
-        """The block's values; raises ValueError or KeyError if any of them is not in order."""
+        """The block's values; raises ValueError or KeyError if one is invalid."""
         keys, labels, *rest = block.columns
         numbers, flags = rest[: 1 + len(EDGE_COLUMNS)], rest[1 + len(EDGE_COLUMNS) :]
         if "".join(map("".join, numbers)).encode("ascii").translate(None, PLAIN.encode()):
@@ -213,7 +215,7 @@ class BoxReader:
         edges = [_filled(map(float, column), float, keys) for column in numbers[1:]]
         x_min, x_max, y_min, y_max = edges
         for low, high in ((sure, sure), (x_min, x_max), (y_min, y_max)):
-            # NaN fails every comparison, so it fails here too.
+            # NaN fails every comparison, so it is refused here, too.
             if not ((low >= 0.0) & (low <= high) & (high <= 1.0)).all():
                 raise ValueError
         return [
@@ -231,7 +233,7 @@ class BoxReader:
         raise AssertionError(f"{file.path}: a block was refused, and none of its rows is wrong")
 
     def what_is_wrong(self, row: Mapping[str, str]) -> str:
-        """Why a row cannot be taken; empty if it can, or is only to be passed over."""
+        """The reason to refuse a row; empty if it is valid or only skipped."""
         return _wrong_edge(row) or _wrong_flag(row) or self._unknown(row)
 
     def _unknown(self, row: Mapping[str, str]) -> str:
@@ -267,7 +269,7 @@ def _wrong_flag(row: Mapping[str, str]) -> str:
 
 
 def _confidences(column: Sequence[str]) -> np.ndarray:
-    """The numbers; raises ValueError. As a rule all are 1, what people drew or confirmed."""
+    """The column as numbers; raises ValueError. Usually all are 1: drawn or confirmed by people."""
     if column.count("1") == len(column):
         return np.ones(len(column))
     return _filled(map(float, column), float, column)
@@ -276,7 +278,7 @@ def _confidences(column: Sequence[str]) -> np.ndarray:
 def _flags(column: Sequence[str]) -> np.ndarray:
     """The flags as numbers; raises KeyError."""
     if set(column) <= {"0", "1"}:
-        # All of one character, in which the least bit tells them apart.
+        # All values have one character, "0" or "1", which differ in the lowest bit.
         return np.frombuffer("".join(column).encode(), np.int8) & 1
     return _filled(map(FLAGS.__getitem__, column), np.int8, column)
 
@@ -286,7 +288,7 @@ def _filled(values: Iterable[float], kind: type, like: Sequence[str]) -> np.ndar
 
 
 def _number(text: str) -> float | None:
-    """A plain number's value, also that of one that is not finite."""
+    """The value of a plain number, which may be infinite or NaN; None for other text."""
     if not PLAIN_NUMBERS(text) and text.lower().lstrip("+-") not in {"nan", "inf", "infinity"}:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What our commands share: errors in one line, and finding things by name."""
+"""The base class of our commands, and functions that find objects by name."""
 
 from typing import Any, TypeVar
 
@@ -15,8 +15,7 @@ Named = TypeVar("Named", Campaign, Release)
 
 
 class DomainCommand(BaseCommand):
-    """A command whose domain errors end it with their sentence and exit status 1; it finds its
-    tables in place."""
+    """A command that creates the tables of a new database, and ends with one line on an error."""
 
     uses_database = True
 
@@ -32,8 +31,10 @@ class DomainCommand(BaseCommand):
 
 
 def prepare_database() -> None:
-    """Make the tables of a new SQLite database, so that the first command just works; raises
-    CommandError where tables of a database that somebody keeps are not up to date."""
+    """Create the tables of a new SQLite database, so that the first command works.
+
+    Raises CommandError if an existing database is not up to date.
+    """
     executor = MigrationExecutor(connection)
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return
@@ -47,12 +48,12 @@ def prepare_database() -> None:
 
 
 def campaign_named(slug: str) -> Campaign:
-    """The campaign; raises CommandError with the names there are."""
+    """The campaign; raises CommandError, which lists existing names."""
     return _named(Campaign, "slug", slug, "campaign")
 
 
 def release_named(name: str) -> Release:
-    """The release; raises CommandError with the names there are."""
+    """The release; raises CommandError, which lists existing names."""
     return _named(Release, "name", name, "release")
 
 

@@ -1,4 +1,4 @@
-"""What the import commands show while they run and say when they are done."""
+"""Progress bars and reports of the import commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ BROKEN_NAMED = 20
 
 @contextmanager
 def bytes_shown(path: Path) -> Iterator[Progress]:
-    """A progress bar over the bytes of a file; quiet off a terminal."""
+    """Show a progress bar over the bytes of a file, unless the output is not a terminal."""
     size = path.stat().st_size if path.is_file() else None
     with tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar:
         yield bar.update
 
 
 def rows_told(things: str, counts: Counts) -> str:
-    """A line about the entries of a file."""
+    """One line with the counts of an import."""
     skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
     return (
         f"{counts.read} {things} read: {counts.new} new, {counts.changed} changed, "
@@ -31,7 +31,7 @@ def rows_told(things: str, counts: Counts) -> str:
 
 
 def files_told(folder: Path, split: str) -> str:
-    """Import a folder's image files with a progress bar, and return the lines about them."""
+    """Import a folder's image files with a progress bar; return the report's lines as text."""
     with tqdm(total=len(images.files_below(folder)), unit=" files", disable=None) as bar:
         counts = images.import_files(folder=folder, split=split, progress=bar.update)
     lines = [

@@ -1,4 +1,4 @@
-"""How a command that runs for ever survives what goes wrong."""
+"""Retry actions of commands that run forever."""
 
 import logging
 import time
@@ -15,15 +15,17 @@ LONGEST_PAUSE = 60.0
 
 
 class Retry:
-    """Runs actions that may fail. After a failure it pauses: one second, then twice as long after
-    each further failure in a row, up to a minute."""
+    """Runs actions that may fail, and pauses after a failure.
+
+    The pause is one second, and doubles with each further failure in a row, up to a minute.
+    """
 
     def __init__(self) -> None:
         self.failures = 0
 
     def attempt(self, action: Callable[[], object]) -> bool:
-        """Whether the action ended without an error. An error is logged; database connections
-        that it broke are replaced."""
+        """Run the action; return whether it succeeded. Errors are logged, broken connections
+        replaced."""
         drop_lost_connections()
         try:
             action()
@@ -39,7 +41,7 @@ class Retry:
 
 
 def log_problem(context: str, error: Exception) -> None:
-    """Log an error: one line for what a network or database does, a traceback for a defect."""
+    """Log an error: one line for network and database errors, a traceback for bugs."""
     expected = isinstance(error, DomainError | Error | OSError)
     log.warning(
         "%s: %s: %s",

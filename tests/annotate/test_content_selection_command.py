@@ -142,7 +142,7 @@ def test_boxes_may_be_in_several_files(write, baseline_options):
         ("[]", "not a JSON object"),
         ("[" * 100_000, "nested too deeply"),
         ('{"1": 9' + "9" * 5_000 + "}", "more digits"),
-        ('{"1": [], "1": [["a"]]}', "'1' stands twice"),
+        ('{"1": [], "1": [["a"]]}', "'1' occurs twice"),
         ({"1": None}, "image '1': None is not a list"),
         ({"1": ["a"]}, "image '1', description 1: 'a' is not a list"),
         ({"1": [["a"], [None]]}, "image '1', description 2: None is not an id"),

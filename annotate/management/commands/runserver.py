@@ -9,7 +9,7 @@ from annotate.site.secret_key import check_listening
 
 
 class Command(RunServer):
-    """Django's development server. WhiteNoise serves the static files, as it does in `serve`."""
+    """Django's development server, with static files from WhiteNoise as in `serve`."""
 
     addr: str
 
