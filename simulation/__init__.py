@@ -1,1 +1,1 @@
-"""A campaign without people: drawn scenes, simulated workers, and the two sites as children."""
+"""Campaigns without people: generated scenes, simulated workers and reviewers, and the demo."""

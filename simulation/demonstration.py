@@ -1,5 +1,5 @@
-"""Two whole campaigns on this machine: from drawn scenes to released captions, and from these to
-released links between words and boxes."""
+"""The demo: from generated scenes to a caption release, and from that to released word–box
+links."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -25,7 +25,7 @@ from simulation.checks.links import check_links
 from simulation.checks.marketplace import check_marketplace
 from simulation.scenes.dataset import Dataset
 from simulation.stages.clock import Clock
-from simulation.stages.collection import Collection, quality_told
+from simulation.stages.collection import Collection, quality_summary
 from simulation.stages.parts import CAPTIONS, LINKS, Part
 from simulation.stages.scenes import draw_and_select
 from simulation.workers.browser import WorkerBrowser
@@ -40,7 +40,7 @@ NAMES = [f"simulated-{number:03}" for number in range(1, WORKERS + 1)]
 
 @dataclass(frozen=True)
 class Result:
-    """What a demonstration leaves behind."""
+    """The files, checks, running time in seconds, and account of a finished demo."""
 
     files: list[Path]
     checks: list[Check]
@@ -50,7 +50,7 @@ class Result:
 
 
 class Demonstration:
-    """One demonstration in the installation that this process is set up for."""
+    """A demo in the installation that the current settings belong to."""
 
     def __init__(
         self, places: Installation, *, images: int, seed: int, tell: Callable[[str], object]
@@ -63,7 +63,7 @@ class Demonstration:
         self.files: list[Path] = []
 
     def run(self) -> Result:
-        """Do it all; raises DomainError or ProcessFailed where something does not go on."""
+        """Run both campaigns; raises DomainError or ProcessFailed if a step fails."""
         password = random_password()
         with self.clock("Prepare the databases"):
             call_command("migrate", verbosity=0, interactive=False)
@@ -85,7 +85,7 @@ class Demonstration:
         balance = Marketplace(endpoint_of("local")).balance()
         captions = self._campaign(CAPTIONS, browsers, reviewer, images=self.images)
         images = min(self.images, LINKED_IMAGES)
-        # A handful of captions would say little about how many of their links are right.
+        # With only a few captions, the share of correct links would not be meaningful.
         per_image = min(10, max(2, LINKED_CAPTIONS // images))
         links = self._campaign(LINKS, browsers, reviewer, images=images, captions=per_image)
         with self.clock("Check the result") as notes:
@@ -99,7 +99,7 @@ class Demonstration:
     def _campaign(
         self, part: Part, browsers: list[WorkerBrowser], reviewer: User, **size: int
     ) -> Release:
-        """One campaign of this size from its file to its exported release."""
+        """Run one campaign from its file to its exported release."""
         with self.clock("Create a campaign") as notes:
             campaign = part.create(self.places.folder, seed=self.seed, **size)
             cost = estimate(campaign)
@@ -111,7 +111,7 @@ class Demonstration:
         collection.publish()
         collection.collect()
         with self.clock("Quality control") as notes:
-            notes.append(quality_told(campaign))
+            notes.append(quality_summary(campaign))
         with self.clock("Release and export") as notes:
             release = release_campaign(
                 campaign=campaign, name=part.name, seed=self.seed, at=timezone.now()
@@ -122,7 +122,7 @@ class Demonstration:
         return release
 
     def _add_draft(self) -> None:
-        """A campaign on the same images, not yet published, for whoever looks around."""
+        """Add a draft campaign on the same images, as an example for the dashboard."""
         config = parse_config(
             {"name": DRAFT_NAME, "preset": "coco-c5", "selection": NAME, "budget": 100}
         )

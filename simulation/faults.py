@@ -1,4 +1,4 @@
-"""What is wrong with an answer, by what is in the image and nothing else."""
+"""Judge answers by the true contents of the image."""
 
 from collections.abc import Callable, Collection, Sequence
 
@@ -13,14 +13,14 @@ from simulation.workers.sights import sights_of
 from simulation.workers.words import called, mentions, plural
 from simulation.workers.writers import Sight
 
-# Words that come before a thing's name in a sentence; in a list of keywords none does.
+# Words that precede a noun in a sentence. Lists of keywords do not contain them.
 DETERMINERS = {"a", "an", "the", "some", "two", "three", "four", "five", "several", "many", "of"}
-# Tells what is wrong with a response, in a reviewer's words; empty if nothing is.
+# Returns the reason why a response is bad, in a reviewer's words, or an empty text.
 Judge = Callable[[Response], str]
 
 
 def judge_of(campaign: Campaign) -> Judge:
-    """Somebody who can judge answers of the campaign's kind; raises DomainError."""
+    """A judge for the campaign's task type; raises DomainError if there is none."""
     if campaign.kind not in JUDGES:
         raise DomainError(f"Nothing is simulated for tasks of the kind {campaign.kind}.")
     return JUDGES[campaign.kind](campaign)
@@ -49,9 +49,9 @@ def _other_captions(response: Response) -> list[str]:
 
 
 def fault(text: str, *, sight: Sight, known: Collection[str], others: Sequence[str]) -> str:
-    """What is wrong with a caption, in the words a reviewer would give; empty if nothing is.
+    """The reason why a caption is bad, in a reviewer's words; empty if it is good.
 
-    `known` are all the class names of the campaign, `others` the worker's other captions.
+    `known` are all class names of the campaign, `others` the worker's other captions.
     """
     if text in others:
         return "the same sentence as on another image"
@@ -66,7 +66,7 @@ def fault(text: str, *, sight: Sight, known: Collection[str], others: Sequence[s
 
 
 def _is_list(text: str, named: Collection[str]) -> bool:
-    """Whether most of the things that a text names stand there bare, without an article."""
+    """Whether most of the named objects in a text have no article."""
     words = text.lower().replace(",", " ").replace(".", " ").split()
     starts = {form.split()[0] for name in named for form in (called(name), plural(called(name)))}
     places = [index for index, word in enumerate(words) if word in starts]
@@ -75,7 +75,7 @@ def _is_list(text: str, named: Collection[str]) -> bool:
 
 
 class _LinkJudge:
-    """Finds fault where most of a caption's words were not looked at, slips aside."""
+    """Finds an answer bad if most of a caption's words have the wrong boxes."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.known = class_names(campaign)

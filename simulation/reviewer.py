@@ -1,4 +1,4 @@
-"""A simulated reviewer, who follows the queue and judges by what is in the images."""
+"""A simulated reviewer, who follows the review queue and judges by the images' true contents."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +11,14 @@ from qualcontrol import services
 from qualcontrol.models import SpotCheck, Verdict
 from simulation.faults import judge_of
 
-# Good answers in a row after which the reviewer trusts that the queue's head holds no bad ones.
+# Number of good answers in a row after which the reviewer assumes that the queue's first items are
+# not bad.
 PATIENCE = 12
 
 
 @dataclass(frozen=True)
 class Round:
-    """What one round of review did."""
+    """Numbers of one round of review."""
 
     judged: int
     bad: int
@@ -25,8 +26,10 @@ class Round:
 
 
 def review(*, campaign: Campaign, reviewer: User, at: datetime) -> Round:
-    """Judge what the queue offers until it finds nothing bad for a while, then what else is drawn
-    for a spot check. Whom to exclude, the campaign's policy decides."""
+    """Judge queue items until many in a row are good, then the remaining required checks.
+
+    The campaign's policy decides which workers are excluded.
+    """
     services.learn(campaign=campaign)
     excluded_before = campaign.exclusions.in_force().count()
     judged = list(_judge_all(campaign, reviewer, at))

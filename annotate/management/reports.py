@@ -21,7 +21,7 @@ def bytes_shown(path: Path) -> Iterator[Progress]:
         yield bar.update
 
 
-def rows_told(things: str, counts: Counts) -> str:
+def counts_line(things: str, counts: Counts) -> str:
     """One line with the counts of an import."""
     skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
     return (
@@ -30,7 +30,7 @@ def rows_told(things: str, counts: Counts) -> str:
     )
 
 
-def files_told(folder: Path, split: str) -> str:
+def import_image_files(folder: Path, split: str) -> str:
     """Import a folder's image files with a progress bar; return the report's lines as text."""
     with tqdm(total=len(images.files_below(folder)), unit=" files", disable=None) as bar:
         counts = images.import_files(folder=folder, split=split, progress=bar.update)
@@ -38,8 +38,8 @@ def files_told(folder: Path, split: str) -> str:
         f"{counts.new + counts.changed + counts.unchanged} image files: {counts.new} new, "
         f"{counts.changed} changed, {counts.unchanged} unchanged."
     ]
-    if counts.strangers:
-        lines.append(f"{counts.strangers} files do not belong to any image of {split}.")
+    if counts.unmatched:
+        lines.append(f"{counts.unmatched} files do not belong to any image of {split}.")
     if counts.broken:
         lines.append(f"{len(counts.broken)} files could not be imported:")
         lines += [f"  {name}: {reason}" for name, reason in counts.broken[:BROKEN_NAMED]]

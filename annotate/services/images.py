@@ -37,7 +37,7 @@ class FileCounts:
     changed: int = 0
     unchanged: int = 0
     # Files whose names match no image of the split.
-    strangers: int = 0
+    unmatched: int = 0
     broken: list[BrokenFile] = field(default_factory=list)
 
 
@@ -66,7 +66,7 @@ def import_files(
     for path in files_below(folder):
         image = _image_of(path, images)
         if image is None:
-            counts.strangers += 1
+            counts.unmatched += 1
         elif image.key in taken:
             reason = f"{image.key} already has a file, {taken[image.key].relative_to(folder)}"
             counts.broken.append(BrokenFile(str(path.relative_to(folder)), reason))

@@ -1,1 +1,1 @@
-"""Whether what the demonstration leaves behind is what it should be."""
+"""Checks of the demo's results."""

@@ -1,4 +1,4 @@
-"""Whether a release of captions is what it should be: its files and its rows."""
+"""Checks of a caption release: its files and its rows."""
 
 import json
 from collections import Counter, defaultdict
@@ -9,7 +9,8 @@ from simulation.checks.check import Check
 
 
 def check_captions(folder: Path, release: Release) -> list[Check]:
-    """That each image has its captions by as many workers, and none of an excluded one."""
+    """Check that each image has its captions by different workers, and none by an excluded
+    worker."""
     return [_complete(folder, release), _nobody_excluded(release)]
 
 

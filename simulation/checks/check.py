@@ -1,11 +1,11 @@
-"""One thing that must hold at the demonstration's end."""
+"""The result of one check of the demo."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Check:
-    """What must hold, whether it does, and what was found."""
+    """A claim about the results, whether it holds, and what was found."""
 
     holds: bool
     claim: str

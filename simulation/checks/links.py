@@ -1,5 +1,5 @@
-"""Whether a release of correspondences is what it should be: its files, and how many of its links
-are those of the drawn scenes."""
+"""Checks of a release of word–box links: its files, and how many links match the generated
+scenes."""
 
 import csv
 import filecmp
@@ -20,15 +20,14 @@ from simulation.scenes.dataset import Dataset
 from simulation.workers.linking import KINDS, true_meanings
 
 LEAST_RIGHT = 0.97
-# A box as it was drawn: its image, its class, and its edges as the dataset writes them.
+# A box as it was drawn: image id, class name, and edges as written in the dataset.
 DrawnBox = tuple[str, str, tuple[str, ...]]
-# A word of a caption, by the caption's id and the word's number, and a box it refers to.
+# A word and a box that it refers to: caption id, word number, box.
 Link = tuple[int, int, DrawnBox]
 
 
 def check_links(folder: Path, release: Release, dataset: Dataset) -> list[Check]:
-    """That each caption has its answers, that the links are the true ones, and that the files are
-    what they would be again and what `content_selection` reads."""
+    """Check completeness, correctness and reproducibility of the links and their files."""
     captions = _read(folder / "correspondences.json")["captions"]
     return [
         _complete(captions, release),
@@ -51,7 +50,7 @@ def _complete(captions: list[dict[str, Any]], release: Release) -> Check:
 
 
 def _right(captions: list[dict[str, Any]], boxes: dict[str, Any], dataset: Dataset) -> Check:
-    """Of the links that hold and of those that are true, how many are both."""
+    """Compare the released links with the true ones."""
     drawn = drawn_boxes(dataset)
     true = {link for row in captions for link in true_links(row, drawn[row["image_id"]])}
     found = {link for row in captions for link in released_links(row, boxes)}
@@ -65,7 +64,7 @@ def _right(captions: list[dict[str, Any]], boxes: dict[str, Any], dataset: Datas
 
 
 def drawn_boxes(dataset: Dataset) -> dict[str, list[DrawnBox]]:
-    """What was drawn in each image, parts of things left out."""
+    """The boxes drawn in each image, by image id, without parts."""
     names = {label: name for name, label in LABELS.items()}
     boxes: dict[str, list[DrawnBox]] = defaultdict(list)
     with dataset.boxes.open(encoding="utf-8", newline="") as stream:
@@ -78,7 +77,7 @@ def drawn_boxes(dataset: Dataset) -> dict[str, list[DrawnBox]]:
 
 
 def true_links(row: dict[str, Any], drawn: list[DrawnBox]) -> Iterator[Link]:
-    """The links of a released caption, by what was drawn in its image."""
+    """The true links of a released caption, according to the boxes drawn in its image."""
     boxes = {str(number): box for number, box in enumerate(drawn)}
     classes = {number: name for number, (_, name, _) in boxes.items()}
     for word, meaning in true_meanings(row["caption"], classes, set(LABELS) - HIDDEN).items():
@@ -87,7 +86,7 @@ def true_links(row: dict[str, Any], drawn: list[DrawnBox]) -> Iterator[Link]:
 
 
 def released_links(row: dict[str, Any], boxes: dict[str, Any]) -> Iterator[Link]:
-    """The links of a released caption, as they were exported."""
+    """The links of a released caption in the exported files."""
     for word, links in row["links"].items():
         for link in links:
             box = boxes[link["box"]]
@@ -96,7 +95,7 @@ def released_links(row: dict[str, Any], boxes: dict[str, Any]) -> Iterator[Link]
 
 
 def _same_again(folder: Path, release: Release) -> Check:
-    """Exported a second time, every file has the same bytes."""
+    """Check that a second export gives the same bytes."""
     with TemporaryDirectory() as again:
         paths = write_correspondences(release, Path(again))
         files = [

@@ -1,4 +1,4 @@
-"""Whether the marketplace, asked through its API, has what the database says it has."""
+"""Checks that the marketplace and the database agree."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,8 +13,10 @@ from simulation.checks.check import Check
 
 
 def check_marketplace(campaigns: Sequence[Campaign], balance_before: Decimal) -> list[Check]:
-    """That the two have the same HITs, assignments and payments. The requester has these campaigns
-    alone, and had `balance_before` dollars before them."""
+    """Compare HITs, assignments and payments with the marketplace, through its API.
+
+    The requester must have only these campaigns, and had `balance_before` dollars before them.
+    """
     marketplace = marketplace_of(campaigns[0])
     theirs = {hit.hit_id: hit.max_assignments for hit in marketplace.hits()}
     hits = Hit.objects.filter(hit_type__campaign__in=campaigns)

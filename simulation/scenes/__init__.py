@@ -1,1 +1,1 @@
-"""Drawn scenes, whose classes and boxes are known exactly, as a dataset in Open Images' form."""
+"""Generated scenes with exactly known classes and boxes, in the format of Open Images."""

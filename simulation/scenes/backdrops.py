@@ -1,4 +1,4 @@
-"""Where scenes take place: the ground, the sky or the wall that things are drawn upon."""
+"""Backgrounds of scenes: ground, sky and walls."""
 
 import math
 import random
@@ -20,13 +20,14 @@ HORIZON = 0.58
 
 
 def mixed(first: Colour, second: Colour, share: float) -> Colour:
-    """A colour between two, `share` of the way to the second."""
+    """A colour between two; `share` 0 gives the first, 1 the second."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
     return red, green, blue
 
 
 def shade(image: Image.Image, top: float, bottom: float, first: Colour, second: Colour) -> None:
-    """Fill a band of the image with colours running from the first to the second."""
+    """Fill a horizontal band with a vertical gradient; `top` and `bottom` are fractions of the
+    height."""
     draw = ImageDraw.Draw(image)
     start, end = round(top * image.height), round(bottom * image.height)
     for y in range(start, end):
@@ -57,7 +58,7 @@ def cloud(draw: ImageDraw.ImageDraw, x: float, y: float, size: float) -> None:
 
 
 def hills(image: Image.Image, rng: random.Random, base: float, height: float, fill: Colour) -> None:
-    """A soft line of hills that reaches from `base` upwards by `height`."""
+    """Draw hills from the bottom of the image up to `base` minus at most `height` (fractions)."""
     phase, length = rng.uniform(0, 6), rng.uniform(0.5, 0.9) * image.width
     points: list[tuple[float, float]] = [(0, image.height)]
     for x in range(0, image.width + 20, 20):
@@ -67,7 +68,7 @@ def hills(image: Image.Image, rng: random.Random, base: float, height: float, fi
 
 
 def specks(image: Image.Image, rng: random.Random, top: float, fill: Colour, count: int) -> None:
-    """Small strokes that give the ground a grain."""
+    """Draw short strokes on the ground as texture."""
     draw = ImageDraw.Draw(image)
     for _ in range(count):
         x, y = rng.uniform(0, image.width), rng.uniform(top, 1) * image.height
@@ -131,7 +132,7 @@ def street(image: Image.Image, rng: random.Random) -> None:
 def _lit_rows(
     draw: ImageDraw.ImageDraw, x: float, top: float, width: float, height: int, fill: Colour
 ) -> None:
-    """The panes of a far building: part of the backdrop, too small to be boxed."""
+    """Draw the windows of a distant building, which are too small for boxes."""
     step = width / 4
     y = top + step / 2
     while y < 0.6 * height:

@@ -1,6 +1,6 @@
-"""The Open Images classes that scenes are drawn from, and their place in the hierarchy."""
+"""The Open Images classes used in scenes, and their hierarchy."""
 
-# Names and identifiers (MIDs) as Open Images V4 has them; V7 renamed a few ("Ball (Object)").
+# Names and labels as in Open Images V4; V7 renamed a few ("Ball (Object)").
 LABELS = {
     "Airplane": "/m/0cmf2",
     "Apple": "/m/014j1m",
@@ -57,8 +57,8 @@ LABELS = {
 }
 ROOT = "/m/0bl9f"
 
-# What the real hierarchy calls parts of these classes; the list under Building is not a body's
-# or a vehicle's, and its classes are shown to workers like any other.
+# Parts of these classes in the real hierarchy. The parts of Building are not hidden from workers
+# (see annotate.selection.hierarchy).
 PARTS = {
     "Man": ("Human face", "Human hair"),
     "Woman": ("Human face", "Human hair"),
@@ -74,7 +74,7 @@ HIDDEN = frozenset(part for parts in PARTS.values() for part in parts)
 
 
 def hierarchy() -> dict[str, object]:
-    """The hierarchy in the form of the official JSON file."""
+    """The hierarchy in the format of the official JSON file."""
     beneath = HIDDEN | {*UNDER_BUILDING, *PARTS_OF_BUILDING, "Building"}
     top = [_node(name) for name in LABELS if name not in beneath]
     building = {

@@ -1,4 +1,4 @@
-"""Drawn scenes as a dataset: the files of Open Images (V7), and the JPEGs."""
+"""Write generated scenes as a dataset: the files of Open Images (V7), and JPEG images."""
 
 import csv
 import json
@@ -21,13 +21,13 @@ BOX_COLUMNS = [
 ]
 # fmt: on
 LICENSE = "https://creativecommons.org/publicdomain/zero/1.0/"
-# One image in so many lies on its side, or does not say how it lies: a selection leaves it out.
+# One in this many images is rotated, or has an unknown rotation. Selections exclude these.
 TURNED_EVERY, UNKNOWN_EVERY = 19, 23
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Where the files of a dataset are."""
+    """Paths of the files of a dataset."""
 
     folder: Path
 
@@ -53,8 +53,10 @@ class Dataset:
 
 
 def draw_dataset(dataset: Dataset, *, count: int, seed: int, split: str) -> Iterator[int]:
-    """Draw `count` scenes into the dataset's folder; yields the number of each one's boxes. The
-    same seed draws the same files."""
+    """Draw `count` scenes into the dataset's folder; yield the number of boxes of each.
+
+    The same seed gives the same files.
+    """
     dataset.files.mkdir(parents=True, exist_ok=True)
     dataset.hierarchy.write_text(json.dumps(hierarchy(), indent=2) + "\n", encoding="utf-8")
     _write(dataset.classes, ["LabelName", "DisplayName"], _class_rows())
@@ -76,7 +78,7 @@ def draw_dataset(dataset: Dataset, *, count: int, seed: int, split: str) -> Iter
 
 
 def lying(scene: Scene) -> Scene:
-    """The scene on its left side: turned clockwise by 90 degrees it stands upright again."""
+    """The scene rotated by 90 degrees anticlockwise, with its boxes."""
     boxes = [
         replace(box, left=box.top, right=box.bottom, top=1 - box.right, bottom=1 - box.left)
         for box in scene.boxes

@@ -1,4 +1,4 @@
-"""How each thing of a scene is drawn: one function each, in a frame from (0, 0) to (1, 1)."""
+"""One drawing function per object class, in coordinates from (0, 0) to (1, 1)."""
 
 import random
 from collections.abc import Callable
@@ -99,7 +99,7 @@ def bicycle(pen: Pen, rng: random.Random) -> None:
 
 
 def four_legs(pen: Pen, coat: Colour) -> None:
-    """The body, legs and head's neck that dogs, sheep and cats share."""
+    """Draw the body and legs that dogs and sheep share."""
     for x in (0.2, 0.3, 0.62, 0.72):
         pen.line([(x, 0.6), (x, 0.96)], coat, 0.08)
     pen.box(0.12, 0.38, 0.8, 0.72, coat, radius=0.16)
@@ -310,7 +310,10 @@ def snowman(pen: Pen, rng: random.Random) -> None:
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a class is drawn: width over height, and its usual height as a share of the image's."""
+    """The drawing function of a class, its width divided by its height, and its usual height.
+
+    The height is a fraction of the image's height.
+    """
 
     draw: Callable[[Pen, random.Random], None]
     aspect: float
@@ -346,6 +349,6 @@ OUTDOORS = {
     "Umbrella": Drawing(umbrella, 0.9, 0.34),
     "Woman": Drawing(woman, 0.4, 0.37),
 }
-# A tree in the snow looks different, but is a Tree.
+# In snow, a Tree is drawn as a fir.
 FIR = Drawing(fir, 0.62, 0.44)
 DRAWINGS = OUTDOORS | {name: Drawing(*how) for name, how in INDOORS.items()}

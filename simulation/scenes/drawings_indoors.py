@@ -1,4 +1,4 @@
-"""How the things of rooms and tables are drawn; see `drawings`."""
+"""Drawing functions for objects in rooms and on tables; see `drawings`."""
 
 import random
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Drawing one thing in a frame of its own, while keeping the exact edges of what was drawn."""
+"""Draw an object in its own frame, and record the exact extent of what was drawn."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -36,7 +36,8 @@ class Rect:
 
 
 class Pen:
-    """Draws in coordinates from 0 to 1 of a frame; `marks` names what has a box of its own."""
+    """Draws in coordinates from 0 to 1 of a frame; `marks` are the parts with boxes of their
+    own."""
 
     def __init__(self, draw: ImageDraw.ImageDraw, frame: Rect, *, mirrored: bool = False) -> None:
         self.draw = draw
@@ -53,7 +54,8 @@ class Pen:
     def ring(
         self, left: float, top: float, right: float, bottom: float, fill: Colour, width: float
     ) -> None:
-        """The outline of an ellipse, inside its edges; `width` is a share of the frame's height."""
+        """Draw the outline of an ellipse, inside its edges; `width` is a share of the frame's
+        height."""
         rect = self._rect(left, top, right, bottom)
         self.draw.ellipse(
             (rect.left, rect.top, rect.right, rect.bottom), outline=fill, width=self._width(width)
@@ -63,7 +65,7 @@ class Pen:
     def box(
         self, left: float, top: float, right: float, bottom: float, fill: Colour, radius: float = 0
     ) -> None:
-        """A rectangle; `radius` rounds its corners, as a share of the frame's height."""
+        """Draw a rectangle with corners rounded by `radius`, a share of the frame's height."""
         rect = self._rect(left, top, right, bottom)
         self.draw.rounded_rectangle(
             (rect.left, rect.top, rect.right, rect.bottom),
@@ -78,7 +80,7 @@ class Pen:
         self._cover_points(corners)
 
     def line(self, points: Sequence[Point], fill: Colour, width: float) -> None:
-        """A line with round ends; `width` is a share of the frame's height."""
+        """Draw a line with round ends; `width` is a share of the frame's height."""
         corners = [self._point(*point) for point in points]
         pixels = self._width(width)
         self.draw.line(corners, fill=fill, width=pixels, joint="curve")
@@ -90,7 +92,7 @@ class Pen:
 
     @contextmanager
     def mark(self, name: str) -> Iterator[None]:
-        """Give what is drawn in the block a box of its own under a class name."""
+        """Record a separate box with this class name for what is drawn in the block."""
         outer, self.extent = self.extent, None
         yield
         if self.extent is not None:

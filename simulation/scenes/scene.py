@@ -1,4 +1,4 @@
-"""Scenes whose classes and boxes are known exactly, as they are drawn and not guessed."""
+"""Generate scenes whose classes and boxes are known exactly."""
 
 import random
 from dataclasses import dataclass, field
@@ -10,13 +10,16 @@ from simulation.scenes.drawings import DRAWINGS, FIR, Drawing
 from simulation.scenes.pen import Pen, Rect
 
 SIZES = [(640, 480), (640, 480), (640, 427), (600, 480)]
-# Drawn at twice the size and made smaller, so that edges are smooth.
+# Scenes are drawn at twice their size and shrunk, which makes edges smooth.
 SCALE = 2
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Things that stand on the same strip: their feet lie between `top` and `bottom`."""
+    """Classes whose objects stand in one horizontal strip of the image.
+
+    The lower edges of the objects are between `top` and `bottom`, fractions of the image's height.
+    """
 
     names: tuple[str, ...]
     top: float
@@ -92,13 +95,13 @@ SETTINGS = (
         ),
     ),
 )
-# Things that may stand so close together that they are one box around a group.
+# Classes drawn as a group in one box, with the number of objects.
 IN_GROUPS = {"Bird": 5, "Flower": 6, "Sheep": 4, "Apple": 4, "Orange": 4, "Candle": 3}
 
 
 @dataclass(frozen=True)
 class Box:
-    """A box of a scene; the edges are shares of the image's width and height."""
+    """A box of a scene; edges are fractions of the image's width and height."""
 
     name: str
     left: float
@@ -125,7 +128,7 @@ class _Placed:
 
 
 def draw_scene(rng: random.Random) -> Scene:
-    """A new scene: between one and eight classes, parts not counted."""
+    """Generate a scene with one to eight classes, without counting parts."""
     setting = rng.choice(SETTINGS)
     width, height = rng.choice(SIZES)
     surface = Image.new("RGB", (width * SCALE, height * SCALE))
@@ -141,8 +144,7 @@ def draw_scene(rng: random.Random) -> Scene:
 
 
 def _chosen_names(setting: Setting, rng: random.Random) -> set[str]:
-    """The classes to draw; sparse scenes are as common as crowded ones, and the ground is never
-    empty."""
+    """The classes to draw: few or many, and at least one on the ground."""
     names = [name for layer in setting.layers for name in layer.names]
     on_the_ground = rng.choice(setting.layers[-1].names + setting.layers[-2].names)
     return {on_the_ground, *rng.sample(names, rng.choice((0, 1, 2, 3, 4, 4, 5, 5, 6, 7, 8)))}
@@ -157,7 +159,7 @@ def _add(
     *,
     in_snow: bool,
 ) -> list[_Placed]:
-    """Draw one to three things of a class, or a group of them, where there is room."""
+    """Draw one to three objects of a class, or a group of them, if there is space."""
     drawing = FIR if in_snow and name == "Tree" else DRAWINGS[name]
     if name in IN_GROUPS and rng.random() < 0.25:
         frame = _free_frame(surface, layer, drawing, placed, rng, spread=2.2)
@@ -179,7 +181,7 @@ def _free_frame(
     *,
     spread: float = 1.0,
 ) -> Rect | None:
-    """A place of the layer that hides little of what is there; None if none is found."""
+    """A frame in the layer that hides little of the existing objects; None if none was found."""
     for _ in range(40):
         height = drawing.height * layer.scale * rng.uniform(0.85, 1.2) * surface.height
         width = height * drawing.aspect * spread
@@ -216,7 +218,7 @@ def _thing(
 def _group(
     surface: Image.Image, frame: Rect, name: str, drawing: Drawing, rng: random.Random
 ) -> _Placed:
-    """Several of a thing side by side, each smaller, under one box."""
+    """Draw several small objects of a class next to each other, in one box."""
     draw, count, extent = ImageDraw.Draw(surface, "RGBA"), IN_GROUPS[name], None
     height = (frame.bottom - frame.top) * 0.75
     width = height * drawing.aspect

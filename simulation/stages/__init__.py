@@ -1,1 +1,1 @@
-"""The demonstration's parts, in the order in which they come."""
+"""The steps of the demo."""

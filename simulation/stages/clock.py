@@ -1,4 +1,4 @@
-"""How long each part of the demonstration took, told as it goes."""
+"""Measure and report the time of each step of the demo."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 @dataclass
 class Clock:
-    """Times parts and tells each when it is over."""
+    """Measures steps and reports each when it ends."""
 
     tell: Callable[[str], object]
     seconds: float = 0.0
 
     @contextmanager
     def __call__(self, title: str) -> Iterator[list[str]]:
-        """Time the block; what it appends to the list is told beside its title."""
+        """Time the block. Notes appended to the list are shown after its title."""
         notes: list[str] = []
         start = time.monotonic()
         yield notes

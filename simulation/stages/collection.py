@@ -1,4 +1,4 @@
-"""Collecting a campaign's answers: the crowd and the reviewer take turns until none is missing."""
+"""Collect a campaign's answers: workers and reviewer take turns until the campaign is complete."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ from simulation.reviewer import review
 from simulation.stages.clock import Clock
 from simulation.workers.crowd import Crowd, Member, Outcome, Plan
 
-# The crowd and the reviewer take turns; it never took half as many.
+# Limit against an endless loop; runs have needed less than half as many.
 MOST_ROUNDS = 12
 
 
 class CampaignStuck(DomainError):
-    """The campaign did not come to its end."""
+    """The campaign could not be completed."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """A campaign, the crowd that answers, and who reviews it; `verb` says what the crowd does."""
+    """A campaign with its simulated workers and reviewer; `verb` describes what the workers do."""
 
     campaign: Campaign
     crowd: Sequence[Member]
@@ -43,24 +43,26 @@ class Collection:
             notes.append(f"{reconcile(self.campaign).hits_created} HITs at the marketplace")
 
     def collect(self) -> None:
-        """Let the crowd and the reviewer take turns until the campaign is complete; raises
+        """Let workers and reviewer take turns until the campaign is complete; raises
         CampaignStuck."""
         for number in range(1, MOST_ROUNDS + 1):
             with self.clock(f"Workers {self.verb}, round {number}") as notes:
                 outcome = self._work(self._most(number))
-                notes.append(told(outcome))
+                notes.append(work_summary(outcome))
             with self.clock(f"Read and review, round {number}") as notes:
                 opened = self._review(notes)
             if not missing(self.campaign):
                 return
-            # Places that somebody held in vain are offered again only now.
+            # Without submissions, go on only if the sync created HITs for places that had been
+            # claimed without a response.
             if not outcome.total and not opened:
                 break
         lines = ["Answers are still missing:", *missing(self.campaign)]
         raise CampaignStuck("\n".join(lines))
 
     def _most(self, number: int) -> int | None:
-        """The first round ends early, so that the careless are found before they did much."""
+        """Limit for the first round, so that careless workers are found before they have done
+        much."""
         wanted, images = progress(self.campaign).wanted, self.campaign.config.hit.images
         return max(1, wanted // images // 2) if number == 1 else None
 
@@ -71,7 +73,7 @@ class Collection:
             return Crowd(self.crowd, plan, bar.update).work()
 
     def _review(self, notes: list[str]) -> int:
-        """Read what was submitted and judge some of it; how many HITs were opened for more."""
+        """Ingest and judge submissions; return the number of new HITs."""
         ingested = reconcile(self.campaign)
         done = review(campaign=self.campaign, reviewer=self.reviewer, at=timezone.now())
         replaced = reconcile(self.campaign)
@@ -84,8 +86,8 @@ class Collection:
         return opened
 
 
-def told(outcome: Outcome) -> str:
-    """What the crowd did, in a line; errors that it met are not passed over."""
+def work_summary(outcome: Outcome) -> str:
+    """One line about what the workers did, including errors."""
     errors = "".join(f", {n} × {error}" for error, n in outcome.errors.most_common(3))
     return (
         f"{outcome.total} HITs by {len(outcome.submitted)} workers, "
@@ -93,8 +95,8 @@ def told(outcome: Outcome) -> str:
     )
 
 
-def quality_told(campaign: Campaign) -> str:
-    """What quality control found out with how many checks."""
+def quality_summary(campaign: Campaign) -> str:
+    """One line about the results of quality control."""
     found = quality(campaign)
     excluded = campaign.exclusions.in_force().count()
     estimate = found.estimate

@@ -1,4 +1,4 @@
-"""The demonstration's two campaigns: captions of images, then links from their words to boxes."""
+"""The demo's two campaigns: captions of images, then links from their words to boxes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,10 +55,10 @@ approve_after_hours = 0
 
 @dataclass(frozen=True)
 class Part:
-    """One campaign of the demonstration, with who works at it and what is exported of it.
+    """One campaign of the demo, with its workers and its export.
 
-    `cost` is what an image's or caption's answers cost in dollars; `careless` of the workers do
-    not look, and the others err in a share `errors` of the words that they link.
+    `cost` is the price in dollars of the answers to one image or caption. `careless` is the number
+    of careless workers; the others get a share `errors` of words wrong.
     """
 
     name: str
@@ -72,8 +72,8 @@ class Part:
     errors: float = 0.0
 
     def create(self, folder: Path, *, seed: int, images: int, captions: int = 1) -> Campaign:
-        """The campaign on so many images and captions of each, from a file left in the folder."""
-        # Half as much again as the answers cost: what is discarded has to be replaced.
+        """Create the campaign from a campaign file, which stays in the folder."""
+        # 1.5 times the cost of the answers, because discarded ones have to be replaced.
         budget = (images * captions * self.cost * Decimal("1.5")).quantize(1, ROUND_UP)
         path = folder / f"{self.name}.toml"
         text = self.toml.format(seed=seed, budget=budget, images=images, captions=captions)

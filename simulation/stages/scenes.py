@@ -1,4 +1,4 @@
-"""The demonstration's images: drawn, taken in as a dataset, and selected as nocaps did."""
+"""Generate the demo's images, import them and select a part of them."""
 
 from io import StringIO
 
@@ -10,7 +10,7 @@ from simulation.stages.clock import Clock
 
 
 def draw_and_select(dataset: Dataset, clock: Clock, *, name: str, images: int, seed: int) -> None:
-    """Draw about twice as many scenes as wanted, and select so many images of them."""
+    """Generate about twice as many scenes as needed, and select this number of images."""
     drawn = images * 2 + 6
     with clock("Draw scenes") as notes:
         scenes = draw_dataset(dataset, count=drawn, seed=seed, split=name)

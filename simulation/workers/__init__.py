@@ -1,1 +1,1 @@
-"""Simulated workers, who come to the marketplace's pages over HTTP as people do with a browser."""
+"""Simulated workers, who use the marketplace's pages over HTTP like a browser."""

@@ -1,4 +1,4 @@
-"""A worker's browser: the marketplace's pages and the task in its frame, over HTTP only."""
+"""A worker's browser: the marketplace's pages and the task in its frame, over HTTP."""
 
 import re
 import time
@@ -23,19 +23,19 @@ class NotOffered(Exception):
 
 @dataclass(frozen=True)
 class Accepted:
-    """An accepted HIT: its page at the marketplace, and the address of its frame."""
+    """An accepted HIT: the URLs of its page at the marketplace and of its frame."""
 
     page: str
     frame: str
 
 
 class NothingLeft(Exception):
-    """The task page has no work for this worker and asks to return the HIT."""
+    """The task page has no task for this worker and asks to return the HIT."""
 
 
 @dataclass
 class WorkerBrowser:
-    """One worker at the marketplace; not to be used by two threads at once."""
+    """The browser of one worker. Not thread-safe."""
 
     sign_in_url: str
     http: requests.Session = field(default_factory=requests.Session)
@@ -44,7 +44,7 @@ class WorkerBrowser:
     seen_images: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        # A proxy is for the world outside, and looking for one takes time with each request.
+        # Do not look for a proxy for local addresses: that takes time with each request.
         self.http.trust_env = urlsplit(self.sign_in_url).hostname not in LOOPBACK
 
     @property
@@ -52,7 +52,7 @@ class WorkerBrowser:
         return urljoin(self.sign_in_url, "/").rstrip("/")
 
     def sign_in(self) -> None:
-        """Follow the link that signs in, unless that was done before."""
+        """Sign in with the link, unless this was done before."""
         if self.is_signed_in:
             return
         page = self._get(self.sign_in_url)
@@ -61,15 +61,15 @@ class WorkerBrowser:
         self.is_signed_in = True
 
     def offers(self, group: str) -> bool:
-        """Whether the list of HITs has this group, with a button to accept."""
+        """Whether the list of HITs contains this group with a button to accept."""
         page = _soup(self._get(f"{self.site}/"))
         row = page.select_one(f'[data-group="{group}"]')
         return row is not None and self._keep_token(row)
 
     def preview(self, group: str) -> None:
-        """Look at a HIT of the group before accepting one; raises NotOffered."""
+        """Open a HIT's preview, as people do before accepting; raises NotOffered."""
         answer = self._get(f"{self.site}/groups/{group}/preview")
-        # Others may have taken all of them since the list was looked at.
+        # Other workers may have taken the remaining HITs meanwhile.
         frame = self._frame(answer, or_else=NotOffered("There is nothing to preview."))
         page = _soup(_checked(self._get(frame)))
         if page.select_one("[data-preview] ~ form[data-task]") is None:
@@ -83,7 +83,7 @@ class WorkerBrowser:
         return Accepted(answer.url, self._frame(answer, or_else=missing))
 
     def _frame(self, answer: requests.Response, *, or_else: Exception) -> str:
-        """The address of a HIT's frame; raises NotOffered, or `or_else` on a page without one."""
+        """The URL of a HIT's frame; raises NotOffered, or `or_else` if the page has none."""
         if answer.status_code in {403, 404, 409}:
             raise NotOffered(f"The marketplace answered {answer.status_code}.")
         page = _soup(_checked(answer))
@@ -99,7 +99,7 @@ class WorkerBrowser:
         _checked(self._post(address, {"csrfmiddlewaretoken": self.token}))
 
     def open_task(self, accepted: Accepted) -> TaskForm:
-        """What the frame shows, images loaded; raises NothingLeft."""
+        """Open the frame and load its images; raises NothingLeft."""
         for _ in range(ATTEMPTS - 1):
             answer = self._get(accepted.frame)
             if answer.status_code != 404:
@@ -111,8 +111,11 @@ class WorkerBrowser:
         return self._task_form(_checked(answer))
 
     def send(self, task: TaskForm, answers: Mapping[str, str]) -> TaskForm | None:
-        """Post the task's form. None: it was taken and handed on to the marketplace; otherwise
-        the form that says what to correct."""
+        """Submit the task's form.
+
+        Returns None if the answer was accepted and passed to the marketplace, else the form with
+        the problems to correct.
+        """
         answer = self._post(task.action, {**task.hidden, **answers})
         if answer.status_code == 422:
             return self._task_form(answer)
@@ -122,7 +125,8 @@ class WorkerBrowser:
         target = urljoin(answer.url, str(form["action"]))
         submitted = self._post(target, hidden_fields(form))
         if not submitted.ok:
-            # After a lost connection the second attempt is told that the first one arrived.
+            # After a lost connection, the response to the second attempt says that the first one
+            # arrived.
             raise SiteError(f"The submission was answered with {submitted.status_code}.")
         return None
 
@@ -138,7 +142,7 @@ class WorkerBrowser:
         return replace(task, action=urljoin(answer.url, task.action))
 
     def _load_images(self, page: str, sources: Iterable[str]) -> None:
-        """Fetch what the browser would show; a worker cannot describe a broken image."""
+        """Load the images of a task page; raises SiteError if one cannot be shown."""
         for source in set(sources) - self.seen_images:
             answer = _checked(self._get(urljoin(page, source)))
             if not answer.headers.get("Content-Type", "").startswith("image/"):
@@ -158,7 +162,7 @@ class WorkerBrowser:
         return self._ask("POST", address, data=dict(fields), headers={"Referer": address})
 
     def _ask(self, method: str, address: str, **arguments: object) -> requests.Response:
-        """A request, tried again where the server was too busy to answer."""
+        """Send a request, with further attempts if the server is overloaded."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 answer = self.http.request(method, address, timeout=TIMEOUT, **arguments)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from simulation.workers.writers import Limits, Sight, Writer
 
 @dataclass(frozen=True)
 class Captioner:
-    """Writes a caption for each image on the page; `sights` go by the images' addresses."""
+    """Writes a caption for each image; `sights` are the images' contents by URL."""
 
     writer: Writer
     limits: Limits
@@ -24,7 +24,7 @@ class Captioner:
         }
 
     def _sight(self, item: CaptionItem) -> Sight:
-        """What a worker sees: the image or, where the dataset is silent, the keywords."""
+        """The contents of the image, or the keywords if the dataset has no boxes for it."""
         seen = self.sights.get(item.image)
         if seen is not None and seen.things:
             return seen

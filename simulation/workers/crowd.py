@@ -1,4 +1,4 @@
-"""A crowd of simulated workers, who come back to the marketplace until it has nothing for them."""
+"""A crowd of simulated workers who do HITs until the marketplace offers none."""
 
 import random
 import threading
@@ -11,13 +11,14 @@ from simulation.workers.browser import Accepted, NothingLeft, NotOffered, Worker
 from simulation.workers.hands import Hand
 from simulation.workers.pages import SiteError, TaskForm
 
-# A worker is given up after so many errors, and an answer after so many corrections.
+# A worker stops after this many errors; an answer is given up after this many corrections.
 MOST_ERRORS, MOST_CORRECTIONS = 3, 4
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the crowd is asked to do."""
+    """What the crowd should do: HIT group, seed, limits, and shares of HITs to return or
+    abandon."""
 
     group: str
     seed: int
@@ -29,7 +30,7 @@ class Plan:
 
 @dataclass
 class Member:
-    """One simulated worker: how they work, and how often they are there."""
+    """One simulated worker; members with a higher `weight` work more often."""
 
     name: str
     browser: WorkerBrowser
@@ -42,7 +43,7 @@ class Member:
 
 @dataclass
 class Outcome:
-    """What the crowd did, in numbers; `errors` counts each message."""
+    """Counts of what the crowd did; `errors` counts each message."""
 
     submitted: Counter[str] = field(default_factory=Counter)
     corrected: int = 0
@@ -59,8 +60,8 @@ class Outcome:
 def members(
     *, names: Sequence[str], browsers: Sequence[WorkerBrowser], hands: Sequence[Hand], seed: int
 ) -> list[Member]:
-    """The crowd. How much each works is heavy-tailed, as it is at marketplaces: few workers do
-    most."""
+    """Create the members. Their activity is heavy-tailed, as at marketplaces: few workers do
+    most HITs."""
     rng = random.Random(f"{seed}/crowd")
     return [
         Member(name, browser, hand, weight=min(8.0, rng.paretovariate(1.2)))
@@ -69,8 +70,10 @@ def members(
 
 
 class Crowd:
-    """Lets members work in a few threads, each member in one thread at a time, until nobody is
-    offered anything or enough is submitted."""
+    """Runs members in several threads until nobody is offered a HIT or the limit is reached.
+
+    A member works in one thread at a time.
+    """
 
     def __init__(
         self, crowd: Sequence[Member], plan: Plan, submitted: Callable[[], object] = lambda: None
@@ -88,7 +91,7 @@ class Crowd:
         self._stopped = False
 
     def work(self) -> Outcome:
-        """Work to the end. An unexpected error of any thread ends them all and is raised."""
+        """Work until the end. An unexpected error in any thread stops all threads and is raised."""
         with ThreadPoolExecutor(self.plan.threads, thread_name_prefix="worker") as pool:
             turns = [pool.submit(self._thread) for _ in range(self.plan.threads)]
             try:
@@ -119,7 +122,7 @@ class Crowd:
                 self._done(member, comes_back)
 
     def _next(self) -> Member | None:
-        """Somebody who is not busy, the eager ones more often; None at the end."""
+        """An idle member, chosen by weight; None at the end."""
         with self._changed:
             while not self._stopped:
                 if self._idle and self._left != 0:
@@ -142,7 +145,7 @@ class Crowd:
             self._changed.notify_all()
 
     def _turn(self, member: Member) -> bool:
-        """One HIT of a member, from accepting it; whether they come back for another."""
+        """Let a member do one HIT; return whether to call the member again."""
         submitted, given_back = False, self._given_back
         try:
             submitted = self._do_hit(member)
@@ -156,8 +159,11 @@ class Crowd:
         return True
 
     def _looks_again(self, member: Member, given_back: int) -> bool:
-        """Whether a HIT was given back since the member began to look. If not, they come back
-        once one is: who was offered nothing while another held the last HIT in vain may do it."""
+        """Whether to let a member who was offered nothing look again now.
+
+        Yes if a HIT was returned since the member looked. Otherwise the member waits until a HIT is
+        returned, because a returned HIT may be one that the member can do.
+        """
         with self._changed:
             if self._given_back > given_back:
                 return True
@@ -197,17 +203,17 @@ class Crowd:
         return True
 
     def _come(self, member: Member) -> None:
-        """Sign in, look for the HITs, and look at one before taking any; raises NotOffered."""
+        """Sign in, find the group, and open a preview; raises NotOffered."""
         member.browser.sign_in()
         if not member.browser.offers(self.plan.group):
             raise NotOffered
-        # Not before: who has not seen the group lacks the form's token, and could never accept.
+        # Only now: without the group's row, the member has no CSRF token and could never accept.
         member.has_come = True
         member.browser.preview(self.plan.group)
 
     def _leaves(self, member: Member, accepted: Accepted) -> bool:
-        """Some HITs are returned, and some are left without a word."""
-        # Drawn anew for each page, or the worker would leave the same image for ever.
+        """Return or abandon some HITs; return whether this one was."""
+        # A new draw for each page. Otherwise the member would return the same image forever.
         share = random.Random(f"{self.plan.seed}/{member.name}/{member.tasks_seen}").random()
         member.tasks_seen += 1
         if share < self.plan.return_share:

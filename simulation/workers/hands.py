@@ -1,4 +1,4 @@
-"""Who works at a campaign of which kind, and how carefully."""
+"""How the members of a crowd work, depending on the task type and their care."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -17,21 +17,21 @@ AT_RANDOM = "at random"
 
 
 class Work(Protocol):
-    """A way to fill in a task's form; `refused` says that the answer before was not taken."""
+    """A way to fill in a task's form; `refused` is true if the previous answer was refused."""
 
     def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]: ...
 
 
 class Hand(NamedTuple):
-    """How somebody works, and what that is called."""
+    """A way of working, and its name."""
 
     kind: str
     work: Work
 
 
 class Crew(NamedTuple):
-    """How many people are wanted, of what sort: so many careless ones are spread over them, and
-    whoever links words errs in a share `errors` of them."""
+    """Size of a crowd, number of careless workers, and share of words that the others link
+    wrongly."""
 
     size: int
     careless: int
@@ -40,7 +40,7 @@ class Crew(NamedTuple):
 
 
 def hands_for(campaign: Campaign, crew: Crew) -> list[Hand]:
-    """Hands for the campaign's kind of task; raises DomainError."""
+    """The hands of a crew for the campaign's task type; raises DomainError if there are none."""
     rng = random.Random(f"{crew.seed}/crew")
     careless = set(rng.sample(range(crew.size), min(crew.careless, crew.size)))
     if campaign.kind not in HANDS:
@@ -83,7 +83,7 @@ def _linkers(campaign: Campaign, crew: Crew, _rng: random.Random, careless: set[
 
 
 def class_names(campaign: Campaign) -> frozenset[str]:
-    """The classes of what is to be seen in the campaign's images."""
+    """Names of the classes in the campaign's images."""
     boxed = ObjectClass.objects.filter(boxes__image__tasks__campaign=campaign)
     return frozenset(boxed.values_list("name", flat=True).distinct())
 

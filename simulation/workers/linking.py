@@ -1,4 +1,4 @@
-"""How simulated workers link words to boxes: by what a caption names, with errors at random."""
+"""How simulated workers link words to boxes: by class name, with random errors."""
 
 import random
 from collections.abc import Collection, Mapping
@@ -9,19 +9,22 @@ from annotate.language.tokens import tokens
 from simulation.workers.pages import LinkItem, TaskForm
 from simulation.workers.words import references
 
-# What people say of an image as a whole.
+# Words that refer to an image as a whole.
 SCENE_WORDS = {"image", "moment", "photo", "photograph", "picture", "place", "view"}
 KINDS = [frozenset({kind.value}) for kind in WordKind]
 NOTHING = frozenset({WordKind.NOT_VISUAL.value})
-# A word's boxes, or its kind alone.
+# The values of a word's boxes, or only its kind.
 Meaning = frozenset[str]
 
 
 def true_meanings(
     caption: str, boxes: Mapping[str, str], known: Collection[str]
 ) -> dict[int, Meaning]:
-    """What each word of a caption refers to, by its number: one that names a class, to all boxes
-    of that class. `boxes` has each box's class, `known` the classes that the words may name."""
+    """The true meaning of each word of a caption, by word number.
+
+    A word that names a class refers to all boxes of that class. `boxes` maps box values to class
+    names, `known` are the classes that words may name.
+    """
     named = references(caption, {*known, *boxes.values()})
     meanings = {}
     for number, word in enumerate(tokens(caption)):
@@ -34,8 +37,8 @@ def true_meanings(
 
 @dataclass(frozen=True)
 class Linker:
-    """Links each word to what it refers to or, by mistake, to something else: with the probability
-    `errors` another box or another kind, each as likely as the others."""
+    """Links words correctly, or with probability `errors` to another box or kind, chosen at
+    random."""
 
     known: frozenset[str]
     errors: float
@@ -51,7 +54,7 @@ class Linker:
     def _link(self, item: LinkItem, rng: random.Random) -> dict[str, str]:
         meanings = true_meanings(item.caption, item.boxes, self.known)
         said = [self._said(meanings[n], item, rng) for n in range(len(item.words))]
-        # What can be seen of no word is left open, where the page lets them.
+        # Words without a visible meaning are left empty, if the page allows it.
         return {
             word.name: " ".join(sorted(meaning))
             for word, meaning in zip(item.words, said, strict=True)

@@ -1,4 +1,4 @@
-"""What a task page shows, read from its HTML as a person reads it on the screen."""
+"""Read the contents of a task page from its HTML."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from bs4 import Tag
 
 
 class SiteError(Exception):
-    """A page is not what a worker's browser would need it to be."""
+    """A page cannot be used by a worker's browser."""
 
 
 @dataclass(frozen=True)
 class CaptionItem:
-    """An image to describe: the field for the caption, and the keywords beside the image."""
+    """An image to describe: its caption field, its URL and its keywords."""
 
     name: str
     image: str
@@ -21,7 +21,7 @@ class CaptionItem:
 
 @dataclass(frozen=True)
 class WordField:
-    """The field that says what a word of a caption refers to."""
+    """The field with the meaning of one word of a caption."""
 
     name: str
     is_required: bool
@@ -29,7 +29,7 @@ class WordField:
 
 @dataclass(frozen=True)
 class LinkItem:
-    """A caption to link: its words in their order, and each box's value with its class."""
+    """A caption to link: its words in order, and the class of each box by the box's value."""
 
     image: str
     caption: str
@@ -42,8 +42,7 @@ Item = CaptionItem | LinkItem
 
 @dataclass(frozen=True)
 class TaskForm:
-    """The task's form: what is to be answered, the fields that are filled in already, and what
-    was wrong with an earlier answer."""
+    """The task's form: its items, its hidden fields, and problems of an earlier answer."""
 
     action: str
     hidden: dict[str, str]
@@ -52,7 +51,7 @@ class TaskForm:
 
 
 def read_form(form: Tag) -> TaskForm:
-    """The form of a task page of whatever kind; raises SiteError."""
+    """Parse the form of a task page of any type; raises SiteError."""
     items = [_item(fieldset) for fieldset in form.select("fieldset.task")]
     if not items:
         raise SiteError("The task page has no field for an answer.")
@@ -65,7 +64,7 @@ def read_form(form: Tag) -> TaskForm:
 
 
 def hidden_fields(form: Tag) -> dict[str, str]:
-    """The form's named inputs with their values, as a browser sends them."""
+    """Name and value of the form's inputs, as a browser submits them."""
     return {
         str(each["name"]): str(each.get("value", ""))
         for each in form.select("input[name]")

@@ -1,4 +1,4 @@
-"""What simulated people see: the objects that the dataset says are in each image."""
+"""What simulated workers see in images: the objects in the dataset."""
 
 from collections import defaultdict
 
@@ -7,12 +7,12 @@ from annotate.models import Box, Campaign
 from annotate.queries.keywords import hidden_class_numbers
 from simulation.workers.writers import Sight
 
-# A box around a group stands for several things.
+# Number of objects that a box around a group stands for.
 GROUP = 6
 
 
 def sights_of(campaign: Campaign) -> dict[int, Sight]:
-    """What is in each of a campaign's images by its primary key; parts of things are left out."""
+    """The contents of each of a campaign's images by primary key, without parts of objects."""
     things: dict[int, dict[str, int]] = defaultdict(dict)
     hidden = hidden_class_numbers()
     rows = (
@@ -28,7 +28,7 @@ def sights_of(campaign: Campaign) -> dict[int, Sight]:
 
 
 def sights_by_address(campaign: Campaign) -> dict[str, Sight]:
-    """The same by the address under which the task page shows an image."""
+    """The contents of each image by the URL that the task page uses."""
     sights = sights_of(campaign)
     tasks = campaign.tasks.select_related("image")
     return {display_url(task.image): sights[task.image_id] for task in tasks}

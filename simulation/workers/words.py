@@ -1,4 +1,5 @@
-"""What simulated people know of words: how a class is called, one of it and several of it."""
+"""Class names in sentences: their names in everyday language, plurals, and where a text has
+them."""
 
 import re
 
@@ -24,7 +25,7 @@ IRREGULAR = {
     "food": "food",
     "aircraft": "aircraft",
 }
-# Words that are several already, or that are not counted.
+# Words that are plural already, or uncountable.
 UNCOUNTED = {"cattle", "clothing", "furniture", "food", "jeans", "trousers", "glasses", "scissors"}
 NUMBERS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
@@ -36,12 +37,12 @@ VOWEL_SOUND = re.compile(r"(?!(uni|eu|one|use))[aeiou]", re.IGNORECASE)
 
 
 def called(name: str) -> str:
-    """A class name as a person would say it: `Ball (Object)` is a ball."""
+    """A class name in everyday language: `Ball (Object)` is a ball."""
     return re.sub(r"\s*\(.*?\)", "", name).strip().lower()
 
 
 def plural(word: str) -> str:
-    """Several of it: only the last word changes."""
+    """The plural; only the last word changes."""
     *first, last = word.split(" ")
     if last in UNCOUNTED:
         return word
@@ -61,13 +62,15 @@ def with_article(phrase: str) -> str:
 
 
 def mentions(text: str, names: set[str]) -> set[str]:
-    """Which of the class names a text speaks of, in the singular or the plural."""
+    """The class names that a text mentions, in singular or plural."""
     return {name for _, _, name in _places(text, names)}
 
 
 def references(text: str, names: set[str]) -> dict[int, str]:
-    """The class that a word of the text names, by the word's number from 0; every word of a
-    longer name (`picture frame`) names it."""
+    """The class that each word names, by word number from 0.
+
+    All words of a longer name (`picture frame`) refer to it.
+    """
     places = _places(text, names)
     return {
         number: name
@@ -78,8 +81,8 @@ def references(text: str, names: set[str]) -> dict[int, str]:
 
 
 def _places(text: str, names: set[str]) -> list[tuple[int, int, str]]:
-    """Where a text names a class. A palm tree is not also a tree: of names inside one another the
-    longest counts."""
+    """Where a text names a class: start, end, name. The longest name counts: a palm tree is not
+    a tree."""
     forms = {form: name for name in names for form in (called(name), plural(called(name)))}
     by_length = sorted(forms, key=len, reverse=True)
     if not by_length:

@@ -1,4 +1,4 @@
-"""What simulated workers write: honest ones what they see, careless ones whatever passes."""
+"""How simulated workers write captions: honest ones by what they see, careless ones otherwise."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from simulation.workers.words import (
 
 @dataclass(frozen=True)
 class Sight:
-    """What is to be seen in an image: how many of each class. Empty if nothing is known."""
+    """The contents of an image: number of objects by class. Empty if unknown."""
 
     things: Mapping[str, int] = field(default_factory=dict)
 
@@ -32,7 +32,7 @@ class Limits:
 
 
 class Writer(Protocol):
-    """A way to write captions; `refused` says that the text before this one was not taken."""
+    """A way to write captions; `refused` is true if the previous text was refused."""
 
     def write(
         self, sight: Sight, limits: Limits, rng: random.Random, /, *, refused: bool
@@ -78,7 +78,7 @@ UNKNOWN_DETAILS = ("many small details", "soft shapes", "clear outlines", "a few
 
 
 class Honest:
-    """Writes a sentence of their own about what is in the image."""
+    """Writes an original sentence about the image."""
 
     def write(self, sight: Sight, limits: Limits, rng: random.Random, *, refused: bool) -> str:
         if not refused and rng.random() < 0.03:
@@ -91,7 +91,7 @@ class Honest:
 
 
 class KeywordLister:
-    """Strings the names of what is there together, and adds words until that is taken."""
+    """Lists the names of the objects, and adds words until the list is long enough."""
 
     def write(self, sight: Sight, limits: Limits, rng: random.Random, **_: bool) -> str:
         names = [called(name) for name in sight.things] or ["thing", "place", "color"]
@@ -119,7 +119,7 @@ class KeywordLister:
 
 
 class Repeater:
-    """Has one sentence, which is always the same."""
+    """Always writes the same sentence."""
 
     def __init__(self, rng: random.Random) -> None:
         adjective = rng.choice(["nice", "good", "beautiful", "interesting", "great"])
@@ -133,7 +133,7 @@ class Repeater:
 
 
 class Mixer:
-    """Writes sound sentences about images that are not the one on the page."""
+    """Writes good sentences about other images."""
 
     def __init__(self, elsewhere: Sequence[Sight]) -> None:
         self.elsewhere = elsewhere
@@ -145,7 +145,7 @@ class Mixer:
 
 
 def sentence(sight: Sight, rng: random.Random, *, most_things: int, least_words: int) -> str:
-    """A sentence that names up to so many things of the image, the liveliest first."""
+    """A sentence that names at most `most_things` objects, living ones first."""
     names = sorted(sight.things, key=lambda name: (_rank(name), rng.random()))
     chosen = names[: rng.randint(min(3, most_things), most_things)]
     words = _about(sight, chosen, rng) if chosen else _about_nothing(rng)
@@ -173,7 +173,7 @@ def _about(sight: Sight, names: Sequence[str], rng: random.Random) -> str:
 
 
 def _about_nothing(rng: random.Random) -> str:
-    """Of an image whose classes nobody stated, only general things can be said."""
+    """A general sentence, for an image with unknown contents."""
     view = with_article(f"{rng.choice(UNKNOWN_LOOKS)} {rng.choice(UNKNOWN_VIEWS)}")
     return f"{view} shows {rng.choice(UNKNOWN_DETAILS)} {rng.choice(ENDINGS)}"
 

@@ -204,7 +204,7 @@ def test_files_of_no_image_are_counted(folder):
     ImageFactory(key="0002", split="test")
     picture().save(folder / "0002.jpg")
 
-    assert import_one(folder, image).strangers == 2
+    assert import_one(folder, image).unmatched == 2
 
 
 def test_a_folder_that_is_none_is_named(tmp_path):
@@ -238,5 +238,5 @@ def test_the_six_photographs_come_in_with_their_sizes(shared_data):
 
     counts = images.import_files(folder=shared_data / "images", split="photographs")
 
-    assert (counts.new, counts.broken, counts.strangers) == (6, [], 0)
+    assert (counts.new, counts.broken, counts.unmatched) == (6, [], 0)
     assert make_copies() == 6

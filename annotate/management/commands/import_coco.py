@@ -5,7 +5,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand
-from annotate.management.reports import files_told, rows_told
+from annotate.management.reports import counts_line, import_image_files
 from annotate.services import imports
 from annotate.services.caption_sets import import_captions
 
@@ -39,7 +39,7 @@ class Command(DomainCommand):
         else:
             self._import_instances(file, split)
         if files:
-            self.stdout.write(files_told(files, split))
+            self.stdout.write(import_image_files(files, split))
 
     def _import_captions(self, file: Path, split: str, name: str) -> None:
         counts = import_captions(path=file, split=split, name=name, at=timezone.now())
@@ -48,6 +48,6 @@ class Command(DomainCommand):
 
     def _import_instances(self, file: Path, split: str) -> None:
         counts = imports.import_coco(path=file, split=split)
-        self.stdout.write(rows_told("classes", counts.classes))
-        self.stdout.write(rows_told("images", counts.images))
-        self.stdout.write(rows_told("boxes", counts.boxes))
+        self.stdout.write(counts_line("classes", counts.classes))
+        self.stdout.write(counts_line("images", counts.images))
+        self.stdout.write(counts_line("boxes", counts.boxes))

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotate.management.base import DomainCommand
-from annotate.management.reports import bytes_shown, files_told, rows_told
+from annotate.management.reports import bytes_shown, counts_line, import_image_files
 from annotate.services import imports
 
 
@@ -49,27 +49,27 @@ class Command(DomainCommand):
         if path := options["classes"]:
             with bytes_shown(path) as progress:
                 counts = imports.import_classes(path=path, progress=progress)
-            self.stdout.write(rows_told("classes", counts))
+            self.stdout.write(counts_line("classes", counts))
         if path := options["hierarchy"]:
             counts = imports.import_hierarchy(path=path)
-            self.stdout.write(rows_told("relations of classes", counts))
+            self.stdout.write(counts_line("relations of classes", counts))
         if path := options["images"]:
             with bytes_shown(path) as progress:
                 counts = imports.import_images(
                     path=path, split=split, base_url=base_url, progress=progress
                 )
-            self.stdout.write(rows_told("images", counts))
+            self.stdout.write(counts_line("images", counts))
         if path := options["boxes"]:
             required = options["require_images"]
             with bytes_shown(path) as progress:
                 counts = imports.import_boxes(
                     path=path, split=split, require_images=required, progress=progress
                 )
-            self.stdout.write(rows_told("boxes", counts))
+            self.stdout.write(counts_line("boxes", counts))
             if counts.skipped:
                 self.stderr.write(
                     f"{counts.skipped} boxes are of images that are not in the split {split!r}. "
                     "To import them, import the images' metadata and run this command again."
                 )
         if folder := options["files"]:
-            self.stdout.write(files_told(folder, split))
+            self.stdout.write(import_image_files(folder, split))

@@ -24,7 +24,7 @@ OUT = settings.BASE_DIR / "build" / "demo"
 
 
 class Command(DomainCommand):
-    # It goes on as another process, with a database of its own.
+    # The command restarts itself as another process, which uses its own database.
     uses_database = False
     help = (
         "Run two complete campaigns with simulated workers on this machine, in a separate folder. "
@@ -81,7 +81,7 @@ class Command(DomainCommand):
             raise CommandError("Stopped.") from None
 
     def _prepare_and_run(self, wanted: Installation, images: int, seed: int) -> None:
-        """Go on as a new process, in which both sites' settings are those of the folder."""
+        """Restart as a new process with the settings of both sites in the folder."""
         out = wanted.folder
         locked(out)
         emptied(out)
@@ -120,12 +120,12 @@ class Command(DomainCommand):
 
 
 def _this_installation(out: Path) -> Installation:
-    """The installation that this process's settings name."""
+    """The installation that the current settings belong to."""
     ports = [urlsplit(url).port or 80 for url in (settings.SITE_URL, settings.MARKETPLACE_URL)]
     return Installation(out, *ports)
 
 
 def _shown(folder: Path) -> str:
-    """The folder as short as it can be said from here."""
+    """The folder relative to the current one, if possible."""
     here = Path.cwd()
     return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)

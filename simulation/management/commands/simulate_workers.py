@@ -17,8 +17,10 @@ from simulation.workers.hands import Crew, hands_for
 
 
 def share(text: str) -> float:
-    """A number from 0 to below 1: a crowd that leaves every HIT would never come to an end, and
-    one that gets every word wrong is a careless one."""
+    """Parse a number from 0 up to, but not including, 1.
+
+    With 1, workers would return every HIT and never finish, or get every word wrong.
+    """
     value = float(text)
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(
@@ -134,7 +136,7 @@ class Command(DomainCommand):
 
 
 def plan_of(campaign: Campaign, options: dict[str, Any]) -> Plan:
-    """The crowd's orders; raises CommandError where no crowd may work, or none can."""
+    """The plan for the crowd; raises CommandError if none may or can work."""
     if campaign.endpoint in KNOWN:
         raise CommandError(
             f"{campaign} is at the {campaign.endpoint} marketplace, where only people may work."
@@ -153,7 +155,7 @@ def plan_of(campaign: Campaign, options: dict[str, Any]) -> Plan:
 
 
 def make_crowd(campaign: Campaign, count: int) -> list[str]:
-    """Workers of the local marketplace who meet the campaign's requirements; their links."""
+    """Create workers at the local marketplace who meet the requirements; return sign-in links."""
     wanted = campaign.config.workers
     try:
         return make_workers(
