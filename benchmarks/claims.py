@@ -70,7 +70,7 @@ def _set_the_scene(size: int) -> Worker:
         campaign=campaign,
         hit_type=hit_type,
         token=NAME,
-        seats=1,
+        slots=1,
         reward="0.10",
         fee="0.02",
         planned_at=AT,

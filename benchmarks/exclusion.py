@@ -44,7 +44,7 @@ IMAGES, WANTED, WORKERS = 15_100, 11, 727  # as in nocaps (Agrawal et al. 2019, 
 SIZES = (500, 5_000)
 ROUNDS = 5
 MOST_SECONDS, MOST_GROWTH = 1.0, 1.2
-SEAT_COST = Decimal("0.12")
+SLOT_COST = Decimal("0.12")
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _acts(campaign: Campaign, worker: Worker) -> dict[str, Callable[[], object]]
     since_bad.config_json["review"]["discard"] = "since_first_bad"
     return {
         "preview": partial(
-            services.exclusion_preview, campaign=campaign, worker=worker, seat_cost=SEAT_COST
+            services.exclusion_preview, campaign=campaign, worker=worker, slot_cost=SLOT_COST
         ),
         "exclude": partial(services.exclude_worker, campaign=campaign, reason="lists", **about),
         "reinstate": partial(services.reinstate_worker, campaign=campaign, reason="", **about),

@@ -130,7 +130,7 @@ def _make_hit(campaign: Campaign) -> Hit:
         hit_id=f"HIT{campaign.pk}",
         token=f"token-{campaign.pk}",
         status=HitStatus.OPEN,
-        seats=9,
+        slots=9,
         available=9,
         reward="0.10",
         fee="0.02",

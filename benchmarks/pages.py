@@ -62,7 +62,7 @@ def _set_the_scene(size: int) -> None:
             token=f"token-{number}",
             hit_id=f"HIT{number}",
             status=HitStatus.OPEN,
-            seats=9,
+            slots=9,
             available=9,
             reward="0.10",
             fee="0.02",

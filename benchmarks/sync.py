@@ -182,7 +182,7 @@ def _accept(worker: WorkerSession, hit_type_id: str) -> Frame | None:
 
 def _answer(campaign: Campaign, worker: WorkerSession, frame: Frame) -> None:
     """Open the page and store the answer as the site's view does, then submit it. A worker for
-    whom nothing is left gives the seat back."""
+    whom nothing is left gives the slot back."""
     given = {key: values[0] for key, values in parse_qs(urlsplit(frame.src).query).items()}
     parameters = FrameParameters(
         given["assignmentId"], given["hitId"], given["workerId"], settings.MARKETPLACE_URL

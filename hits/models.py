@@ -92,7 +92,7 @@ class HitQuerySet(models.QuerySet["Hit"]):
 
 
 class Hit(models.Model):
-    """Seats for at most nine workers, bound to the campaign and not to an image."""
+    """Slots for at most nine workers, bound to the campaign and not to an image."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="hits")
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits")
@@ -101,12 +101,12 @@ class Hit(models.Model):
     token = models.CharField(max_length=64, unique=True)
     hit_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
     status = models.CharField(max_length=7, choices=HitStatus, default=HitStatus.PLANNED)
-    seats = models.PositiveSmallIntegerField()
+    slots = models.PositiveSmallIntegerField()
     reward = models.DecimalField(max_digits=8, decimal_places=2)
     fee = models.DecimalField(max_digits=8, decimal_places=2, help_text="for one assignment")
     planned_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
-    # What ListHITs said last: seats nobody took, and seats somebody is working at.
+    # What ListHITs said last: slots nobody took, and slots somebody is working at.
     available = models.PositiveSmallIntegerField(default=0)
     pending = models.PositiveSmallIntegerField(default=0)
     # Since when submissions are known of that were not read yet; empty: none.
@@ -126,14 +126,14 @@ class Hit(models.Model):
         verbose_name_plural = "HITs"
         constraints = [
             models.CheckConstraint(
-                condition=Q(seats__gte=1, seats__lte=MOST_ASSIGNMENTS), name="hit_one_to_nine_seats"
+                condition=Q(slots__gte=1, slots__lte=MOST_ASSIGNMENTS), name="hit_one_to_nine_slots"
             ),
             models.CheckConstraint(
-                condition=Q(available__lte=F("seats")) & Q(pending__lte=F("seats")),
-                name="hit_counts_within_seats",
+                condition=Q(available__lte=F("slots")) & Q(pending__lte=F("slots")),
+                name="hit_counts_within_slots",
             ),
             models.CheckConstraint(
-                condition=Q(settled__lte=F("ingested")) & Q(ingested__lte=F("seats")),
+                condition=Q(settled__lte=F("ingested")) & Q(ingested__lte=F("slots")),
                 name="hit_settled_within_ingested",
             ),
             models.CheckConstraint(

@@ -283,7 +283,7 @@ class HitTypeFactory(factory.django.DjangoModelFactory):
 
 
 class HitFactory(factory.django.DjangoModelFactory):
-    """An open HIT of nine seats that nobody took yet."""
+    """An open HIT of nine slots that nobody took yet."""
 
     class Meta:
         model = Hit
@@ -293,8 +293,8 @@ class HitFactory(factory.django.DjangoModelFactory):
     token = factory.Sequence("token-{}".format)
     hit_id = factory.Sequence("HIT{}".format)
     status = HitStatus.OPEN
-    seats = 9
-    available = factory.SelfAttribute("seats")
+    slots = 9
+    available = factory.SelfAttribute("slots")
     reward = Decimal("0.10")
     fee = Decimal("0.02")
     planned_at = NOON

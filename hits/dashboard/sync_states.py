@@ -29,7 +29,7 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class SyncState:
-    """Where a reconciliation stands. Of a running campaign `done` of `whole` seats are open, of
+    """Where a reconciliation stands. Of a running campaign `done` of `whole` slots are open, of
     any other so many HITs are closed; both 0 where there is none."""
 
     phase: Phase
@@ -71,9 +71,9 @@ def _progress(campaign: Campaign) -> tuple[int, int]:
     hits = campaign.hits.alive()
     if campaign.status == CampaignStatus.RUNNING:
         is_open = Q(status=HitStatus.OPEN)
-        seats = hits.filter(is_open | Q(status=HitStatus.PLANNED)).aggregate(
-            done=Sum("seats", filter=is_open, default=0), whole=Sum("seats", default=0)
+        slots = hits.filter(is_open | Q(status=HitStatus.PLANNED)).aggregate(
+            done=Sum("slots", filter=is_open, default=0), whole=Sum("slots", default=0)
         )
-        return seats["done"], seats["whole"]
+        return slots["done"], slots["whole"]
     closed = hits.aggregate(done=Count("pk", filter=Q(status=HitStatus.EXPIRED)), whole=Count("pk"))
     return closed["done"], closed["whole"]

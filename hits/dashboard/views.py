@@ -22,7 +22,7 @@ from hits.dashboard.forms import CampaignFileForm
 from hits.dashboard.next_steps import next_steps
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
-from hits.queries.costs import estimate, seat_cost, spend
+from hits.queries.costs import estimate, slot_cost, spend
 from hits.queries.statistics import (
     assignments_at_work,
     measured_pay,
@@ -208,7 +208,7 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     context = {
         "campaign": found,
         "worker": worker,
-        "preview": exclusion_preview(campaign=found, worker=worker, seat_cost=seat_cost(found)),
+        "preview": exclusion_preview(campaign=found, worker=worker, slot_cost=slot_cost(found)),
         "spend": spend(found),
         "form": form,
     }

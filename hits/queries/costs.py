@@ -20,9 +20,9 @@ from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
-# Of a HIT: how many of its seats may still bring a submission.
-OPEN_SEATS = Case(
-    When(status=HitStatus.PLANNED, then=F("seats")), default=F("available") + F("pending")
+# Of a HIT: how many of its slots may still bring a submission.
+OPEN_SLOTS = Case(
+    When(status=HitStatus.PLANNED, then=F("slots")), default=F("available") + F("pending")
 )
 
 
@@ -38,14 +38,14 @@ def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> 
     return max(fee, settings.MTURK_LEAST_FEE)
 
 
-def seat_fee(config: CampaignConfig) -> Decimal:
+def slot_fee(config: CampaignConfig) -> Decimal:
     """The fee for one assignment of such a campaign, in dollars."""
     return fee_for(config.hit.reward, config.hit.assignments, masters=config.workers.masters)
 
 
-def seat_cost(campaign: Campaign) -> Decimal:
+def slot_cost(campaign: Campaign) -> Decimal:
     """Reward and fee of one of the campaign's assignments, in dollars."""
-    return campaign.config.hit.reward + seat_fee(campaign.config)
+    return campaign.config.hit.reward + slot_fee(campaign.config)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Spend:
     budget: Decimal
     paid: Decimal  # approved assignments, and those that were lost with their HITs
     owed: Decimal  # submitted assignments that wait for approval
-    open: Decimal  # seats that are free, taken, or about to be created
+    open: Decimal  # slots that are free, taken, or about to be created
     bonuses: Decimal  # sent, or about to be
 
     @property
@@ -86,7 +86,7 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
         assignments, "hit__campaign", paid=Sum(cost, filter=paid), owed=Sum(cost, filter=owed)
     )
     hits = Hit.objects.filter(campaign__in=keys)
-    open_seats = _by_campaign(hits, "campaign", open=Sum(OPEN_SEATS * (F("reward") + F("fee"))))
+    open_slots = _by_campaign(hits, "campaign", open=Sum(OPEN_SLOTS * (F("reward") + F("fee"))))
     sent = Bonus.objects.filter(assignment__hit__campaign__in=keys)
     bonuses = _by_campaign(sent, "assignment__hit__campaign", bonuses=Sum(F("amount") + F("fee")))
     nothing = {"paid": ZERO, "owed": ZERO, "open": ZERO, "bonuses": ZERO}
@@ -95,7 +95,7 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
             budget=campaign.budget,
             **nothing
             | settled.get(campaign.pk, {})
-            | open_seats.get(campaign.pk, {})
+            | open_slots.get(campaign.pk, {})
             | bonuses.get(campaign.pk, {}),
         )
         for campaign in campaigns
@@ -111,9 +111,9 @@ def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, d
     }
 
 
-def outstanding_seats(campaign: Campaign) -> int:
-    """Seats that may still bring a submission: planned, free, or taken."""
-    return int(campaign.hits.aggregate(seats=Sum(OPEN_SEATS, default=0))["seats"])
+def outstanding_slots(campaign: Campaign) -> int:
+    """Slots that may still bring a submission: planned, free, or taken."""
+    return int(campaign.hits.aggregate(slots=Sum(OPEN_SLOTS, default=0))["slots"])
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,10 @@ def shortfall(campaign: Campaign, money: Spend) -> Shortfall | None:
     None where it suffices, and for a campaign that collects nothing now."""
     if campaign.status not in {CampaignStatus.RUNNING, CampaignStatus.PAUSED}:
         return None
-    responses, cost = open_work(campaign).responses, seat_cost(campaign)
-    seats = -(-responses // campaign.config.hit.images) - outstanding_seats(campaign)
-    to_add = seats * cost - money.left
-    if seats <= 0 or to_add <= 0:
+    responses, cost = open_work(campaign).responses, slot_cost(campaign)
+    slots = -(-responses // campaign.config.hit.images) - outstanding_slots(campaign)
+    to_add = slots * cost - money.left
+    if slots <= 0 or to_add <= 0:
         return None
     is_used_up = not money.open and money.left < cost
     return Shortfall(responses, money.left, to_add, is_used_up)
@@ -181,7 +181,7 @@ def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estim
     unfinished = campaign.tasks.annotate(missing=missing).filter(missing__gt=0)
     responses = unfinished.aggregate(total=Sum("missing", default=0))["total"]
     assignments = -(-responses // config.hit.images)
-    reward, fee = config.hit.reward, seat_fee(config)
+    reward, fee = config.hit.reward, slot_fee(config)
     hourly = reward * 3600 / Decimal(seconds * config.hit.images)
     return Estimate(
         tasks=campaign.tasks.count(),

@@ -32,7 +32,7 @@ def _withdraw_planned(run: Run) -> None:
 
 
 def expire(run: Run, hit: Hit) -> None:
-    """Take a HIT from new workers. Its free seats stay promised until the marketplace's next
+    """Take a HIT from new workers. Its free slots stay promised until the marketplace's next
     listing says that nobody took one in between."""
     try:
         run.marketplace.expire_hit(hit.hit_id or "")

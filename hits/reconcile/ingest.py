@@ -124,8 +124,8 @@ def _ingest_answered(run: Run) -> None:
         _ingest_all(run)
         return
     for hit in run.healthy_first(to_read, HIT_NAME):
-        # More pages may be answered than there are seats, as anybody can open one.
-        answered = min(hit.answered, hit.seats - hit.ingested)  # type: ignore[attr-defined]
+        # More pages may be answered than there are slots, as anybody can open one.
+        answered = min(hit.answered, hit.slots - hit.ingested)  # type: ignore[attr-defined]
         if answered:
             with run.alone(HIT_NAME(hit)):
                 read_unlisted(run, hit, answered=answered)

@@ -27,16 +27,16 @@ MADE_LATELY = timedelta(minutes=10)
 
 def read_unlisted(run: Run, hit: Hit, *, answered: int) -> None:
     """Read a HIT of which so many answers were stored here. What the marketplace would list of it
-    is not known: seats that were free count as free still, as far as they can be."""
-    is_partial = hit.ingested + answered < hit.seats
+    is not known: slots that were free count as free still, as far as they can be."""
+    is_partial = hit.ingested + answered < hit.slots
     if _may_wait(run, hit, is_partial=is_partial, unread=answered):
-        _note_unread(run, hit, available=min(hit.available, hit.seats - hit.ingested))
+        _note_unread(run, hit, available=min(hit.available, hit.slots - hit.ingested))
         return
     _read(run, hit, most=hit.ingested + answered)
     Hit.objects.filter(pk=hit.pk).update(read_at=run.at)
-    open_seats = max(0, hit.seats - hit.assignments.not_lost().count())
-    available = min(hit.available, open_seats)
-    _note_counts(hit, available=available, pending=open_seats - available)
+    open_slots = max(0, hit.slots - hit.assignments.not_lost().count())
+    available = min(hit.available, open_slots)
+    _note_counts(hit, available=available, pending=open_slots - available)
 
 
 def read_by_itself(run: Run, hit: Hit) -> None:
@@ -60,7 +60,7 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
     adopt(hit, listed.hit_id, listed.expires_at)
     is_partial = listed.available + listed.pending > 0
     if _may_wait(run, hit, is_partial=is_partial, unread=listed.submitted - hit.ingested):
-        _note_unread(run, hit, available=min(listed.available, hit.seats - hit.ingested))
+        _note_unread(run, hit, available=min(listed.available, hit.slots - hit.ingested))
         return
     # The counts of a HIT may be a moment behind the event that named it.
     is_changed = listed.submitted != hit.ingested or listed.completed != hit.settled
@@ -73,10 +73,10 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
     pending = _note_listed(hit, listed, is_read=is_read)
     # What was submitted is read, so whoever else opened a page is at work, or was never there.
     close_returned(hit=hit, at_work=pending, before=run.at)
-    if listed.max_assignments != hit.seats:
+    if listed.max_assignments != hit.slots:
         raise StrangeReply(
             f"The marketplace has {listed.max_assignments} assignments for this HIT; "
-            f"{hit.seats} were asked for."
+            f"{hit.slots} were asked for."
         )
 
 
@@ -93,13 +93,13 @@ def _read(run: Run, hit: Hit, *, most: int) -> bool:
 
 def _listed_assignments(run: Run, hit: Hit, *, most: int) -> list[ListedAssignment | StrangeReply]:
     """What the marketplace lists as submitted in the HIT. Raises StrangeReply where that is more
-    than the HIT has seats: nobody can tell which of them are right."""
+    than the HIT has slots: nobody can tell which of them are right."""
     listed = list(run.marketplace.assignments(hit.hit_id or "", most=most))
     known = {each.assignment_id for each in listed if isinstance(each, ListedAssignment)}
-    if len(known) > hit.seats:
+    if len(known) > hit.slots:
         raise StrangeReply(
             f"The marketplace lists {len(known)} submitted assignments of this HIT; "
-            f"{hit.seats} were asked for."
+            f"{hit.slots} were asked for."
         )
     return listed
 
@@ -136,7 +136,7 @@ def _lose(run: Run, assignment: Assignment) -> bool:
 
 def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
     """Note that the marketplace does not have a HIT any more, after what it still lists as
-    submitted there was read: its other seats are promised to nobody. Unless it `is_certain`, one
+    submitted there was read: its other slots are promised to nobody. Unless it `is_certain`, one
     that was made a moment ago is asked for again by the next sync."""
     if not is_certain and hit.listed_at is None and run.at - hit.planned_at < MADE_LATELY:
         return
@@ -169,7 +169,7 @@ def _note_unread(run: Run, hit: Hit, *, available: int) -> None:
     """Keep the counts of a HIT that waits: what was not read counts as still being written."""
     Hit.objects.filter(pk=hit.pk).update(
         available=available,
-        pending=hit.seats - available - hit.ingested,
+        pending=hit.slots - available - hit.ingested,
         unread_since=hit.unread_since or run.at,
     )
 
@@ -179,22 +179,22 @@ def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:
     another reconciler since `hit` was read."""
     planned = Hit.objects.filter(pk=hit.pk, status=HitStatus.PLANNED)
     if planned.update(
-        status=HitStatus.OPEN, hit_id=hit_id, expires_at=expires_at, available=hit.seats
+        status=HitStatus.OPEN, hit_id=hit_id, expires_at=expires_at, available=hit.slots
     ):
-        hit.status, hit.hit_id, hit.available = HitStatus.OPEN, hit_id, hit.seats
+        hit.status, hit.hit_id, hit.available = HitStatus.OPEN, hit_id, hit.slots
     elif hit.status == HitStatus.PLANNED:
         hit.refresh_from_db()
 
 
 def _note_listed(hit: Hit, listed: ListedHit, *, is_read: bool) -> int:
-    """Keep the HIT's counts as they were listed; returns how many seats may still bring a
+    """Keep the HIT's counts as they were listed; returns how many slots may still bring a
     submission although they are not free. Submissions that could not be read are among them, so
     that their money stays promised."""
-    available = 0 if listed.is_closed else min(listed.available, hit.seats)
+    available = 0 if listed.is_closed else min(listed.available, hit.slots)
     unread = max(0, listed.submitted - hit.assignments.not_lost().count())
     if is_read and listed.is_over:
-        unread = 0  # A marketplace may count seats of an expired HIT as taken that nobody took.
-    pending = min(listed.pending + unread, hit.seats - available)
+        unread = 0  # A marketplace may count slots of an expired HIT as taken that nobody took.
+    pending = min(listed.pending + unread, hit.slots - available)
     status = HitStatus(hit.status)
     if listed.is_closed:
         status = HitStatus.EXPIRED

@@ -5,7 +5,7 @@ Its steps run in this order, and each is safe to stop at any instruction and to 
 1. ingest   reads what was submitted and joins it to what is stored here
 2. bar      keeps workers who are excluded, or have nothing left to do, from further HITs
 3. close    takes the HITs of a paused or finished campaign from new workers
-4. top up   writes down the missing seats within the budget, then creates them
+4. top up   writes down the missing slots within the budget, then creates them
 5. listen   asks the marketplace to send events, where there is a queue for them
 6. settle   rejects, approves and pays bonuses
 7. retire   deletes what is settled

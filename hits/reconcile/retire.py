@@ -52,6 +52,6 @@ def settled_hits(campaign: Campaign) -> QuerySet[Hit]:
             pending=0,
             settled=F("ingested"),
         )
-        .exclude(status=HitStatus.OPEN, ingested__lt=F("seats"))
+        .exclude(status=HitStatus.OPEN, ingested__lt=F("slots"))
         .order_by("pk")
     )

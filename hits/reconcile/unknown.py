@@ -49,7 +49,7 @@ class Unknown:
         return known
 
     def _adopt(self, listed: ListedHit, token: str) -> Hit:
-        """A row for a HIT that has none; all its seats count as free until it is read."""
+        """A row for a HIT that has none; all its slots count as free until it is read."""
         if not 1 <= listed.max_assignments <= MOST_ASSIGNMENTS:
             raise DomainError(
                 f"It has {listed.max_assignments} assignments, as no HIT of ours has."
@@ -62,7 +62,7 @@ class Unknown:
             # A second HIT for one token is possible a day after the first.
             "token": f"{token[:31]}+{listed.hit_id[:32]}" if _is_used(token) else token,
             "status": HitStatus.OPEN,
-            "seats": listed.max_assignments,
+            "slots": listed.max_assignments,
             "available": listed.max_assignments,
             "reward": reward,
             "fee": fee_for(reward, listed.max_assignments, masters=config.workers.masters),

@@ -9,7 +9,7 @@ from hits.models import DECIDED, Assignment, Hit
 @transaction.atomic
 def recount(pk: int) -> None:
     """Count how many assignments of the HIT were read and how many are decided. Faulty replies may
-    have brought more of them than the HIT has seats: those count as far as there are seats, and go
+    have brought more of them than the HIT has slots: those count as far as there are slots, and go
     as soon as the marketplace says that it does not have them."""
     hit = Hit.objects.select_for_update(of=("self",)).get(pk=pk)
     counts = (
@@ -21,5 +21,5 @@ def recount(pk: int) -> None:
         )
     )
     Hit.objects.filter(pk=pk).update(
-        **{name: min(number, hit.seats) for name, number in counts.items()}
+        **{name: min(number, hit.slots) for name, number in counts.items()}
     )

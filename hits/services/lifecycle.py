@@ -9,7 +9,7 @@ from annotate.models import Campaign, CampaignStatus
 from annotate.pages.wording import counted
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
-from hits.queries.costs import estimate, seat_cost
+from hits.queries.costs import estimate, slot_cost
 from qualcontrol.models import HeldPayment
 
 # Dollars that a budget may have, before the point.
@@ -29,7 +29,7 @@ class BadAmount(DomainError):
 
 
 def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
-    """Let the reconciler open seats, for a draft or a paused campaign. At the production
+    """Let the reconciler open slots, for a draft or a paused campaign. At the production
     marketplace it needs a confirmation; raises NotConfirmed with the cost, CannotMove,
     WrongEndpoint or MarketplaceError."""
     cost = estimate(campaign)
@@ -38,13 +38,13 @@ def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
             f"{campaign} uses the production marketplace and costs about ${cost.total} "
             f"(budget ${campaign.budget}). Confirm that you want to spend real money."
         )
-    if campaign.budget < seat_cost(campaign):
+    if campaign.budget < slot_cost(campaign):
         raise CannotMove(
             f"The budget of ${campaign.budget} does not cover one assignment "
-            f"(${seat_cost(campaign)} with fee). "
+            f"(${slot_cost(campaign)} with fee). "
             "Add to it with `add_to_budget`."
         )
-    if marketplace_of(campaign).balance() < seat_cost(campaign):
+    if marketplace_of(campaign).balance() < slot_cost(campaign):
         raise CannotMove(
             "The marketplace account's balance does not cover one assignment. Add funds there "
             "first."

@@ -34,7 +34,7 @@ from qualcontrol.models import kept_out, waiting_for_verdicts
 GRACE = timedelta(minutes=5)
 # Several workers may open a page under one assignment, each after the other returned it. What a
 # stranger opens beyond that pushes out the oldest pages, whose forms still work.
-PAGES_PER_SEAT = 4
+PAGES_PER_SLOT = 4
 # Tasks on a worker's other pages that a new page passes over.
 MOST_SEEN = 300
 # A sync ends pages once it has read what was submitted from them. Those of a campaign that is not
@@ -227,7 +227,7 @@ def _give_back_returned(hit: Hit, frame: FrameParameters, *, is_at_work: bool) -
     is_followed = Q(assignment_id=frame.assignment_id) | Q(marketplace_id=frame.worker_id)
     returned = list(waiting.filter(is_followed).values_list("pk", flat=True))
     left = list(waiting.exclude(is_followed).order_by("opened_at", "pk"))
-    at_work = hit.seats - hit.ingested - hit.pages.answered().count() - is_at_work
+    at_work = hit.slots - hit.ingested - hit.pages.answered().count() - is_at_work
     returned += [page.pk for page in left[: max(0, len(left) - max(0, at_work))]]
     if returned:
         give_back_places(pages=returned)
@@ -236,7 +236,7 @@ def _give_back_returned(hit: Hit, frame: FrameParameters, *, is_at_work: bool) -
 def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:
     """End the pages of a HIT beyond what it may have. In a transaction of its own: one that waits
     for tasks must not have others locked already."""
-    surplus = hit.pages.count() - PAGES_PER_SEAT * hit.seats
+    surplus = hit.pages.count() - PAGES_PER_SLOT * hit.slots
     _close_oldest(hit.pages.exclude(pk=keep.pk), surplus)
 
 

@@ -44,19 +44,19 @@ class ExclusionPreview:
     responses: int
     tasks_reopened: int
     open_spot_checks: int
-    seats: int
+    slots: int
     cost: Decimal
 
 
 def exclusion_preview(
-    *, campaign: Campaign, worker: Worker, seat_cost: Decimal
+    *, campaign: Campaign, worker: Worker, slot_cost: Decimal
 ) -> ExclusionPreview:
-    """Compute what an exclusion would do, without doing it. `seat_cost` is the reward of one
+    """Compute what an exclusion would do, without doing it. `slot_cost` is the reward of one
     assignment with its fee."""
     discarded = to_discard(campaign, worker)
     # A task with more answers than it wanted does not reopen when it loses one.
     reopened = discarded.filter(task__answers_missing__gte=0).count()
-    seats = -(-reopened // campaign.config.hit.images)
+    slots = -(-reopened // campaign.config.hit.images)
     return ExclusionPreview(
         responses=discarded.count(),
         tasks_reopened=reopened,
@@ -64,8 +64,8 @@ def exclusion_preview(
         .open()
         .filter(response__in=discarded)
         .count(),
-        seats=seats,
-        cost=seats * seat_cost,
+        slots=slots,
+        cost=slots * slot_cost,
     )
 
 

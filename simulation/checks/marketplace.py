@@ -20,12 +20,12 @@ def check_marketplace(campaigns: Sequence[Campaign], balance_before: Decimal) ->
     marketplace = marketplace_of(campaigns[0])
     theirs = {hit.hit_id: hit.max_assignments for hit in marketplace.hits()}
     hits = Hit.objects.filter(hit_type__campaign__in=campaigns)
-    ours = dict(hits.created().alive().values_list("hit_id", "seats"))
+    ours = dict(hits.created().alive().values_list("hit_id", "slots"))
     return [
         Check(
             theirs == ours,
             "the marketplace's HITs are the database's",
-            f"{len(theirs)} HITs with {sum(theirs.values())} seats, here {len(ours)} "
+            f"{len(theirs)} HITs with {sum(theirs.values())} slots, here {len(ours)} "
             f"with {sum(ours.values())}",
         ),
         _same_assignments(marketplace, list(theirs)),

@@ -59,7 +59,7 @@ def image(shared_data, settings) -> Image:
 
 
 def publish(image: Image, captions: list[str], **hit: object) -> Campaign:
-    """A running campaign on captions of one image, with seats at the marketplace."""
+    """A running campaign on captions of one image, with slots at the marketplace."""
     campaign = LinkCampaignFactory(config={"hit": hit})
     for text in captions:
         caption = GivenCaptionFactory(caption_set=campaign.caption_set, image=image, text=text)

@@ -38,7 +38,7 @@ def test_campaigns_have_their_progress_and_their_money(api):
     campaign = CampaignFactory(slug="pilot", budget="5.00", config={"references": 2})
     task = TaskFactory(campaign=campaign)
     ResponseFactory(task=task)
-    hit = HitFactory(hit_type__campaign=campaign, seats=3, available=2)
+    hit = HitFactory(hit_type__campaign=campaign, slots=3, available=2)
     AssignmentFactory(hit=hit, status="APPROVED", submitted_at=NOON, decided_at=NOON)
 
     (found,) = api.get("/api/campaigns/").json()["results"]

@@ -36,7 +36,7 @@ from hits.models import (
 )
 from hits.mturk.client import marketplace_of
 from hits.services.barring import has_work
-from hits.task_page.pages import PAGES_PER_SEAT
+from hits.task_page.pages import PAGES_PER_SLOT
 from simulation.checks.check import Check
 from simulation.checks.marketplace import check_marketplace
 from simulation.workers.crowd import Crowd, Member, Outcome, Plan
@@ -66,7 +66,7 @@ class Size:
     workers: int
     images: int
     captions: int
-    seats: int  # of a HIT
+    slots: int  # of a HIT
 
     @property
     def wanted(self) -> int:
@@ -123,7 +123,7 @@ def campaign(requester):
         tasks=SIZE.images,
         references=SIZE.captions - 1,
         budget="1000.00",
-        hit={"assignments": SIZE.seats, "minutes": 1},
+        hit={"assignments": SIZE.slots, "minutes": 1},
     )
 
 
@@ -231,8 +231,8 @@ def let_work(campaign: Campaign, crowd: list[Member], attack: Attack) -> Course:
 
 def watch(seen: Seen) -> None:
     """Note how many pages there are, of all HITs and of each."""
-    pages = Hit.objects.annotate(opened=Count("pages")).values_list("opened", "seats")
-    counts = [(opened, opened - PAGES_PER_SEAT * seats) for opened, seats in pages]
+    pages = Hit.objects.annotate(opened=Count("pages")).values_list("opened", "slots")
+    counts = [(opened, opened - PAGES_PER_SLOT * slots) for opened, slots in pages]
     seen.pages = max(seen.pages, sum(opened for opened, _ in counts))
     seen.surplus = max(seen.surplus, *(surplus for _, surplus in counts))
 
@@ -344,6 +344,6 @@ def assert_tables_are_bounded(seen: Seen, course: Course) -> None:
     assert Assignment.objects.count() == course.submitted.total()
     # Requests that are going on may have opened a page before they end those in excess.
     assert seen.surplus <= SIZE.workers + STRANGERS * AT_ONCE
-    seats = Hit.objects.aggregate(n=Sum("seats"))["n"]
-    assert TaskPage.objects.count() <= PAGES_PER_SEAT * seats
+    slots = Hit.objects.aggregate(n=Sum("slots"))["n"]
+    assert TaskPage.objects.count() <= PAGES_PER_SLOT * slots
     assert Claim.objects.count() <= TaskPage.objects.count()

@@ -46,27 +46,27 @@ def advance(movable, settings, monkeypatch):
     moved(reset=True)
 
 
-def seats_there(campaign) -> int:
-    """Seats that a worker can take now."""
+def slots_there(campaign) -> int:
+    """Slots that a worker can take now."""
     return sum(hit.available for hit in marketplace_of(campaign).hits() if not hit.is_closed)
 
 
 @pytest.mark.parametrize("ahead", [SKEW, -SKEW], ids=["ours is ahead", "ours is behind"])
 @pytest.mark.parametrize("expired", [False, True])
-def test_open_seats_never_cost_more_than_the_budget(advance, ahead, expired):
+def test_open_slots_never_cost_more_than_the_budget(advance, ahead, expired):
     """Halfway between the two clocks' ideas of when the HITs expire."""
     campaign = make_campaign(tasks=2, hit={"lifetime_days": 1})
     campaign.budget = Decimal("0.60")
     campaign.save()
     reconcile(campaign)
-    assert seats_there(campaign) == 5
+    assert slots_there(campaign) == 5
     until_now = LIFETIME + timedelta(minutes=7 if expired else -7)
     advance(until_now)
 
     for minute in range(3):
         reconcile(campaign, at=timezone.now() + until_now + ahead + timedelta(minutes=minute))
 
-        assert seats_there(campaign) == 5
+        assert slots_there(campaign) == 5
         assert spend(campaign).committed == Decimal("0.60")
 
     assert Hit.objects.alive().filter(available__gt=0).count() == len(

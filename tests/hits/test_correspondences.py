@@ -1,4 +1,4 @@
-"""A campaign of correspondences on the same road as captions: seats, page, ingest, release."""
+"""A campaign of correspondences on the same road as captions: slots, page, ingest, release."""
 
 import json
 from urllib.parse import urlsplit
@@ -49,7 +49,7 @@ def work(client, worker, campaign):
     assert answer.ok, answer.text
 
 
-def test_a_campaign_goes_from_seats_to_a_release(client, marketplace, requester, tmp_path):
+def test_a_campaign_goes_from_slots_to_a_release(client, marketplace, requester, tmp_path):
     campaign = make_campaign(tasks=2)
     workers = marketplace.fresh_workers(2)
 

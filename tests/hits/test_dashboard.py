@@ -164,7 +164,7 @@ def test_the_campaign_page_shows_its_numbers(signed_in):
     task = TaskFactory(campaign=campaign)
     ResponseFactory(task=task, seconds=40, submitted_at=timezone.now())
     ResponseFactory(task=task, status="DISCARDED")
-    hit = HitFactory(hit_type__campaign=campaign, seats=2, available=1)
+    hit = HitFactory(hit_type__campaign=campaign, slots=2, available=1)
     AssignmentFactory(hit=hit, status="APPROVED", submitted_at=NOON, decided_at=NOON)
     Sync.objects.create(campaign=campaign, started_at=NOON, error="The marketplace is away.")
 
@@ -275,7 +275,7 @@ def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
     published = signed_in.post(f"/campaigns/{campaign.slug}/publish/", follow=True)
     made_by_the_page = campaign.hits.count()
     call_command("sync", stdout=StringIO())
-    opened = campaign.hits.filter(status="OPEN").aggregate(seats=Sum("available"))["seats"]
+    opened = campaign.hits.filter(status="OPEN").aggregate(slots=Sum("available"))["slots"]
     paused = signed_in.post(f"/campaigns/{campaign.slug}/pause/", follow=True)
     call_command("sync", stdout=StringIO())
 

@@ -107,7 +107,7 @@ def queue(sqs, settings) -> Queue:
 
 @pytest.fixture
 def opened(db, requester, queue):
-    """A campaign of one image, whose three seats are open and whose events are sent."""
+    """A campaign of one image, whose three slots are open and whose events are sent."""
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     return campaign

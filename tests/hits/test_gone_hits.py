@@ -1,5 +1,5 @@
 """HITs and assignments that the marketplace does not have any more: the campaign goes on without
-them, and their seats are promised to nobody."""
+them, and their slots are promised to nobody."""
 
 from datetime import timedelta
 
@@ -48,7 +48,7 @@ def answer_gone(monkeypatch, hit) -> None:
     monkeypatch.setattr(Marketplace, "_call", call)
 
 
-def test_the_seats_of_a_hit_that_is_gone_are_planned_again(client, marketplace, requester):
+def test_the_slots_of_a_hit_that_is_gone_are_planned_again(client, marketplace, requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     hit = Hit.objects.get()
@@ -75,7 +75,7 @@ def test_what_was_submitted_to_a_hit_before_it_was_deleted_is_read(client, marke
     assert (done.ingested, done.error) == (1, "")
     assert progress(campaign).submitted == 1
     assert Assignment.objects.get().status == AssignmentStatus.APPROVED
-    assert Hit.objects.get(status=HitStatus.OPEN).seats == 2
+    assert Hit.objects.get(status=HitStatus.OPEN).slots == 2
 
 
 @pytest.mark.parametrize("readable", [True, False])
@@ -117,7 +117,7 @@ def test_a_hit_that_is_gone_when_it_is_closed_stops_no_other(client, marketplace
 def test_a_hit_that_was_made_a_moment_ago_is_not_given_up(
     client, marketplace, requester, monkeypatch
 ):
-    """A marketplace may know of a new HIT with a delay; its seats stay promised."""
+    """A marketplace may know of a new HIT with a delay; its slots stay promised."""
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     hit = Hit.objects.get()

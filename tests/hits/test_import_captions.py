@@ -307,7 +307,7 @@ def test_a_published_campaign_asks_for_what_is_missing_only(requester, run):
     assert estimate(campaign).responses == 2
     reconcile(campaign)
 
-    assert sum(campaign.hits.values_list("seats", flat=True)) == 2
+    assert sum(campaign.hits.values_list("slots", flat=True)) == 2
 
 
 @pytest.mark.parametrize("stranger", ["ANOBODYHERE1", "w 1"])

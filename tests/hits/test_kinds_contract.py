@@ -205,7 +205,7 @@ def campaign(kind, sample):
 
 @pytest.fixture
 def hit(campaign):
-    return HitFactory(hit_type=HitTypeFactory(campaign=campaign), seats=9)
+    return HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def campaign(requester, settings):
-    """A campaign with two HITs of three seats, which was listed just now."""
+    """A campaign with two HITs of three slots, which was listed just now."""
     settings.MTURK_LIST_SECONDS = 600
     campaign = make_campaign(tasks=2)
     reconcile(campaign)

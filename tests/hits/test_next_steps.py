@@ -93,7 +93,7 @@ def test_a_spent_budget_is_told_while_captions_are_missing():
 def test_the_end_of_the_budget_is_told_before_it_comes():
     """Two captions at 12 cents; the slot for the first of them is open."""
     campaign = campaign_of(budget=Decimal("0.23"))
-    HitFactory(hit_type__campaign=campaign, seats=1, available=1, reward="0.10", fee="0.02")
+    HitFactory(hit_type__campaign=campaign, slots=1, available=1, reward="0.10", fee="0.02")
 
     assert sentences(campaign) == [
         "The budget does not cover the rest of the campaign. Captions missing: 2. "

@@ -66,7 +66,7 @@ def work(client, worker, campaign, number=0):
     return frame
 
 
-def test_a_campaign_goes_from_seats_to_approved_captions(client, marketplace, requester):
+def test_a_campaign_goes_from_slots_to_approved_captions(client, marketplace, requester):
     campaign = make_campaign(tasks=2)
     workers = marketplace.fresh_workers(3)
 
@@ -76,7 +76,7 @@ def test_a_campaign_goes_from_seats_to_approved_captions(client, marketplace, re
             work(client, worker, campaign, number)
     ingested = reconcile(campaign)
 
-    assert created.hits_created == 2  # of three seats each: a worker may take one of each
+    assert created.hits_created == 2  # of three slots each: a worker may take one of each
     assert (ingested.ingested, ingested.approved) == (6, 6)
     assert progress(campaign).complete == 2
     assert set(Assignment.objects.values_list("status", flat=True)) == {AssignmentStatus.APPROVED}
@@ -133,7 +133,7 @@ def test_an_answer_nobody_can_place_is_kept_and_waits_for_a_person(client, marke
     assert "The page showed nothing." in Assignment.objects.get().unplaced_answer
     assert done.approved == 0
     assert HeldPayment.objects.open().count() == 1
-    assert done.hits_created == 1  # the seat that it took is opened anew
+    assert done.hits_created == 1  # the slot that it took is opened anew
 
 
 def test_what_was_sent_but_never_submitted_does_not_count(client, marketplace, requester):
@@ -241,7 +241,7 @@ def test_a_place_that_was_given_back_goes_to_the_next_worker_at_once(
     assert b"<textarea" in page.content
 
 
-def test_seats_that_nobody_can_reach_are_opened_anew(client, marketplace, requester):
+def test_slots_that_nobody_can_reach_are_opened_anew(client, marketplace, requester):
     campaign = make_campaign(tasks=2, hit={"minutes": 1})
     reconcile(campaign)
     for worker in marketplace.fresh_workers(2):
@@ -300,7 +300,7 @@ def test_a_worker_for_whom_nothing_is_left_is_offered_no_more_until_there_is(
 
     reconcile(campaign)
     Hit.objects.update(available=0)
-    reconcile(campaign)  # the marketplace still has two seats; nothing changes for the worker
+    reconcile(campaign)  # the marketplace still has two slots; nothing changes for the worker
 
     with pytest.raises(NotOffered):
         worker.accept(hit_type_id)
@@ -366,10 +366,10 @@ def test_a_sync_says_how_much_the_budget_lacks(marketplace, requester, capsys):
     call_command("add_to_budget", campaign.slug, "0.74")
     call_command("sync", campaign.slug)
     assert "budget" not in capsys.readouterr().out.split("is $1.44.\n")[1]
-    assert sum(Hit.objects.values_list("seats", flat=True)) == 12
+    assert sum(Hit.objects.values_list("slots", flat=True)) == 12
 
 
-def test_seats_stop_where_the_budget_stops(marketplace, requester):
+def test_slots_stop_where_the_budget_stops(marketplace, requester):
     campaign = make_campaign(tasks=4)
     type(campaign).objects.filter(pk=campaign.pk).update(budget="0.60")
     campaign.refresh_from_db()
@@ -377,7 +377,7 @@ def test_seats_stop_where_the_budget_stops(marketplace, requester):
     reconcile(campaign)
 
     money = spend(campaign)
-    assert sum(Hit.objects.values_list("seats", flat=True)) == 5
+    assert sum(Hit.objects.values_list("slots", flat=True)) == 5
     assert (money.committed, money.left) == (Decimal("0.60"), Decimal("0.00"))
 
 
@@ -420,7 +420,7 @@ def test_a_finished_campaign_leaves_nothing_at_the_marketplace(client, marketpla
     assert spend(campaign).committed == Decimal("0.12")
 
 
-def test_a_rejection_carries_its_reason_and_opens_another_seat(client, marketplace, requester):
+def test_a_rejection_carries_its_reason_and_opens_another_slot(client, marketplace, requester):
     campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
     reconcile(campaign)
     work(client, marketplace.fresh_workers(1)[0], campaign)

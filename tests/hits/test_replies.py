@@ -113,7 +113,7 @@ READING: dict[str, Callable[[Marketplace], Any]] = {
     ),
     "create_hit": lambda m: m.create_hit(
         hit_type_id="TYPE1",
-        seats=3,
+        slots=3,
         lifetime_seconds=60,
         question="<q/>",
         annotation="a",

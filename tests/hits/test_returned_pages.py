@@ -22,10 +22,10 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 class Hits:
     """Some HITs of a campaign, and workers who open their pages one after the other."""
 
-    def __init__(self, *, tasks: int, hits: int, seats: int):
+    def __init__(self, *, tasks: int, hits: int, slots: int):
         self.campaign = make_campaign(tasks=tasks)
         hit_type = HitTypeFactory(campaign=self.campaign)
-        self.hits = [HitFactory(hit_type=hit_type, seats=seats) for _ in range(hits)]
+        self.hits = [HitFactory(hit_type=hit_type, slots=slots) for _ in range(hits)]
         self.opened = 0
 
     def open(self, hit: int = 0, *, assignment: str = "", worker: str = ""):
@@ -54,7 +54,7 @@ class Hits:
 
 
 def test_the_last_worker_of_a_full_hit_gets_the_task_that_was_returned():
-    hits = Hits(tasks=3, hits=1, seats=3)
+    hits = Hits(tasks=3, hits=1, slots=3)
     hits.campaign.tasks.update(wanted=1, answers_missing=1, places_left=1)
     first, second, returned = hits.open(), hits.open(), hits.open()
     hits.answer(first)
@@ -70,7 +70,7 @@ def test_the_last_worker_of_a_full_hit_gets_the_task_that_was_returned():
 def test_no_task_gets_an_answer_too_many_whoever_returns_their_hit(seed):
     """Each worker is new, and is at work alone: nine slots for nine answers are enough."""
     rng = random.Random(seed)
-    hits = Hits(tasks=3, hits=3, seats=3)
+    hits = Hits(tasks=3, hits=3, slots=3)
     free = [0, 0, 0, 1, 1, 1, 2, 2, 2]
     answered = Counter()
     while free:
@@ -86,7 +86,7 @@ def test_no_task_gets_an_answer_too_many_whoever_returns_their_hit(seed):
 
 
 def test_who_opens_another_page_of_the_hit_has_returned_the_first():
-    hits = Hits(tasks=2, hits=1, seats=9)
+    hits = Hits(tasks=2, hits=1, slots=9)
     hits.open(worker="AWORKER")
     hits.open(worker="AWORKER")
 
@@ -94,7 +94,7 @@ def test_who_opens_another_page_of_the_hit_has_returned_the_first():
 
 
 def test_an_assignment_that_goes_to_another_worker_was_returned():
-    hits = Hits(tasks=2, hits=1, seats=9)
+    hits = Hits(tasks=2, hits=1, slots=9)
     hits.open(assignment="AGAIN")
     hits.open(assignment="AGAIN")
 
@@ -102,7 +102,7 @@ def test_an_assignment_that_goes_to_another_worker_was_returned():
 
 
 def test_a_worker_at_work_keeps_task_and_answer_whatever_others_open():
-    hits = Hits(tasks=3, hits=1, seats=1)
+    hits = Hits(tasks=3, hits=1, slots=1)
     mine = hits.open(assignment="MINE", worker="AME")
     for _ in range(3):
         hits.open()

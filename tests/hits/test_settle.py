@@ -230,21 +230,21 @@ def test_an_empty_account_ends_the_payments_at_the_first_refusal(campaign, monke
     assert not Assignment.objects.exclude(deciding="").exists()
 
 
-def test_new_seats_and_exclusions_do_not_wait_for_payments(campaign, monkeypatch):
+def test_new_slots_and_exclusions_do_not_wait_for_payments(campaign, monkeypatch):
     """While every approval fails the places of a discarded caption are opened all the same."""
-    seats = []
+    slots = []
     discard(responses=Response.objects.all()[:1])
 
-    def note_seats(number: int) -> None:
-        seats.append(Hit.objects.count())
+    def note_slots(number: int) -> None:
+        slots.append(Hit.objects.count())
         refuse()
 
-    before_call(monkeypatch, "approve_assignment", note_seats)
+    before_call(monkeypatch, "approve_assignment", note_slots)
 
     done = reconcile(campaign)
 
     assert done.hits_created == 1
-    assert seats[0] == 2
+    assert slots[0] == 2
 
 
 def test_payments_end_when_their_time_is_over_and_go_on_in_the_next_run(campaign):
@@ -268,7 +268,7 @@ def test_a_bonus_that_is_refused_stops_no_other(campaign, monkeypatch):
 
 
 def test_surplus_assignments_of_a_fault_do_not_keep_a_hit_from_being_settled(campaign):
-    """More rows than the HIT has seats, as a faulty listing once brought in."""
+    """More rows than the HIT has slots, as a faulty listing once brought in."""
     hit = Hit.objects.get()
     for number in range(2):
         copy = assignments()[number]

@@ -228,42 +228,42 @@ def test_an_absent_site_is_an_error_and_not_an_end(marketplace, requester, setti
     assert "ConnectionError" in next(iter(outcome.errors))
 
 
-class OneSeat:
-    """A group with one free seat, and browsers that know nothing but this."""
+class OneSlot:
+    """A group with one free slot, and browsers that know nothing but this."""
 
     def __init__(self) -> None:
-        self.holder: SeatBrowser | None = None
+        self.holder: SlotBrowser | None = None
         self.is_open = True
 
-    def browser(self, *, has_work: bool = True) -> "SeatBrowser":
-        return SeatBrowser(self, has_work)
+    def browser(self, *, has_work: bool = True) -> "SlotBrowser":
+        return SlotBrowser(self, has_work)
 
 
-class SeatBrowser:
+class SlotBrowser:
     """A worker's browser at that group; `has_work` says whether the task page shows them any."""
 
-    def __init__(self, seat: OneSeat, has_work: bool) -> None:
-        self.seat = seat
+    def __init__(self, slot: OneSlot, has_work: bool) -> None:
+        self.slot = slot
         self.has_work = has_work
         self.has_token = False
-        # Called once this browser was refused the seat.
+        # Called once this browser was refused the slot.
         self.refused = lambda: None
 
     def sign_in(self) -> None:
         pass
 
     def offers(self, group: str) -> bool:
-        self.has_token = self.seat.is_open
+        self.has_token = self.slot.is_open
         return self.has_token
 
     def preview(self, group: str) -> None:
         pass
 
     def accept(self, group: str) -> Accepted:
-        if not self.has_token or not self.seat.is_open or self.seat.holder:
+        if not self.has_token or not self.slot.is_open or self.slot.holder:
             self.refused()
             raise NotOffered
-        self.seat.holder = self
+        self.slot.holder = self
         return Accepted("page", "frame")
 
     def open_task(self, accepted: Accepted) -> TaskForm:
@@ -272,10 +272,10 @@ class SeatBrowser:
         return TaskForm("", {}, [], [])
 
     def give_back(self, accepted: Accepted) -> None:
-        self.seat.holder = None
+        self.slot.holder = None
 
     def send(self, task: TaskForm, answers: object) -> None:
-        self.seat.is_open = False
+        self.slot.is_open = False
 
 
 class Hands:
@@ -283,33 +283,33 @@ class Hands:
         return {}
 
 
-def seat_crowd(*browsers: SeatBrowser) -> list[Member]:
+def slot_crowd(*browsers: SlotBrowser) -> list[Member]:
     hand = Hand("honest", Hands())
     return [Member(f"w{n}", browser, hand, weight=1.0) for n, browser in enumerate(browsers)]
 
 
 def test_who_was_offered_nothing_looks_again_once_a_hit_is_given_back():
-    seat = OneSeat()
-    able, unable = seat.browser(), seat.browser(has_work=False)
+    slot = OneSlot()
+    able, unable = slot.browser(), slot.browser(has_work=False)
     was_refused = threading.Event()
     able.refused = was_refused.set
-    seat.holder = unable
-    # The seat is held in vain while the one who could do the task is turned away.
+    slot.holder = unable
+    # The slot is held in vain while the one who could do the task is turned away.
     unable.accept = lambda group: was_refused.wait() and Accepted("page", "frame")
 
-    outcome = Crowd(seat_crowd(able, unable), Plan("GROUP", seed=1, threads=2)).work()
+    outcome = Crowd(slot_crowd(able, unable), Plan("GROUP", seed=1, threads=2)).work()
 
     assert (outcome.total, outcome.found_nothing) == (1, 1)
 
 
 def test_who_came_when_nothing_was_offered_works_when_there_is_something():
-    seat = OneSeat()
-    crowd = seat_crowd(seat.browser())
-    seat.is_open = False
+    slot = OneSlot()
+    crowd = slot_crowd(slot.browser())
+    slot.is_open = False
     plan = Plan("GROUP", seed=1, threads=1)
 
     before = Crowd(crowd, plan).work()
-    seat.is_open = True
+    slot.is_open = True
     after = Crowd(crowd, plan).work()
 
     assert (before.total, after.total) == (0, 1)

@@ -76,7 +76,7 @@ STRANGE: dict[str, tuple[str, Change]] = {
     "list of HITs is truncated": ("ListHITs", truncated),
     "list of HITs is empty": ("ListHITs", lambda reply: {}),
     "list of HITs has numbers": ("ListHITs", lambda reply: {"HITs": [1, 2]}),
-    "more available than seats": ("ListHITs", each_hit(NumberOfAssignmentsAvailable=40)),
+    "more available than slots": ("ListHITs", each_hit(NumberOfAssignmentsAvailable=40)),
     "more assignments than asked for": ("ListHITs", each_hit(MaxAssignments=7)),
     "negative count": ("ListHITs", each_hit(NumberOfAssignmentsPending=-1)),
     "unknown HIT status": ("ListHITs", each_hit(HITStatus="Levitating")),

@@ -22,7 +22,7 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 @pytest.fixture
 def hit():
-    """A HIT of nine seats, of a campaign of eight images that wants three captions of each."""
+    """A HIT of nine slots, of a campaign of eight images that wants three captions of each."""
     campaign = make_campaign(tasks=8)
     return HitFactory(hit_type=HitTypeFactory(campaign=campaign))
 

@@ -135,10 +135,10 @@ def test_a_request_waits_longer_while_another_campaign_is_reconciled():
     assert phase(campaign, NOON + PATIENCE) is Phase.BUSY
 
 
-def test_a_run_tells_how_many_seats_it_has_opened():
+def test_a_run_tells_how_many_slots_it_has_opened():
     campaign = CampaignFactory()
-    HitFactory(hit_type__campaign=campaign, seats=5)
-    HitFactory(hit_type=campaign.hit_types.get(), seats=4, status="PLANNED", hit_id=None)
+    HitFactory(hit_type__campaign=campaign, slots=5)
+    HitFactory(hit_type=campaign.hit_types.get(), slots=4, status="PLANNED", hit_id=None)
     asked(campaign)
     SyncRequest.objects.update(sync=run_of(campaign))
 

@@ -14,7 +14,7 @@ from annotate.models import Claim, Worker
 from annotate.services.campaigns import recount_places
 from hits.models import TaskPage, WorkerBarring
 from hits.task_page import tokens
-from hits.task_page.pages import PAGES_PER_SEAT, close_pages
+from hits.task_page.pages import PAGES_PER_SLOT, close_pages
 from hits.task_page.tokens import FrameParameters, TaskForm
 from hits.tasks import tell_barring
 from qualcontrol.services import pause_worker
@@ -40,7 +40,7 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 @pytest.fixture
 def hit():
     campaign = make_campaign(tasks=2)
-    return HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", seats=3)
+    return HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=3)
 
 
 def address(hit, **parameters):
@@ -204,10 +204,10 @@ def test_an_answer_to_a_page_that_has_ended_is_kept_all_the_same(client, hit):
 
 def test_a_hit_has_so_many_pages_and_no_more(client, hit):
     answer(client, hit)
-    for n in range(PAGES_PER_SEAT * hit.seats + 5):
+    for n in range(PAGES_PER_SLOT * hit.slots + 5):
         client.get(address(hit, assignmentId=f"OTHER{n}"))
 
-    assert hit.pages.count() == PAGES_PER_SEAT * hit.seats
+    assert hit.pages.count() == PAGES_PER_SLOT * hit.slots
     # The one with an answer stays longest, of the others the latest ones.
     assert hit.pages.filter(assignment_id="ASSIGNMENT1").exists()
     assert not hit.pages.filter(assignment_id="OTHER0").exists()
@@ -313,7 +313,7 @@ def test_an_assignment_id_that_comes_back_for_another_worker_is_a_page_of_its_ow
 
 
 def test_a_worker_is_shown_other_tasks_on_a_second_page(client, hit):
-    HitFactory(hit_type=hit.hit_type, hit_id="HIT2", seats=3)
+    HitFactory(hit_type=hit.hit_type, hit_id="HIT2", slots=3)
     first = form_fields(client.get(address(hit)))
     second = form_fields(client.get(address(hit, assignmentId="ASSIGNMENT2", hitId="HIT2")))
 
@@ -388,7 +388,7 @@ def test_the_page_may_be_framed_by_its_marketplace_and_sets_no_cookie(client, hi
 
 def test_several_images_in_one_assignment(client):
     campaign = make_campaign(tasks=3, hit={"images": 2})
-    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT2", seats=3)
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT2", slots=3)
 
     page = answer(client, hit)
 

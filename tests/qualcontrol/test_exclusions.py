@@ -45,7 +45,7 @@ def reinstate(campaign, worker):
 
 
 def preview(campaign, worker):
-    return services.exclusion_preview(campaign=campaign, worker=worker, seat_cost=Decimal("0.12"))
+    return services.exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
 
 
 def acts():
@@ -239,16 +239,16 @@ def test_exclusion_preview_counts_what_the_exclusion_then_discards(campaign, wor
 
     # One task had an answer more than it wanted, and does not reopen.
     assert found == services.ExclusionPreview(
-        responses=5, tasks_reopened=4, open_spot_checks=1, seats=4, cost=Decimal("0.48")
+        responses=5, tasks_reopened=4, open_spot_checks=1, slots=4, cost=Decimal("0.48")
     )
     assert exclude(campaign, worker) == found.responses
 
 
-def test_exclusion_preview_counts_seats_of_several_images(worker):
+def test_exclusion_preview_counts_slots_of_several_images(worker):
     campaign = CampaignFactory(config={"hit": {"images": 3}})
     for _ in range(4):
         ResponseFactory(task__campaign=campaign, worker=worker)
 
-    found = services.exclusion_preview(campaign=campaign, worker=worker, seat_cost=Decimal("0.60"))
+    found = services.exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.60"))
 
-    assert (found.seats, found.cost) == (2, Decimal("1.20"))
+    assert (found.slots, found.cost) == (2, Decimal("1.20"))

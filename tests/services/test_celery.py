@@ -34,9 +34,9 @@ def test_a_campaign_runs_by_the_clock_from_publishing_to_its_release(installatio
     installation.delay("annotate.tasks.make_copies")
 
     installation.manage("publish", "services")
-    open_seats = "SELECT coalesce(sum(available), 0) FROM hits_hit WHERE status = 'OPEN'"
+    open_slots = "SELECT coalesce(sum(available), 0) FROM hits_hit WHERE status = 'OPEN'"
     wanted = IMAGES * CAPTIONS
-    installation.wait_until(lambda: installation.number(open_seats) == wanted, "beat opens seats")
+    installation.wait_until(lambda: installation.number(open_slots) == wanted, "beat opens slots")
     hit_type_id = installation.rows("SELECT hit_type_id FROM hits_hittype")[0][0]
     for turn in range(IMAGES):
         for number, worker in enumerate(workers):

@@ -103,8 +103,8 @@ def test_cut_connections_cost_a_request_each_and_end_no_process(installation):
     workers = [w.sign_in() for w in installation.marketplace.workers("c1", "c2", "c3")]
     installation.manage("publish", "services")
     wanted = IMAGES * CAPTIONS
-    open_seats = "SELECT coalesce(sum(available), 0) FROM hits_hit WHERE status = 'OPEN'"
-    installation.wait_until(lambda: installation.number(open_seats) == wanted, "seats open")
+    open_slots = "SELECT coalesce(sum(available), 0) FROM hits_hit WHERE status = 'OPEN'"
+    installation.wait_until(lambda: installation.number(open_slots) == wanted, "slots open")
     hit_type_id = installation.rows("SELECT hit_type_id FROM hits_hittype")[0][0]
     preview = f"{installation.environment['SITE_URL']}/task/services/"
     browser, done = Browser(), Event()

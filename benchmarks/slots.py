@@ -108,7 +108,7 @@ def measure(options: argparse.Namespace) -> Report:
         scratch_database(),
         site_running(),
     ):
-        talk_to(process, "seats")
+        talk_to(process, "slots")
         courses = [Course(campaign) for campaign in _campaigns(images, captions)]
         _work(process, courses)
         return _report(courses, least=-(-images * captions // IMAGES))
@@ -134,7 +134,7 @@ def _campaigns(images: int, captions: int) -> list[Campaign]:
     """Running campaigns whose HITs show several images, and are paid at once."""
     made = []
     for number in range(CAMPAIGNS):
-        campaign = make_campaign(name=f"seats-{number}", images=images, wanted=captions)
+        campaign = make_campaign(name=f"slots-{number}", images=images, wanted=captions)
         hit = {"images": IMAGES, "minutes": 1, "title": f"Captions {number}"}
         review = {"share": 0, "first": 0, "approve_after_hours": 0}
         for section, values in {"hit": hit, "review": review}.items():
@@ -148,7 +148,7 @@ def _campaigns(images: int, captions: int) -> list[Campaign]:
 
 def _work(process: MarketplaceProcess, courses: list[Course]) -> None:
     """Let the crowds work and the reconciler run until every campaign is complete."""
-    names = [f"seats-{number}" for number in range(WORKERS)]
+    names = [f"slots-{number}" for number in range(WORKERS)]
     links = [worker.sign_in_url for worker in process.workers(*names)]
     is_over = threading.Event()
     with ThreadPoolExecutor(1 + len(courses)) as pool:
@@ -234,4 +234,4 @@ def _surplus(course: Course) -> int:
 
 
 if __name__ == "__main__":
-    main(measure, name="seats", description=__doc__)
+    main(measure, name="slots", description=__doc__)
