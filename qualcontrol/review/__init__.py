@@ -1,1 +1,1 @@
-"""Spot checks: which responses are drawn, what reviewers see, and what they decide."""
+"""Spot checks: the sampling, the queue, the items that reviewers see, and judgements."""

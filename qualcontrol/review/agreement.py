@@ -1,4 +1,4 @@
-"""How far reviewers agree beyond chance, by the two usual coefficients."""
+"""Agreement of reviewers beyond chance: Cohen's kappa and Krippendorff's alpha."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,8 +10,8 @@ import krippendorff
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of responses that several reviewers judged: Cohen's kappa of the first two judgements, and
-    Krippendorff's alpha of all. Empty where it cannot be computed, as when all said the same."""
+    """Agreement on responses with several judgements: kappa of the first two judgements of each,
+    and alpha of all. None if it cannot be computed, as when all judgements are equal."""
 
     pairs: int
     kappa: float | None = None
@@ -19,17 +19,17 @@ class Agreement:
 
 
 def agreement(judged: Sequence[Mapping[str, str]]) -> Agreement:
-    """From what each reviewer said of each response: {reviewer: verdict}, in the order of time."""
+    """Compute the agreement from {reviewer: verdict} for each response, in the order of judging."""
     judged = [said for said in judged if len(said) >= 2]
     pairs = [tuple(islice(said.values(), 2)) for said in judged]
     if len({verdict for pair in pairs for verdict in pair}) < 2:
-        # Nobody ever said anything else, so there is no chance agreement to compare with.
+        # With a single verdict everywhere, chance agreement is perfect, and kappa is not defined.
         return Agreement(len(pairs))
     return Agreement(len(pairs), _kappa(pairs), _alpha(judged))
 
 
 def _kappa(pairs: Sequence[tuple[str, ...]]) -> float:
-    """Cohen (1960): the share of equal pairs beyond what chance gives, of what chance leaves."""
+    """Cohen (1960): the observed agreement beyond chance, divided by the largest possible one."""
     first, second = (Counter(verdicts) for verdicts in zip(*pairs, strict=True))
     observed = sum(one == other for one, other in pairs) / len(pairs)
     by_chance = sum(first[verdict] * second[verdict] for verdict in first) / len(pairs) ** 2
@@ -38,7 +38,7 @@ def _kappa(pairs: Sequence[tuple[str, ...]]) -> float:
 
 def _alpha(judged: Sequence[Mapping[str, str]]) -> float:
     reviewers = sorted({reviewer for said in judged for reviewer in said})
-    # One row for each reviewer, one column for each response; what they did not judge is empty.
+    # One row for each reviewer, one column for each response; NaN without a judgement.
     values = {"GOOD": 0.0, "BAD": 1.0}
     table = [
         [values[said[reviewer]] if reviewer in said else float("nan") for said in judged]

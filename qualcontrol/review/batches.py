@@ -1,4 +1,4 @@
-"""Verdicts in a file: a reviewer's work that was done elsewhere."""
+"""Verdicts from a file."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from qualcontrol.services.errors import AlreadyJudged
 from qualcontrol.services.policies import decide
 from qualcontrol.services.worker_risks import learn
 
-# The reason of a bad verdict that gives none.
+# The reason of a bad verdict without one.
 BY_FILE = "judged by file"
 MOST_IN_A_REASON = 300
 COLUMNS = ("response", "verdict")
@@ -29,19 +29,19 @@ NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 class MalformedLine(DomainError):
-    """A line that is not a verdict."""
+    """A line of the file is not a verdict."""
 
 
 @dataclass
 class Batch:
-    """What became of a file's entries so far, which are named by their lines."""
+    """The result so far for a file's entries, which are named by their lines."""
 
     good: int = 0
     bad: int = 0
     judged_before: Faults = field(default_factory=Faults)
     faults: Faults = field(default_factory=Faults)
     acts: int = 0
-    # The last line of which all this is known, and whether the file has no more.
+    # The last line that is finished, and whether the whole file is.
     line: int = 0
     is_complete: bool = False
 
@@ -59,13 +59,15 @@ def judge_file(
     name: str | None = None,
     batch: Batch | None = None,
 ) -> Batch:
-    """Keep a file's verdicts, entries with `response`, `verdict` and perhaps `reason`. An entry
-    that is not a verdict is noted, and the others are kept; then the policy decides. `batch` is
-    brought up to date with each entry, `name` is what errors call the file. `reviewer` is the name
-    of a user, made where there is none of that name, who then cannot sign in.
+    """Store the verdicts of a file whose entries have `response`, `verdict` and optionally
+    `reason`, then let the policy decide. Entries that are not verdicts are noted in `batch` and
+    skipped.
 
-    Raises MalformedFile for a file that cannot be read to its end, before any verdict is kept.
-    Whatever stops it later, the policy decides on the verdicts that were kept.
+    `batch` is updated with each entry. `name` is what errors call the file. `reviewer` is a user's
+    name; if there is no such user, one is created that cannot sign in.
+
+    Raises MalformedFile, before any verdict is stored, if the file cannot be read to its end. If
+    something else stops the call, the policy still decides on the verdicts that were stored.
     """
     batch = batch or Batch()
     with open_entries(path, name=name) as file:
@@ -89,7 +91,7 @@ def judge_file(
 def _judge(
     campaign: Campaign, entry: Entry, reviewer: User | None, at: datetime, batch: Batch
 ) -> None:
-    """Keep one verdict, in a transaction of its own, and count what became of it."""
+    """Store one verdict in its own transaction, and count the result."""
     try:
         response, verdict, reason = _parse(campaign, entry)
         keep_judgement(response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at)
@@ -128,10 +130,10 @@ def _verdict(value: Any) -> Verdict:
 
 
 def _response(campaign: Campaign, value: Any) -> Response:
-    """The response by its key, which other programs may have turned into a text."""
+    """Find the response by its key, which other programs may have turned into a string."""
     if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
         value = int(value)
-    # A truth value would pass for 0 or 1, and SQLite knows no greater number.
+    # True would be accepted as 1, and SQLite has no larger integers.
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 2**63:
         raise MalformedLine(f"response is {short(value)}, not a response's number")
     submitted = Response.objects.of(campaign)

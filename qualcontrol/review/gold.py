@@ -1,4 +1,4 @@
-"""Gold: reviewers are shown what is judged already, to see whether they would judge it so."""
+"""Gold items: checks with a known verdict, which measure reviewers."""
 
 from datetime import datetime
 
@@ -18,8 +18,8 @@ def mark_gold(
 ) -> Gold:
     """Make a response a gold item. If it has no verdict yet, this also records one.
 
-    Raises NoGold where the response has another verdict, or none because two reviewers have to
-    agree on it; ReasonMissing, AlreadyJudged.
+    Raises NoGold if the response has another verdict, or needs the judgements of two reviewers;
+    ReasonMissing, AlreadyJudged.
     """
     gold, is_judged = _mark(response, Verdict(verdict), reason, actor, at)
     if is_judged:
@@ -31,7 +31,7 @@ def mark_gold(
 def _mark(
     response: Response, verdict: Verdict, reason: str, actor: User, at: datetime
 ) -> tuple[Gold, bool]:
-    """The gold item, and whether the response got its verdict by it."""
+    """The gold item, and whether making it recorded the response's verdict."""
     response = locked_response(response.pk)
     check = SpotCheck.objects.filter(response=response).exclude(verdict="").first()
     if check is None:
@@ -61,9 +61,9 @@ def _mark(
 
 
 def seed_gold(*, task: Task, text: str, reason: str, actor: User, at: datetime) -> Gold:
-    """Put a made-up caption among the checks, which a reviewer should find bad.
+    """Add a made-up caption to the checks, which reviewers should judge bad.
 
-    Raises NoGold for a kind of task that has no captions, ReasonMissing.
+    Raises NoGold for a task type without captions, ReasonMissing.
     """
     campaign: Campaign = task.campaign
     if not KINDS[campaign.kind].takes_text:
@@ -81,8 +81,8 @@ def seed_gold(*, task: Task, text: str, reason: str, actor: User, at: datetime) 
 
 @transaction.atomic
 def answer_gold(*, gold: Gold, verdict: Verdict | str, reviewer: User, at: datetime) -> bool:
-    """Keep what a reviewer says of a gold item, and nothing else changes; whether they are right.
-    Raises AlreadyJudged."""
+    """Store a reviewer's verdict on a gold item. Changes nothing else. Returns whether it is
+    correct. Raises AlreadyJudged."""
     verdict = Verdict(verdict)
     _, is_new = GoldAnswer.objects.get_or_create(
         gold=gold, reviewer=reviewer, defaults={"verdict": verdict, "at": at}

@@ -1,4 +1,4 @@
-"""What a reviewer is shown of a check, and where their verdict goes."""
+"""Items: what reviewers see of a check, and judgements of them."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,16 +22,16 @@ from qualcontrol.risk.random_sample import random_order
 from qualcontrol.services.flagging import flags_if_written
 from qualcontrol.services.worker_risks import crowd_of, newcomer_risk
 
-# Why something is shown.
+# The causes to show an item.
 SECOND, HELD = "second opinion", "held payment"
 RANDOM, FIRST, MOST_USEFUL = "random", "first of a worker", "most useful"
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing to judge: a response, or a made-up one that looks like one.
+    """A response to judge, or a made-up one (gold) that looks like one.
 
-    `risk` is the probability that it is bad, `cause` one of SECOND, HELD, RANDOM, FIRST,
+    `risk` is the probability that it is bad. `cause` is one of SECOND, HELD, RANDOM, FIRST,
     MOST_USEFUL.
     """
 
@@ -43,20 +43,20 @@ class Item:
 
     @property
     def key(self) -> UUID:
-        """Names the item on pages; it does not tell whether the item was made up."""
+        """The item's name on pages. It does not show whether the item is made up."""
         is_made_up = self.gold is not None and self.gold.response_id is None
         return self.gold.key if self.gold is not None and is_made_up else self.response.key
 
     @property
     def is_random(self) -> bool:
-        """Whether it is in the random sample, from which the estimate is made."""
+        """Whether the item is in the random sample, from which the estimate is made."""
         check = getattr(self.response, "spot_check", None)
         return check is not None and check.is_random
 
 
 def items_of(campaign: Campaign, causes: Mapping[int, str], reviewer: User | None) -> list[Item]:
-    """The items of these responses, by their keys and with the cause to show each, in that order;
-    for a reviewer with gold items between."""
+    """The items of these responses, from each response's key and cause, in that order. For a
+    reviewer, gold items are inserted between them."""
     items = _items(campaign, causes)
     every = campaign.config.review.gold_every
     if reviewer is None or not every:
@@ -72,7 +72,7 @@ def items_of(campaign: Campaign, causes: Mapping[int, str], reviewer: User | Non
 
 
 def item_by_key(campaign: Campaign, key: UUID) -> Item:
-    """The item that has this key; raises Response.DoesNotExist."""
+    """The item with this key. Raises Response.DoesNotExist."""
     made_up = Gold.objects.of(campaign).filter(response=None, key=key).first()
     if made_up is not None:
         return _made_up(made_up)
@@ -81,13 +81,13 @@ def item_by_key(campaign: Campaign, key: UUID) -> Item:
 
 
 def responses_among(campaign: Campaign, keys: Iterable[UUID]) -> list[int]:
-    """The responses among the items that have these keys."""
+    """The keys of the responses among the items with these public keys."""
     return list(Response.objects.of(campaign).filter(key__in=keys).values_list("pk", flat=True))
 
 
 def settled_among(campaign: Campaign, keys: Sequence[UUID], reviewer: User) -> list[UUID]:
-    """Those of the keys whose item the reviewer need not judge any more: it was discarded or judged
-    meanwhile, it is gold that the reviewer answered, or there is no such item."""
+    """Those of the keys that the reviewer does not need to judge any more: the item was discarded
+    or judged, it is gold that the reviewer has judged, or it does not exist."""
     counting = Response.objects.of(campaign).counting().filter(key__in=keys)
     open_ones = counting.exclude(spot_check__verdict__in=[Verdict.GOOD, Verdict.BAD])
     gold = _waiting_gold(campaign, reviewer)
@@ -98,11 +98,12 @@ def settled_among(campaign: Campaign, keys: Sequence[UUID], reviewer: User) -> l
 
 
 def checks_to_go(campaign: Campaign, reviewer: User) -> int:
-    """How many drawn checks a reviewer is told of: the open ones and, lest the number tell that an
-    item was gold, the gold that looks drawn."""
+    """The number of required checks left, as this reviewer is shown it. It includes the gold items
+    that look like required checks. Otherwise the number would not fall after such an item, and
+    reveal that it was gold."""
     to_go = SpotCheck.objects.of(campaign).open().count()
     review = campaign.config.review
-    # Where two judge, a first verdict leaves the number as it is.
+    # With two reviewers, a first judgement leaves the number unchanged for real checks, too.
     if to_go and review.gold_every and review.reviewers == 1:
         to_go += sum(_looks_drawn(campaign, gold) for gold in _waiting_gold(campaign, reviewer))
     return to_go
@@ -111,8 +112,8 @@ def checks_to_go(campaign: Campaign, reviewer: User) -> int:
 def judge_item(
     *, item: Item, verdict: Verdict | str, reason: str, reviewer: User, at: datetime
 ) -> None:
-    """Take a verdict on an item; on gold it tells of the reviewer, and nothing else follows.
-    Raises AlreadyJudged, ReasonMissing."""
+    """Store a reviewer's judgement of an item. On gold it has no other effect. Raises
+    AlreadyJudged, ReasonMissing."""
     if item.gold is not None:
         answer_gold(gold=item.gold, verdict=verdict, reviewer=reviewer, at=at)
     else:
@@ -145,7 +146,7 @@ def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:
 
 
 def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:
-    """Gold that the reviewer has not answered and did not make, the oldest first."""
+    """Gold items that the reviewer neither made nor judged, the oldest first."""
     left = Gold.objects.of(campaign).exclude(answers__reviewer=reviewer).exclude(made_by=reviewer)
     return left.select_related(
         "response__spot_check", "task__campaign", "task__image", "task__subject"
@@ -156,7 +157,7 @@ def _gold_to_show(campaign: Campaign, reviewer: User, *, most: int) -> list[Gold
     waiting = _waiting_gold(campaign, reviewer)
     if SpotCheck.objects.of(campaign).open().exists():
         return list(waiting[:most])
-    # Nothing drawn is left, so what looks drawn would be known for gold.
+    # No required check is left, so an item that looks like one would be recognised as gold.
     return [gold for gold in waiting if not _looks_drawn(campaign, gold)][:most]
 
 
@@ -168,8 +169,8 @@ def _gold_item(campaign: Campaign, gold: Gold) -> Item:
 
 
 def _made_up(gold: Gold) -> Item:
-    """A made-up caption as the first one of a worker who does not exist, always the same, with all
-    that would be said of such a worker's."""
+    """A made-up caption as the first response of an invented worker, always the same one, with the
+    flags and the risk that it would have."""
     campaign = gold.task.campaign
     digest = blake2s(f"gold {gold.pk}".encode(), digest_size=4).hexdigest().upper()
     worker = Worker(pseudonym=f"W-{digest}")
@@ -190,7 +191,7 @@ def _looks_drawn(campaign: Campaign, gold: Gold) -> bool:
 
 
 def _check_of(campaign: Campaign, gold: Gold) -> SpotCheck:
-    """The check of a gold item; that which a made-up one would have."""
+    """The spot check of a gold item, or the one that a made-up caption would have."""
     if gold.response is not None:
         return gold.response.spot_check
     review = campaign.config.review
@@ -199,7 +200,7 @@ def _check_of(campaign: Campaign, gold: Gold) -> SpotCheck:
 
 
 def _judged_by(campaign: Campaign, reviewer: User) -> int:
-    """How many things the reviewer has judged in the campaign."""
+    """The number of items that the reviewer has judged in the campaign."""
     judgements = Judgement.objects.filter(spot_check__campaign=campaign, reviewer=reviewer)
     answers = GoldAnswer.objects.filter(gold__campaign=campaign, reviewer=reviewer)
     return judgements.count() + answers.count()

@@ -1,4 +1,4 @@
-"""A reviewer's judgement of one response, and what follows from it."""
+"""A reviewer's judgement of a response, and its consequences."""
 
 from collections import Counter
 from datetime import datetime
@@ -32,10 +32,10 @@ def judge(
     reviewer: User | None,
     at: datetime,
 ) -> None:
-    """Take a reviewer's verdict, then let the campaign's policy decide about the worker.
+    """Store a reviewer's judgement, then let the policy decide about the worker.
 
-    Once as many reviewers as the campaign asks for agree, the verdict stands, and a bad response
-    is discarded; whether it is paid is another question. Raises AlreadyJudged, ReasonMissing.
+    If enough reviewers agree, it becomes the verdict, and a bad response is discarded. Payment is
+    not affected. Raises AlreadyJudged, ReasonMissing.
     """
     campaign = response.task.campaign
     stands = keep_judgement(
@@ -46,8 +46,8 @@ def judge(
 
 
 def follow_verdict(*, campaign: Campaign, at: datetime) -> None:
-    """Have the worker counted and the policy decide, after the transaction of the verdict: it is
-    safe, and the policy may lock what it needs."""
+    """Update the worker's risk and let the policy decide. Call it after the transaction of the
+    verdict, because the policy takes locks of its own."""
     refresh_worker_risks(campaign=campaign)
     decide(campaign=campaign, at=at)
 
@@ -61,7 +61,8 @@ def keep_judgement(
     reviewer: User | None,
     at: datetime,
 ) -> bool:
-    """Write a verdict down, without a look at its worker; whether a verdict stands by it.
+    """Store a judgement without its consequences for the worker. Returns whether the response now
+    has a verdict.
 
     Raises AlreadyJudged, ReasonMissing.
     """
@@ -70,7 +71,7 @@ def keep_judgement(
         raise ReasonMissing("Enter what is wrong: a bad verdict needs a reason.")
     response = locked_response(response.pk)
     campaign = response.task.campaign
-    # First of all, and in the words that gold has for it.
+    # Checked first, with the message that gold items have, so that neither reveals gold.
     if Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).exists():
         raise AlreadyJudged(JUDGED_BY_YOU)
     if response.status != ResponseStatus.SUBMITTED:
@@ -100,7 +101,7 @@ def _resolve(
     reviewer: User | None,
     at: datetime,
 ) -> bool:
-    """Let the verdict stand if enough reviewers agree on it."""
+    """Record the verdict if enough reviewers agree."""
     judgements = list(check.judgements.select_related("reviewer"))
     verdict, votes = Counter(one.verdict for one in judgements).most_common(1)[0]
     if votes < campaign.config.review.reviewers:
@@ -109,7 +110,7 @@ def _resolve(
     SpotCheck.objects.filter(pk=check.pk, verdict="").update(
         verdict=verdict, reason=reason, judged_at=at
     )
-    # Only now, as reviewers may read the log and must not see what another one said before.
+    # Logged only now: reviewers can read the log, and must not see an earlier judgement.
     for one in judgements:
         _log_judgement(one, response, campaign)
     if verdict == Verdict.BAD:
@@ -124,7 +125,8 @@ def _resolve(
 def _discard_bad(
     response: Response, campaign: Campaign, reason: str, reviewer: User | None, at: datetime
 ) -> None:
-    """Discard the response, and what an exclusion of its worker now discards with it."""
+    """Discard the response, and the responses that an exclusion of its worker now discards with
+    it."""
     response_services.discard(responses=[response])
     log_response(response, campaign=campaign, act=Act.DISCARD, reason=reason, actor=reviewer, at=at)
     discard_excluded(campaign=campaign, worker=response.worker, actor=reviewer, at=at)
@@ -143,9 +145,9 @@ def _log_judgement(judgement: Judgement, response: Response, campaign: Campaign)
 
 @transaction.atomic
 def reject_response(*, response: Response, reason: str, actor: User | None, at: datetime) -> None:
-    """Ask for the assignment's rejection, which the reconciler carries out.
+    """Request the rejection of the response's assignment, which the next sync carries out.
 
-    Raises ReasonMissing, and CannotReject where the response still counts: what is used is paid.
+    Raises ReasonMissing, and CannotReject if the response counts: responses in use are paid.
     """
     reason = reason.strip()
     if not reason:

@@ -1,8 +1,8 @@
-"""The required spot checks: responses that are drawn whatever their flags say.
+"""Required spot checks, which are drawn regardless of flags.
 
-These are each worker's first ones and a random share of all, and those that break the campaign's
-rules (`qualcontrol.services.held_payments`). Where the campaign has a trial and a
-first response is judged bad, the worker's other responses of the trial are drawn, too.
+These are each worker's first responses, a random share of all, and responses that break the
+campaign's rules (`qualcontrol.services.held_payments`). If a first response is bad in a campaign
+with a trial, the worker's other responses of the trial are drawn, too.
 """
 
 from collections import Counter
@@ -24,8 +24,8 @@ def draw_spot_checks(
     at: datetime,
     also: Collection[int] = (),
 ) -> int:
-    """Draw each worker's first responses, a seeded share of all, and those with the keys `also`;
-    how many were drawn.
+    """Draw the required checks among these responses: each worker's first ones, the random share,
+    and those with keys in `also`. Returns their number.
 
     A second call with the same responses draws nothing.
     """
@@ -41,8 +41,8 @@ def draw_spot_checks(
         if response.pk in drawn:
             continue
         check = spot_check_of(response, campaign=campaign, at=at)
-        # A worker's first responses are drawn before any other of theirs, so the number of such
-        # checks says whether they are done, and no rank has to be computed.
+        # A worker's first responses are drawn before their others, so counting these checks shows
+        # whether all of them are drawn.
         check.is_first = firsts[response.worker_id] < wanted[response.worker_id]
         firsts[response.worker_id] += check.is_first
         if check.is_first or check.is_random or response.pk in also:
@@ -53,8 +53,8 @@ def draw_spot_checks(
 
 @transaction.atomic
 def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> int:
-    """Draw the worker's other responses of the trial, those that come in later included, since a
-    first one is bad; how many were drawn. The worker is locked by the caller."""
+    """Draw the worker's other responses of the trial, also those that arrive later. Returns the
+    number of responses drawn now. The caller holds the worker's lock."""
     missing = campaign.config.review.trial - _firsts_per_worker(campaign, {worker})[worker]
     if missing <= 0:
         return 0
@@ -69,8 +69,8 @@ def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> int:
 
 
 def spot_check_of(response: Response, *, campaign: Campaign, at: datetime) -> SpotCheck:
-    """A check of the response, not saved yet. Whether it is in the random sample depends on its
-    key alone, and so on nothing that a queue or a worker could know."""
+    """An unsaved check of the response. Whether it is in the random sample depends on the
+    response's key only, so queue and worker cannot influence it."""
     draw = random_order(campaign.config.seed, response.pk)
     return SpotCheck(
         campaign=campaign,
@@ -89,7 +89,7 @@ def _firsts_per_worker(campaign: Campaign, workers: set[int]) -> Counter[int]:
 
 
 def _wanted_firsts(campaign: Campaign, workers: set[int]) -> dict[int, int]:
-    """How many of each worker's first responses are to be drawn."""
+    """The number of first responses to draw, by worker."""
     review = campaign.config.review
     wanted = dict.fromkeys(workers, review.first)
     if review.trial:

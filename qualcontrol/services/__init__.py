@@ -1,8 +1,8 @@
 """Every change that quality control makes, one module for each topic.
 
-Who discarded, judged, excluded or reinstated what is a row of the decision log, written in the
-same transaction as the change. Locks are taken in one order: worker, response, task. Worker
-risks have a lock of their own, and no service waits for it while it holds another lock.
+A service logs its decisions in the transaction of the change. Locks are taken in one order: worker,
+response, task. Worker risks have a lock of their own, and no service waits for it while it holds
+another lock.
 """
 
 from qualcontrol.review.batches import judge_file

@@ -1,4 +1,4 @@
-"""Lines of the decision log, written in the transaction of what they tell."""
+"""Entries of the decision log. Callers write them in the transaction of the decision."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -12,7 +12,7 @@ from qualcontrol.models import Act, Decision
 def log_about(
     worker: Worker, *, campaign: Campaign, act: Act, reason: str, actor: User | None, at: datetime
 ) -> None:
-    """A line about a worker; no actor where the campaign's policy decided."""
+    """Log a decision about a worker. Without an actor, the campaign's policy decided."""
     Decision.objects.create(
         campaign=campaign, act=act, worker=worker, reason=reason, actor=actor, at=at
     )
@@ -27,7 +27,7 @@ def log_response(
     actor: User | None,
     at: datetime,
 ) -> None:
-    """A line about a response for its own sake."""
+    """Log a decision about a single response."""
     Decision.objects.create(
         campaign=campaign, act=act, response=response, reason=reason, actor=actor, at=at
     )
@@ -42,7 +42,8 @@ def log_each(
     actor: User | None,
     at: datetime,
 ) -> None:
-    """A line for each response, which names its worker as the cause."""
+    """Log a decision about each response; the entry names the worker, whose exclusion is the
+    cause."""
     Decision.objects.bulk_create(
         Decision(
             campaign_id=campaign.pk,

@@ -1,33 +1,33 @@
-"""What a service of quality control may refuse, and why."""
+"""Errors of quality control's services."""
 
 from annotate.errors import DomainError
 
 
 class AlreadyJudged(DomainError):
-    """The response needs no judgement of this reviewer's any more."""
+    """The response does not need this reviewer's judgement any more."""
 
 
 JUDGED_BY_YOU = "You have already judged this response."
 
 
 class ReasonMissing(DomainError):
-    """An act against a worker says why."""
+    """A decision against a worker needs a reason."""
 
 
 class CannotReject(DomainError):
-    """The work is used, or its rejection was asked for before."""
+    """The response is in use, or its rejection was requested before."""
 
 
 class AlreadyExcluded(DomainError):
-    """The worker is kept out of the campaign already."""
+    """The worker is excluded from the campaign already."""
 
 
 class NotExcluded(DomainError):
-    """The worker is not kept out of the campaign."""
+    """The worker is not excluded from the campaign."""
 
 
 class AlreadyPaused(DomainError):
-    """The worker gets no new tasks already."""
+    """The worker is paused already."""
 
 
 class NotPaused(DomainError):
@@ -35,27 +35,27 @@ class NotPaused(DomainError):
 
 
 class NothingProposed(DomainError):
-    """No proposal to exclude the worker waits for an answer."""
+    """There is no open proposal to exclude the worker."""
 
 
 class CannotAppeal(DomainError):
-    """There is no exclusion to appeal against, or its appeal waits already."""
+    """There is no exclusion to appeal against, or its appeal is open already."""
 
 
 class AlreadyDecided(DomainError):
-    """Somebody has decided about the payment."""
+    """The payment is decided already."""
 
 
 class AlreadyAnswered(DomainError):
-    """The appeal was answered before."""
+    """The appeal is answered already."""
 
 
 class NoGold(DomainError):
-    """This cannot be made gold."""
+    """The response or task cannot have a gold item."""
 
 
 def text_given(text: str, what: str) -> str:
-    """The text without surrounding white space; raises ReasonMissing if nothing is left."""
+    """The text without surrounding white space. Raises ReasonMissing if nothing is left."""
     text = text.strip()
     if not text:
         raise ReasonMissing(f"Enter {what}.")
@@ -63,5 +63,5 @@ def text_given(text: str, what: str) -> str:
 
 
 def reason_given(reason: str, what: str) -> str:
-    """The reason without surrounding white space; raises ReasonMissing if nothing is left."""
+    """The reason without surrounding white space. Raises ReasonMissing if nothing is left."""
     return text_given(reason, f"a reason for the {what}")

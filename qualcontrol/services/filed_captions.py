@@ -1,4 +1,4 @@
-"""The captions of a campaign that a new one may be a copy of, looked up in the database."""
+"""Look-ups of a campaign's earlier captions, to find copies, in the database."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,15 +10,15 @@ from qualcontrol.flags import Neighbour
 from qualcontrol.flags.neighbours import KEY_HOLDS, LATEST, Found, keys_of, most_shared
 from qualcontrol.models import Assessment, Copying, CopyKey
 
-# Keys that one query looks up, and rows that one writes.
+# The most keys in one query, and the most rows in one insert.
 READ_AT_ONCE, WRITTEN_AT_ONCE = 1_000, 5_000
 
 
 class FiledCaptions:
-    """What `qualcontrol.flags.Neighbours` asks for, during one transaction.
+    """An implementation of `qualcontrol.flags.Neighbours` for one transaction.
 
-    `texts` are all that will be looked up. What is filed under their keys is read before the first
-    look-up, and `write` writes what was filed after the last, so that an import of thousands takes
+    `texts` are all captions that will be looked up. The first look-up reads everything that is
+    filed under their keys, and `write` stores what was filed, so that an import of thousands takes
     few queries.
     """
 
@@ -34,11 +34,11 @@ class FiledCaptions:
             self._read_keys(keys[start : start + READ_AT_ONCE])
 
     def own(self, keys: Iterable[int]) -> list[int]:
-        """The campaign's own of keys of 32 bits: campaigns do not meet each other's captions."""
+        """The campaign's own keys, from keys of 32 bits: a campaign finds its own captions only."""
         return [self._campaign.pk << 32 | key for key in keys]
 
     def take_place(self, worker: int) -> int:
-        """The place of the worker's next answer in their work, from 1."""
+        """Take the next position in the worker's work, counted from 1."""
         self._read(worker)
         self._places[worker] += 1
         return self._places[worker]
@@ -75,7 +75,7 @@ class FiledCaptions:
             self._unwritten.append(CopyKey(key=key, response_id=caption.key))
 
     def write(self) -> None:
-        """Have later transactions find what was filed."""
+        """Store what was filed."""
         CopyKey.objects.bulk_create(
             self._unwritten, ignore_conflicts=True, batch_size=WRITTEN_AT_ONCE
         )
@@ -95,7 +95,7 @@ class FiledCaptions:
             self._filed[key].append(Neighbour(response, worker, text))
 
     def _read(self, worker: int) -> None:
-        """The worker's latest answers and how many there are, from one query."""
+        """The worker's latest answers and their total number, from one query."""
         if worker in self._latest:
             return
         assessed = Assessment.objects.filter(campaign=self._campaign, worker=worker)

@@ -1,5 +1,5 @@
-"""Flags of responses, kept in the database: made when a response is submitted, and those that
-compare it with its image's other answers made anew when another one arrives."""
+"""Stored flags of responses. A response gets its lasting flags when it is submitted. Flags that
+compare it with other answers of its image are computed again when another answer arrives."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from qualcontrol.services.filed_captions import FiledCaptions
 
 
 class Answer(NamedTuple):
-    """An assessed response as far as a comparison needs it: an image may have forty."""
+    """The columns of an assessed response that a comparison needs."""
 
     pk: int
     task: int
@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     answer: Any
 
 
-# An assessed response, and its columns from now on.
+# An assessed response, and its new columns.
 Change = tuple[Answer, dict[str, Any]]
 
 
@@ -40,12 +40,12 @@ def assess(
     responses: Sequence[Response],
     known: Mapping[int, Sequence[Flag]] | None = None,
 ) -> set[int]:
-    """Flag responses that were just submitted, and compare their images' other answers anew; the
-    keys of the workers whose flags came or changed. `known` has lasting flags that some of the
-    responses are known to have, by response.
+    """Flag newly submitted responses, and compare the other answers of their images again. Returns
+    the keys of the workers whose flags changed. `known` has lasting flags of some responses, by
+    response.
 
-    A response that was assessed before keeps its lasting flags. The workers' rows are locked by
-    the caller, so that each response gets a place of its own in its worker's work.
+    A response that has an assessment keeps its lasting flags. The caller holds the workers' locks,
+    so that each response gets its own position in its worker's work.
     """
     tasks = {response.task_id for response in responses}
     arrived = {response.pk for response in responses}
@@ -59,7 +59,7 @@ def assess(
 
 
 def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
-    """The flags that a text would have as the first caption of a new worker; nothing is kept."""
+    """The flags that a text would have as the first caption of a new worker. Writes nothing."""
     campaign = task.campaign
     kind = KINDS[campaign.kind]
     newcomer = Response(pk=0, task=task, worker_id=0, status=ResponseStatus.SUBMITTED)
@@ -77,7 +77,7 @@ def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
 
 
 class _Unchanged(FiledCaptions):
-    """The captions as they are; what is looked up is not filed."""
+    """Look-ups without filing: the stored captions stay as they are."""
 
     def file(self, caption: Neighbour, keys: Sequence[int]) -> None:
         pass
@@ -87,9 +87,9 @@ class _Unchanged(FiledCaptions):
 
 
 def _lock(tasks: Collection[int]) -> None:
-    """Have two answers to one task that come in at the same moment see each other. The keys are
-    left alone, so that a release can refer to the tasks at the same time. (SQLite has no row locks;
-    there a transaction has the database to itself.)"""
+    """Lock the tasks, so that two answers to one task that arrive at the same time are compared
+    with each other. The lock leaves the keys alone, so a release can refer to the tasks meanwhile.
+    """
     if connection.features.has_select_for_update:
         locked = Task.objects.select_for_update(no_key=True).filter(pk__in=tasks).order_by("pk")
         list(locked.values_list("pk"))
@@ -98,7 +98,7 @@ def _lock(tasks: Collection[int]) -> None:
 def _add(
     campaign: Campaign, responses: Sequence[Response], known: Mapping[int, Sequence[Flag]]
 ) -> list[Answer]:
-    """Give each response its assessment, with the flags that last."""
+    """Create the responses' assessments with their lasting flags."""
     kind = KINDS[campaign.kind]
     given = [kind.answer(response) for response in responses]
     filed = FiledCaptions(campaign, (kind.text(answer) or "" for answer in given))
@@ -155,7 +155,7 @@ def _lasting(
 
 
 def _conduct(response: Response, behaviour: Behaviour | None) -> Conduct:
-    """How the answer came about, as far as it is known."""
+    """What is known of how the answer was written."""
     if behaviour is None:
         return Conduct(response.seconds)
     return Conduct(
@@ -180,8 +180,8 @@ def _columns(flags: Iterable[Flag]) -> dict[str, Any]:
 
 
 def _answers(campaign: Campaign, tasks: Collection[int]) -> list[Answer]:
-    """The assessed answers to the tasks, in the order of their keys, in which everybody changes
-    their assessments."""
+    """The assessed answers to the tasks, in the order of their keys. All callers update assessments
+    in this order, so that they do not deadlock."""
     assessed = Assessment.objects.filter(response__task__in=tasks).order_by("pk")
     columns = ("pk", "response__task_id", "worker_id", "response__status", "flags", "codes")
     rows = KINDS[campaign.kind].with_answers(assessed, *columns, response="response__")
@@ -189,8 +189,9 @@ def _answers(campaign: Campaign, tasks: Collection[int]) -> list[Answer]:
 
 
 def _compare(campaign: Campaign, answers: Iterable[Answer]) -> set[int]:
-    """Make the flags anew that compare the answers to each task; the keys of the workers of whom
-    a code changed. What was discarded is compared, but not compared with."""
+    """Compute the flags that compare the answers to each task. Returns the keys of the workers with
+    a changed code. Discarded answers get these flags, too, but others are not compared with them.
+    """
     counting: defaultdict[int, list[Answer]] = defaultdict(list)
     discarded = []
     for answer in answers:
@@ -210,7 +211,7 @@ def _compare(campaign: Campaign, answers: Iterable[Answer]) -> set[int]:
 
 
 def _comparing(campaign: Campaign, answers: Sequence[Answer]) -> list[list[Flag]]:
-    """The flags that compare the answers to one task, for each of them."""
+    """The flags that compare the answers to one task, for each answer."""
     kind = KINDS[campaign.kind]
     agreements = kind.agreements({answer.pk: answer.answer for answer in answers})
     means = [agreements.get(answer.pk, 0.0) for answer in answers]
@@ -219,8 +220,7 @@ def _comparing(campaign: Campaign, answers: Sequence[Answer]) -> list[list[Flag]
 
 
 def _change(answer: Answer, flags: Sequence[Flag]) -> Change | None:
-    """The answer's columns with these flags in place of those that compared it before; None if they
-    are the same."""
+    """The answer's columns with new comparing flags; None if nothing changes."""
     if not (answer.flags or flags):
         return None
     lasting = [Flag.from_json(flag) for flag in answer.flags if flag["code"] not in IMAGE_CODES]
@@ -229,8 +229,8 @@ def _change(answer: Answer, flags: Sequence[Flag]) -> Change | None:
 
 
 def _save(changed: Sequence[Change]) -> None:
-    """Write the columns. An import changes about as many rows as it makes, and Django's own updates
-    of so many take several times as long."""
+    """Update the columns with `executemany`. Django's `bulk_update` takes several times as long,
+    and an import changes about as many rows as it creates."""
     stored = Assessment._meta.get_field("flags").get_db_prep_save
     rows = [
         (stored(columns["flags"], connection), columns["codes"], answer.pk)

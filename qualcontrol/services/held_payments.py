@@ -1,7 +1,7 @@
-"""Payments that wait for a person: holding one, and ending the wait.
+"""Payments that wait for a person's decision.
 
-The assignment's own state is known to `hits`, which decides under the worker's lock
-(`hits.services.held_payments`) and calls these.
+`hits.services.held_payments` decides about assignments under the worker's lock, and calls these
+services.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,13 +28,13 @@ from qualcontrol.services.decisions import log_response
 from qualcontrol.services.errors import AlreadyDecided, CannotReject, reason_given
 
 BREAKS_RULES = "breaks_rules"
-# Answers that fit no task, from one worker and accepted by nobody, that lead to a pause.
+# So many answers that fit no task, and that nobody accepted, lead to a pause of the worker.
 LEAST_UNPLACED = 2
 
 
 def rules_flag(problems: Sequence[str]) -> Flag:
-    """The flag of an answer that came through the marketplace alone and that the task page would
-    have refused, with what it would have said."""
+    """The flag of an answer that reached the site through the marketplace only, and that the task
+    page would have refused, with the page's messages."""
     return Flag(BREAKS_RULES, len(problems), 1, " ".join(problems))
 
 
@@ -47,7 +47,7 @@ def hold_payment(
     why: str,
     at: datetime,
 ) -> None:
-    """Have the payment of the assignment with this key wait for a person."""
+    """Hold the payment of the assignment with this key."""
     HeldPayment.objects.create(
         campaign=campaign,
         worker=worker,
@@ -61,7 +61,7 @@ def hold_payment(
 def end_hold(
     *, held: HeldPayment, outcome: HeldOutcome, at: datetime, decision: Decision | None = None
 ) -> None:
-    """End the wait, once; raises AlreadyDecided."""
+    """End a hold. Raises AlreadyDecided if it has ended."""
     waiting = HeldPayment.objects.open().filter(pk=held.pk)
     if not waiting.update(outcome=outcome, ended_at=at, decision=decision):
         raise AlreadyDecided("Somebody has already decided about this payment.")
@@ -69,17 +69,18 @@ def end_hold(
 
 @transaction.atomic
 def accept_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime) -> None:
-    """Have a held payment made. The worker is locked by the caller. Raises AlreadyDecided."""
+    """Decide to pay a held assignment. The caller holds the worker's lock. Raises
+    AlreadyDecided."""
     decision = _log(held, Act.PAY, reason.strip(), actor, at)
     end_hold(held=held, outcome=HeldOutcome.PAY, at=at, decision=decision)
 
 
 @transaction.atomic
 def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime) -> None:
-    """Have a held assignment rejected, with a reason that the worker reads; captions of it that
-    break the rules are discarded. The worker is locked by the caller.
+    """Decide to reject a held assignment, with a reason that the worker reads, and discard its
+    captions that break the rules. The caller holds the worker's lock.
 
-    Raises AlreadyDecided, ReasonMissing, or CannotReject where other captions of it are in use.
+    Raises AlreadyDecided, ReasonMissing, or CannotReject if other captions of it are in use.
     """
     reason = reason_given(reason, "rejection")
     decision = _log(held, Act.REJECT, reason, actor, at)
@@ -114,8 +115,8 @@ def _log(held: HeldPayment, act: Act, reason: str, actor: User, at: datetime) ->
 
 
 def end_hold_if_judged(*, response: Response, at: datetime) -> None:
-    """End the wait of the response's assignment if a person has judged every response of it that
-    breaks the rules. The worker is locked by the caller."""
+    """End the hold of the response's assignment if all its responses that break the rules have
+    verdicts. The caller holds the worker's lock."""
     held = HeldPayment.objects.open().filter(
         cause=HeldCause.RULES, assignment=response.assignment_id
     )
@@ -129,8 +130,8 @@ def end_hold_if_judged(*, response: Response, at: datetime) -> None:
 
 
 def senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:
-    """The workers who sent several answers that fit no task and that nobody accepted, at least one
-    of them since a person last let the worker continue."""
+    """The workers with several answers that fit no task and that nobody accepted, at least one of
+    them since a person last let the worker continue."""
     rows = HeldPayment.objects.of(campaign).against_worker().order_by().values("worker")
     counted_rows = rows.annotate(n=Count("pk"), new=Count("pk", filter=Q(is_forgiven=False)))
     return Worker.objects.filter(
@@ -145,14 +146,14 @@ def why_unplaced(campaign: Campaign, worker: Worker) -> str:
 
 
 def forgive_unplaced(*, campaign: Campaign, worker: Worker) -> None:
-    """Have the policy leave the worker alone until there is another answer that fits no task."""
+    """Stop the policy from acting against the worker until another answer fits no task."""
     HeldPayment.objects.of(campaign).filter(worker=worker).update(is_forgiven=True)
 
 
 def flags_of(
     responses: Collection[Response], problems: Mapping[int, Sequence[str]]
 ) -> dict[int, list[Flag]]:
-    """For each response whose task has problems, the flag that tells them, by response."""
+    """For each response whose task has problems, the flag with these problems, by response."""
     return {
         response.pk: [rules_flag(problems[response.task_id])]
         for response in responses

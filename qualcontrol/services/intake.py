@@ -1,4 +1,4 @@
-"""What happens to responses that were just submitted."""
+"""Flags, discards and spot checks of newly submitted responses."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -23,14 +23,14 @@ def review_submitted(
     at: datetime,
     problems: Mapping[int, Sequence[str]] | None = None,
 ) -> None:
-    """Take in responses that were just submitted: they are flagged, those of excluded workers are
-    discarded, and of the others some are drawn for a spot check. Responses to tasks with `problems`
-    break the campaign's rules: they get a flag with these sentences, and a required check.
+    """Flag newly submitted responses, discard those of excluded workers, and draw spot checks from
+    the others. A response to a task in `problems` breaks the campaign's rules: it gets a flag with
+    these sentences, and a required check.
 
-    What follows for their workers is left to `decide`, which looks at them all together.
+    Call `decide` afterwards; it acts on all workers together.
     """
     workers = {response.worker_id for response in responses}
-    # An exclusion that is being made at this moment is waited for.
+    # Waits for an exclusion that is in progress.
     lock_workers(workers)
     excluded = set(
         Exclusion.objects.in_force()

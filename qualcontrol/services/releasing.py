@@ -1,4 +1,4 @@
-"""Freezing a release once quality control has no open question."""
+"""Releases that wait for quality control's open questions."""
 
 from datetime import datetime
 
@@ -10,7 +10,8 @@ from qualcontrol.services.exclusions import count_unwelcome
 
 
 def open_questions(campaign: Campaign) -> list[str]:
-    """What quality control still has to answer before a release, one sentence for each matter."""
+    """What quality control has to decide before a release, one sentence for each sort of
+    question."""
     waiting = SpotCheck.objects.of(campaign).open()
     disputed = waiting.half_judged().count()
     matters = [
@@ -41,8 +42,8 @@ def open_questions(campaign: Campaign) -> list[str]:
 def release_campaign(
     *, campaign: Campaign, name: str, seed: int, at: datetime, partial: bool = False
 ) -> Release:
-    """Freeze a release; raises ReleaseRefused with what is missing, unless `partial`. The open
-    questions are read at the same moment as the responses."""
+    """Freeze a release. Unless it is `partial`, raises ReleaseRefused with what is missing. The
+    open questions are read in the same snapshot as the responses."""
     return releases.freeze(
         campaign=campaign,
         name=name,
