@@ -1,4 +1,4 @@
-"""The admin's look at quality control: to read only, since every change goes through a service."""
+"""Read-only admin pages of quality control. Every change goes through a service."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,6 @@ else:
 
 
 class ReadOnlyAdmin(ModelAdmin):
-    """Lists and shows rows; adds, changes and deletes none."""
-
     list_per_page = 50
     show_full_result_count = False
 

@@ -1,6 +1,6 @@
-"""What a worker needs to see and accept a campaign's HITs, in MTurk's structure.
+"""Qualification requirements of a campaign's HITs, in MTurk's structure.
 
-The ids of the system qualifications are the same in production and sandbox; only Masters differs.
+The ids of the system qualifications are the same in production and sandbox, except Masters.
 """
 
 from typing import Any
@@ -14,17 +14,17 @@ PERCENT_ASSIGNMENTS_APPROVED = "000000000000000000L0"
 MASTERS = "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"
 MASTERS_IN_SANDBOX = "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"
 
-# MTurk takes no more locales in one requirement.
+# MTurk's limit for the locales of one requirement.
 MOST_COUNTRIES = 30
 
 
 def qualification_requirements(
     workers: Workers, *, exclusion_type_id: str, endpoint: str
 ) -> list[dict[str, Any]]:
-    """The requirements of a campaign's HIT type; raises DomainError for too many countries.
+    """The requirements of a campaign's HIT type. Raises DomainError for too many countries.
 
-    The system ones guard accepting only, so that a worker who lacks one sees which it is. The
-    exclusion hides the campaign from a worker altogether.
+    System requirements guard accepting only, so that workers see which one they lack. The exclusion
+    hides the campaign's HITs.
     """
     requirements: list[dict[str, Any]] = []
     if workers.countries:

@@ -1,4 +1,4 @@
-"""What runs behind a page's back: thin calls of services, safe to repeat."""
+"""Celery tasks, which call services and are safe to repeat."""
 
 import logging
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 @shared_task(base=PatientTask)
 def make_release(campaign_pk: int, name: str, seed: int, partial: bool) -> None:
-    """Freeze a release; made twice, it is refused the second time and stays as it is."""
+    """Create a release. If a release of that name exists, log a warning and leave it unchanged."""
     campaign = Campaign.objects.get(pk=campaign_pk)
     try:
         services.release_campaign(

@@ -1,4 +1,4 @@
-"""Addresses of the reviewer's and the researcher's pages of quality control."""
+"""URLs of the review and quality pages."""
 
 from django.urls import path
 

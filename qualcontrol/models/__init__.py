@@ -1,4 +1,4 @@
-"""Judgements of responses and workers: spot checks, flags, exclusions, and the log of decisions."""
+"""Spot checks, flags, worker risks, exclusions, and the decision log."""
 
 from qualcontrol.models.checks import Hold, Judgement, SpotCheck, Verdict
 from qualcontrol.models.decisions import Act, Decision

@@ -1,6 +1,6 @@
-"""The database's own guard of the decision log: a line is added, never changed or removed.
+"""Database triggers that let the decision log only grow: they refuse updates and deletes.
 
-PostgreSQL's TRUNCATE is not guarded: it empties whole tables, which only their owner may do.
+They do not guard PostgreSQL's TRUNCATE, which only the owner of a table may run.
 """
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
@@ -32,12 +32,12 @@ REMOVE = {
 
 
 def install(_apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Create the triggers, as a migration's step."""
+    """Create the triggers; a migration's step."""
     for statement in INSTALL[schema_editor.connection.vendor]:
         schema_editor.execute(statement)
 
 
 def remove(_apps: object, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Drop the triggers, as a migration's reverse step."""
+    """Drop the triggers; a migration's reverse step."""
     for statement in REMOVE[schema_editor.connection.vendor]:
         schema_editor.execute(statement)

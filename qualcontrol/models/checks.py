@@ -1,4 +1,4 @@
-"""Spot checks: responses drawn for a reviewer's judgement, and what reviewers said of them."""
+"""Spot checks, and reviewers' judgements of them."""
 
 from datetime import datetime
 from typing import Self
@@ -20,21 +20,21 @@ class SpotCheckQuerySet(models.QuerySet["SpotCheck"]):
         return self.filter(campaign=campaign)
 
     def open(self) -> Self:
-        """Checks that wait for a reviewer; a response that was discarded needs none."""
+        """Checks without a verdict, except those of discarded responses."""
         return self.filter(verdict="").exclude(response__status=ResponseStatus.DISCARDED)
 
     def half_judged(self) -> Self:
-        """Open checks that a reviewer has judged, and that wait for another one."""
+        """Open checks with a judgement, which wait for another reviewer."""
         return self.open().filter(
             models.Exists(Judgement.objects.filter(spot_check=models.OuterRef("pk")))
         )
 
 
 class SpotCheck(models.Model):
-    """A response that is to be judged, or was. Drawn ones are made when the response comes in;
-    one that was judged for another cause is made with its first judgement."""
+    """A response chosen for review. Required checks are created when the response arrives, others
+    with their first judgement."""
 
-    # The response's own, repeated here so that one index answers for a campaign.
+    # Copied from the response's task, so that one index serves a campaign's queries.
     campaign = models.ForeignKey(
         Campaign, models.PROTECT, related_name="spot_checks", db_index=False
     )
@@ -45,7 +45,7 @@ class SpotCheck(models.Model):
     is_first = models.BooleanField(default=False, help_text="among its worker's first responses")
     draw = models.FloatField(default=0, help_text="place in the campaign's random order, 0 to 1")
     drawn_at = models.DateTimeField()
-    # The verdict that stands, once as many reviewers as the campaign asks for have agreed.
+    # Empty until enough reviewers agree.
     verdict = models.CharField(max_length=4, choices=Verdict, blank=True)
     reason = models.CharField(max_length=300, blank=True)
     judged_at = models.DateTimeField(null=True, blank=True)
@@ -73,10 +73,10 @@ class SpotCheck(models.Model):
 
 
 class Judgement(models.Model):
-    """What one reviewer said of a response."""
+    """One reviewer's judgement of a response."""
 
     spot_check = models.ForeignKey(SpotCheck, models.PROTECT, related_name="judgements")
-    # Empty for verdicts from a file that names nobody.
+    # Empty for verdicts from a file without a reviewer's name.
     reviewer = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="judgements"
     )
@@ -113,7 +113,7 @@ class HoldQuerySet(models.QuerySet["Hold"]):
 
 
 class Hold(models.Model):
-    """A lease: a response that a reviewer has before them, so that nobody else is shown it."""
+    """A timed reservation of a response for one reviewer. Others are not shown the response."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="holds")
     response = models.OneToOneField(Response, models.CASCADE, related_name="hold")
@@ -123,4 +123,4 @@ class Hold(models.Model):
     objects = HoldQuerySet.as_manager()
 
     def __str__(self) -> str:
-        return f"{self.response} before {self.reviewer}"
+        return f"{self.response} for {self.reviewer}"

@@ -1,4 +1,4 @@
-"""The log of decisions, which is only appended."""
+"""The decision log."""
 
 from django.conf import settings
 from django.db import models
@@ -25,7 +25,8 @@ class Act(models.TextChoices):
 
 
 class Decision(models.Model):
-    """A line of the log: who did what to which response or worker, when and why. Only appended."""
+    """An entry of the decision log: who did what to which response or worker, when and why.
+    Database triggers refuse changes (`append_only`)."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="decisions")
     act = models.CharField(max_length=10, choices=Act)
@@ -36,7 +37,7 @@ class Decision(models.Model):
         Worker, models.PROTECT, null=True, blank=True, related_name="decisions"
     )
     reason = models.CharField(max_length=1024, blank=True)
-    # Empty where the campaign's own policy decided.
+    # Empty if the campaign's policy decided.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="decisions"
     )

@@ -1,4 +1,4 @@
-"""Workers who are kept out of a campaign, for good or for now, and what is said about it."""
+"""Exclusions and pauses of workers, proposals to exclude one, and appeals."""
 
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ class KeptOutQuerySet(models.QuerySet[Any]):
 
 
 class KeptOut(models.Model):
-    """A worker who gets no new tasks of a campaign until this is lifted."""
+    """A worker who gets no new tasks of a campaign until `lifted_at` is set."""
 
     reason = models.CharField(max_length=300)
     lifted_at = models.DateTimeField(null=True, blank=True)
@@ -36,7 +36,7 @@ class KeptOut(models.Model):
 
 
 class Exclusion(KeptOut):
-    """A worker kept out of a campaign for good; what they wrote was discarded."""
+    """A worker excluded from a campaign. The worker's responses are discarded."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="exclusions")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="exclusions")
@@ -47,11 +47,11 @@ class Exclusion(KeptOut):
 
 
 class Pause(KeptOut):
-    """A worker kept out of a campaign for now; what they wrote stays."""
+    """A worker who gets no new tasks for now. The worker's responses stay in the data."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="pauses")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="pauses")
-    # The campaign's policy lifts only what it made itself.
+    # The policy ends only pauses that it made itself.
     is_by_policy = models.BooleanField(default=False)
     paused_at = models.DateTimeField()
 
@@ -60,8 +60,8 @@ class Pause(KeptOut):
 
 
 def kept_out(campaign: Campaign) -> models.QuerySet[Worker]:
-    """The workers who get no new tasks of the campaign: the excluded, the paused, and those who
-    wait for verdicts."""
+    """The workers who get no new tasks of the campaign: excluded, paused, or waiting for
+    verdicts."""
     found = _is_excluded_or_paused(campaign)
     if campaign.config.review.trial:
         found |= _waits(campaign)
@@ -70,8 +70,8 @@ def kept_out(campaign: Campaign) -> models.QuerySet[Worker]:
 
 def waiting_for_verdicts(campaign: Campaign) -> models.QuerySet[Worker]:
     """The workers who have submitted as many responses as the campaign's trial allows, whose first
-    ones are not all judged yet, and whom nothing else keeps out. It is computed from the verdicts,
-    so they may go on as soon as the last one is given."""
+    ones are not all judged, and who are neither excluded nor paused. This is computed from the
+    verdicts, so they can continue as soon as the last verdict is given."""
     if not campaign.config.review.trial:
         return Worker.objects.none()
     return Worker.objects.filter(_waits(campaign)).exclude(_is_excluded_or_paused(campaign))
@@ -94,12 +94,12 @@ def _waits(campaign: Campaign) -> Q:
 
 class QuestionQuerySet(models.QuerySet[Any]):
     def open(self) -> Self:
-        """What nobody has answered."""
+        """Those without an answer."""
         return self.filter(answered_at=None)
 
 
 class Proposal(models.Model):
-    """That the campaign's policy would exclude a worker, for a person to decide."""
+    """The policy's proposal to exclude a worker, which a person decides."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="proposals")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="proposals")
@@ -124,7 +124,7 @@ class Proposal(models.Model):
 
 
 class Appeal(models.Model):
-    """What an excluded worker says against it, as they sent it, and what they were answered."""
+    """What an excluded worker wrote about the exclusion, and the answer."""
 
     exclusion = models.ForeignKey(Exclusion, models.PROTECT, related_name="appeals")
     text = models.TextField()

@@ -1,4 +1,4 @@
-"""Signs of careless writing, kept with each response, and what near-copies are found by."""
+"""Stored flags of responses, and the keys by which near-copies are found."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,19 +7,19 @@ from annotate.models import Campaign, Response, Worker
 
 
 class Assessment(models.Model):
-    """The flags of one response. Those that compare it with the image's other captions are made
-    anew as captions arrive; the others stay as they were."""
+    """The flags of one response. Flags that compare it with the image's other captions are computed
+    again as captions arrive; the others stay."""
 
     response = models.OneToOneField(
         Response, models.CASCADE, primary_key=True, related_name="assessment"
     )
-    # The two are the response's own, repeated here so that one index answers for a campaign.
+    # Copied from the response, so that one index serves a campaign's queries.
     campaign = models.ForeignKey(
         Campaign, models.CASCADE, related_name="assessments", db_index=False
     )
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="assessments", db_index=False)
     position = models.PositiveIntegerField(help_text="place in the worker's work, from 1")
-    # One object for each flag: `code`, `value`, `threshold`, `why`.
+    # A list of objects with `code`, `value`, `threshold` and `why`.
     flags = models.JSONField(default=list, blank=True)
     codes = models.CharField(max_length=400, blank=True, help_text="the flags' codes, in order")
 
@@ -43,8 +43,8 @@ class Assessment(models.Model):
 
 
 class CopyKey(models.Model):
-    """One of the keys under which a caption is found by its near-copies: a hash that captions
-    with much text in common are likely to share (see qualcontrol.flags.keys)."""
+    """A key under which near-copies find a caption: a hash that captions with much text in common
+    probably share (see `qualcontrol.flags.neighbours`)."""
 
     key = models.BigIntegerField()
     response = models.ForeignKey(Response, models.CASCADE, related_name="copy_keys", db_index=False)
@@ -59,7 +59,7 @@ class CopyKey(models.Model):
 
 
 class Copying(models.Model):
-    """A response that is a near-copy of another worker's earlier one."""
+    """A response that is a near-copy of another worker's earlier response."""
 
     response = models.OneToOneField(
         Response, models.CASCADE, primary_key=True, related_name="copying"

@@ -1,4 +1,4 @@
-"""Gold: judgements that are known beforehand, by which reviewers are measured, not workers."""
+"""Gold items, which measure reviewers."""
 
 import uuid
 from typing import Self
@@ -17,12 +17,12 @@ class GoldQuerySet(models.QuerySet["Gold"]):
 
 
 class Gold(models.Model):
-    """A response whose judgement is known, or a caption made up to be bad. The latter is no
-    response: no worker wrote it, and it is in no count and no release."""
+    """A response with a known verdict, or a made-up bad caption. A made-up caption is not a
+    response: it belongs to no worker and is never counted or released."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="gold")
     task = models.ForeignKey(Task, models.PROTECT, related_name="gold")
-    # Names a made-up caption on review pages, where a response has a key of the same form.
+    # Identifies a made-up caption on review pages. Responses have keys of the same form.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     response = models.OneToOneField(
         Response, models.PROTECT, null=True, blank=True, related_name="gold"
@@ -52,7 +52,7 @@ class Gold(models.Model):
 
 
 class GoldAnswer(models.Model):
-    """What a reviewer said of a gold item, not knowing that it was one."""
+    """A reviewer's judgement of a gold item."""
 
     gold = models.ForeignKey(Gold, models.CASCADE, related_name="answers")
     reviewer = models.ForeignKey(

@@ -15,7 +15,7 @@ class HeldCause(models.TextChoices):
 
 
 class HeldOutcome(models.TextChoices):
-    """How a held payment ended. Who decided is in the decision log."""
+    """How a hold ended. The decision log names the person."""
 
     PAY = "PAY", "to be paid"
     REJECT = "REJECT", "to be rejected"
@@ -28,11 +28,11 @@ class HeldPaymentQuerySet(models.QuerySet["HeldPayment"]):
         return self.filter(campaign=campaign)
 
     def open(self) -> Self:
-        """Those that a person is to decide about."""
+        """Holds without a decision."""
         return self.filter(ended_at=None)
 
     def against_worker(self) -> Self:
-        """Answers that fit no task and that nobody has accepted."""
+        """Answers that fit no task and that nobody accepted."""
         return self.filter(cause=HeldCause.NO_TASK).exclude(outcome=HeldOutcome.PAY)
 
 
@@ -41,7 +41,7 @@ class HeldPayment(models.Model):
     answer fits no task, or it came through the marketplace alone and breaks the campaign's rules.
     """
 
-    # The assignment's own, repeated here because quality control knows nothing of assignments.
+    # Copied from the assignment, because quality control cannot import its model.
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="held_payments")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="held_payments")
     assignment = models.OneToOneField(
@@ -52,11 +52,11 @@ class HeldPayment(models.Model):
     held_at = models.DateTimeField()
     outcome = models.CharField(max_length=6, choices=HeldOutcome, blank=True, default="")
     ended_at = models.DateTimeField(null=True, blank=True)
-    # The line of the log that ended it; empty where a verdict or the marketplace did.
+    # The decision that ended the hold; empty if a verdict or the marketplace did.
     decision = models.OneToOneField(
         Decision, models.PROTECT, null=True, blank=True, related_name="held_payment"
     )
-    # A person has let the worker continue since, so it counts for the policy only with a new one.
+    # A person has let the worker continue since. It counts for the policy only with a new one.
     is_forgiven = models.BooleanField(default=False)
 
     objects = HeldPaymentQuerySet.as_manager()

@@ -1,1 +1,1 @@
-"""What pages and commands read, where it takes more than one query."""
+"""Reads for pages and commands that take more than one query."""

@@ -1,7 +1,7 @@
-"""Reads for pages and commands: how good a campaign's responses are, and who wrote them.
+"""The quality report: a campaign's quality, and its workers and reviewers.
 
-A campaign may have hundreds of thousands of responses. So workers are ranked by what is kept of
-them, and the other figures are counted for those on the page alone.
+A campaign can have hundreds of thousands of responses. So workers are ranked by their stored risks,
+and other numbers are counted for the workers of one page only.
 """
 
 from collections import Counter, defaultdict
@@ -27,7 +27,7 @@ from qualcontrol.models import (
 from qualcontrol.review.agreement import Agreement, agreement
 from qualcontrol.risk.estimate import Estimate, estimate_share
 
-# For more workers than these it is quicker to count all of the campaign's responses.
+# With more workers than this, counting all responses of the campaign is faster.
 FEW = 100
 ACTIVE, WAITING, PAUSED = "active", "waiting", "paused"
 PROPOSED, EXCLUDED = "proposed", "excluded"
@@ -35,11 +35,10 @@ PROPOSED, EXCLUDED = "proposed", "excluded"
 
 @dataclass(frozen=True)
 class WorkerFigures:
-    """What one worker did in a campaign, and what is believed of it.
+    """One worker's responses and risk in a campaign.
 
-    `risk` is the probability that more than the campaign's limit of their responses is bad,
-    `share` the expected share of bad ones, from `low` to `high` with 90 % probability, `reasons`
-    what moved the risk.
+    `risk` is the probability that the worker's bad share is above the tolerated share, `share` the
+    expected share, with its 90% interval from `low` to `high`, and `reasons` explain the risk.
     """
 
     pseudonym: str
@@ -61,7 +60,7 @@ class WorkerFigures:
 
 @dataclass(frozen=True)
 class ReviewerFigures:
-    """What one reviewer judged, and how often they judged gold as it is."""
+    """One reviewer's judgements, and how many gold items they judged correctly."""
 
     name: str
     judged: int
@@ -72,8 +71,8 @@ class ReviewerFigures:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good a campaign's responses are, as far as is known; `kept` is what the estimate is of,
-    `waiting` the checks that a release waits for."""
+    """A campaign's quality. `kept` is the number of responses that the estimate is about, `waiting`
+    the number of required checks left."""
 
     estimate: Estimate
     kept: int
@@ -83,7 +82,7 @@ class Quality:
     held_payments: int
     agreement: Agreement
     reviewers: list[ReviewerFigures]
-    # Why what is bad is so, the commonest reason first, and how often.
+    # The reasons of bad verdicts with their numbers, the most common first.
     faults: list[tuple[str, int]]
 
     @property
@@ -92,7 +91,7 @@ class Quality:
 
 
 def quality(campaign: Campaign) -> Quality:
-    """The campaign's figures; those of its workers are `figures_of(ranked_workers(…))`."""
+    """The campaign's quality report, without its workers."""
     checks = SpotCheck.objects.of(campaign)
     verdicts = Counter(dict(checks.values_list("verdict").annotate(Count("pk"))))
     kept = Response.objects.of(campaign).counting().count()
@@ -110,18 +109,18 @@ def quality(campaign: Campaign) -> Quality:
 
 
 def _faults(campaign: Campaign, most: int = 8) -> list[tuple[str, int]]:
-    """The reasons of bad verdicts that stand; reasons in a reviewer's own words are often single,
-    so only the commonest are named."""
+    """The most common reasons of bad verdicts. Reasons in a reviewer's own words are often unique,
+    so the others are left out."""
     bad = SpotCheck.objects.of(campaign).filter(verdict=Verdict.BAD).order_by()
     rows = bad.values_list("reason").annotate(n=Count("pk")).order_by("-n", "reason")
     return list(rows[:most])
 
 
 def _estimate(campaign: Campaign, kept: int) -> Estimate:
-    """From the random sample as far as it is judged without a gap, so that the order in which it
-    was judged does not matter."""
+    """The estimate from the random sample, up to the first response without a verdict, so that the
+    order of judging has no influence."""
     excluded = campaign.exclusions.in_force().values("worker")
-    # What an exclusion left standing is in the release, as what others wrote.
+    # Responses that an exclusion did not discard are released, so they count here.
     checks = SpotCheck.objects.of(campaign).filter(
         ~Q(response__worker__in=excluded) | Q(response__status=ResponseStatus.SUBMITTED)
     )
@@ -139,7 +138,7 @@ def _estimate(campaign: Campaign, kept: int) -> Estimate:
 
 
 def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
-    """Of each response that several reviewers judged, who said what."""
+    """{reviewer: verdict} for each response with several judgements."""
     several = SpotCheck.objects.of(campaign).alias(n=Count("judgements")).filter(n__gte=2)
     judgements = Judgement.objects.filter(spot_check__in=several).order_by("spot_check", "pk")
     said: dict[int, dict[str, str]] = {}
@@ -149,7 +148,7 @@ def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
 
 
 def reviewers(campaign: Campaign) -> list[ReviewerFigures]:
-    """Who judged what, the busiest first."""
+    """The reviewers, those with the most judgements first."""
     judgements = Judgement.objects.filter(spot_check__campaign=campaign).order_by()
     rows = judgements.values_list("reviewer__username").annotate(
         n=Count("pk"), bad=Count("pk", filter=Q(verdict=Verdict.BAD))
@@ -170,16 +169,14 @@ def reviewers(campaign: Campaign) -> list[ReviewerFigures]:
 
 
 def known_workers(campaign: Campaign) -> QuerySet[Worker]:
-    """Workers who submitted something in the campaign, if only answers that fit no task; another
-    campaign's worker is not found here."""
+    """Workers with a submission in the campaign, also those whose answers fit no task."""
     answers = Response.objects.of(campaign).filter(worker=OuterRef("pk"))
     held = HeldPayment.objects.of(campaign).filter(worker=OuterRef("pk"))
     return Worker.objects.filter(Exists(answers) | Exists(held))
 
 
 def ranked_workers(campaign: Campaign) -> list[int]:
-    """The keys of the workers who submitted something, those at the highest risk first and then
-    the busiest."""
+    """The keys of the workers with submissions, by risk, then by number of responses."""
     submitted = Response.objects.of(campaign)
     held = HeldPayment.objects.of(campaign).order_by()
     rows = dict.fromkeys(held.values_list("worker", flat=True), 0)
@@ -189,14 +186,14 @@ def ranked_workers(campaign: Campaign) -> list[int]:
 
 
 def latest_workers(campaign: Campaign, *, most: int, among: int = 500) -> list[int]:
-    """The keys of those who wrote most of the campaign's latest responses."""
+    """The keys of the workers who wrote most of the campaign's latest responses."""
     latest = Response.objects.of(campaign).counting().order_by("-submitted_at")
     counted = Counter(latest.values_list("worker_id", flat=True)[:among])
     return [worker for worker, _ in counted.most_common(most)]
 
 
 def figures_of(campaign: Campaign, workers: Sequence[int]) -> list[WorkerFigures]:
-    """The figures of these workers, in their order, in seven queries."""
+    """The report's rows of these workers, in their order. Takes seven queries."""
     pseudonyms = dict(Worker.objects.filter(pk__in=workers).values_list("pk", "pseudonym"))
     responses = Response.objects.of(campaign)
     if len(workers) <= FEW:
@@ -233,7 +230,7 @@ def _counted(rows: QuerySet[Any], worker: str, state: str) -> Counter[tuple[int,
 
 
 def _states(campaign: Campaign, workers: Sequence[int]) -> dict[int, str]:
-    """The state of each worker who is not simply active; the gravest goes before."""
+    """The state of each worker who is not active. The most serious one counts."""
     proposed = Proposal.objects.open().filter(campaign=campaign)
     waiting = waiting_for_verdicts(campaign).filter(pk__in=workers)
     found = dict.fromkeys(waiting.values_list("pk", flat=True), WAITING)
@@ -248,7 +245,7 @@ def _states(campaign: Campaign, workers: Sequence[int]) -> dict[int, str]:
 
 
 def decisions_about(campaign: Campaign, worker: Worker) -> QuerySet[Decision]:
-    """The log's lines on the worker or on what they wrote, the latest first."""
+    """Decisions about the worker or the worker's responses, the latest first."""
     content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
     return campaign.decisions.filter(Q(worker=worker) | Q(response__worker=worker)).select_related(
         "actor", "worker", "response__worker", *content

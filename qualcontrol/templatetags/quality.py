@@ -1,4 +1,5 @@
-"""Pictures of what is believed, drawn as SVG: the pages' security policy allows no inline style."""
+"""Small SVG charts of risks. They are drawn on the server, because the pages' security policy
+allows no inline styles."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,7 @@ from qualcontrol.queries.quality_report import WorkerFigures
 
 register = template.Library()
 
-# The log of how many times likelier something made it, at which a bar is full.
+# The change of the log odds at which a bar has its full length.
 FULL_EFFECT = math.log(100)
 
 
@@ -25,23 +26,23 @@ class Interval(Protocol):
 
 @register.filter
 def probability(value: float) -> str:
-    """`12%`; never rounded to a certainty, as there is none."""
+    """A percentage like `12%`. It is never rounded to 0% or 100%."""
     return "over 99%" if value > 0.99 else "under 1%" if value < 0.01 else percent(value)
 
 
 @register.filter
 def busiest(workers: Iterable[WorkerFigures]) -> int:
-    """The most that one of these workers submitted, which the bars of all are measured by."""
+    """The largest number of submissions among these workers, the length of a full bar."""
     return max((worker.submitted for worker in workers), default=0)
 
 
 @register.inclusion_tag("qualcontrol/share_bar.html")
 def share_bar(label: str, figure: Interval, limit: float, end: float = 0.5) -> dict[str, Any]:
-    """A share and its interval beside the limit, from 0 to `end`, or to 1 where something lies
-    beyond it; most shares are small."""
+    """A share with its interval, compared with the tolerated share. The axis ends at `end`, or at 1
+    if something is larger."""
     low, high = figure.low, figure.high
     end = 1.0 if max(high, limit) > end else end
-    # An interval of hardly any width is shown as a line.
+    # A very narrow interval is shown as a line.
     width = max(1.0, 100 * (high - low) / end)
     return {
         "label": label,
@@ -56,8 +57,8 @@ def share_bar(label: str, figure: Interval, limit: float, end: float = 0.5) -> d
 
 @register.inclusion_tag("qualcontrol/reasons.html")
 def moved_by(reasons: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """What moved a worker's figure, each with a bar: to the right what makes it likelier that they
-    are careless, to the left what makes it less so."""
+    """The reasons for a worker's risk, each with a bar: to the right if it raises the risk, to the
+    left if it lowers it."""
     return {"reasons": [_reason(reason["sentence"], reason["effect"]) for reason in reasons]}
 
 
@@ -72,5 +73,5 @@ def _reason(sentence: str, effect: float) -> dict[str, Any]:
 
 
 def _place(share: float) -> str:
-    """How far from the left, in hundredths of the picture's width; never beyond its end."""
+    """The distance from the left in percent of the chart's width, at most 99."""
     return f"{min(99.0, 100 * share):.2f}"

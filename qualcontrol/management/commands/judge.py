@@ -1,4 +1,4 @@
-"""`judge CAMPAIGN FILE`: take verdicts from a file."""
+"""`judge CAMPAIGN FILE`: store verdicts from a file."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ class Command(DomainCommand):
             raise CommandError(f"{batch.faults.count} lines could not be imported.")
 
     def _report(self, batch: Batch) -> None:
-        """Say which verdicts were taken, also where something stopped the command."""
+        """Print which verdicts were stored, also if an error stopped the command."""
         if not batch.line and not batch.is_complete:
             return
         self.stdout.write(
@@ -80,7 +80,7 @@ class Command(DomainCommand):
 
 
 def check_name(name: str | None) -> None:
-    """Raises CommandError for what cannot be the name of a user."""
+    """Raises CommandError if this cannot be a user's name."""
     most = get_user_model()._meta.get_field("username").max_length
     if name is None:
         return

@@ -1,4 +1,4 @@
-"""`quality CAMPAIGN`: how good a campaign's responses are, and who wrote them."""
+"""`quality CAMPAIGN`: print a campaign's quality report."""
 
 import json
 from dataclasses import asdict
@@ -55,7 +55,7 @@ class Command(DomainCommand):
 
 
 def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) -> dict[str, Any]:
-    """All the figures as scripts read them."""
+    """The report as JSON values."""
     found = figures.estimate
     return {
         "campaign": campaign.slug,
@@ -120,7 +120,7 @@ def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
 
 
 def _row(worker: WorkerFigures) -> str:
-    # The first sentence is on the campaign as a whole, and the same for all.
+    # The first reason concerns the whole campaign and is the same for all workers.
     moved = next((reason["sentence"] for reason in worker.reasons[1:]), "")
     return (
         f"{worker.pseudonym:<11}{worker.kept:>7}{worker.discarded:>7}{worker.good:>7}"

@@ -1,4 +1,4 @@
-"""`release CAMPAIGN --name NAME`: freeze what a campaign has collected."""
+"""`release CAMPAIGN --name NAME`: create a release."""
 
 from typing import Any
 

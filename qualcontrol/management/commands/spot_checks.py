@@ -1,4 +1,4 @@
-"""`spot_checks CAMPAIGN --next N`: the head of the queue."""
+"""`spot_checks CAMPAIGN --next N`: list the next checks of the queue."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ class Command(DomainCommand):
         "List the responses to judge next: the most useful checks, with random checks in between. "
         "Read-only: reserves nothing. The list changes only when responses are judged or arrive."
     )
-    # They would load every page of the site, which takes longer than the answer.
+    # System checks import every page, which takes longer than the command itself.
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -51,7 +51,7 @@ class Command(DomainCommand):
 
 
 def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
-    """A check as scripts read it; the worker is a pseudonym, `response` what `judge` takes."""
+    """A check as JSON values. The worker is a pseudonym; `response` is what `judge` takes."""
     response = item.response
     return {
         "response": response.pk,
@@ -73,7 +73,7 @@ def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
 
 
 def _told(row: dict[str, Any], said: str) -> str:
-    """A check in two lines or more: where it is, what it says, and each flag's sentence."""
+    """A check as lines of text: its place and risk, its text, and a line for each flag."""
     drawn = ", random" if row["is_random"] else ""
     lines = [
         f"{row['response']}  image {row['image']}, {row['worker']}, risk {row['risk']:.0%}{drawn}",
