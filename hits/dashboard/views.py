@@ -37,7 +37,7 @@ from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
 from qualcontrol.models import SpotCheck
 from qualcontrol.pages.forms import ReasonForm, RejectionForm
-from qualcontrol.queries.quality_report import figures_of, known_workers, latest_workers
+from qualcontrol.queries.quality_report import known_workers, latest_workers, worker_summaries
 from qualcontrol.services import exclude_worker, exclusion_preview
 
 MOST_ACTIVE = 8
@@ -104,7 +104,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
         "hours": hours,
         "hour_bars": hour_bars(hours),
         "busiest": max(hour.responses for hour in hours),
-        "workers": figures_of(found, latest_workers(found, most=MOST_ACTIVE)),
+        "workers": worker_summaries(found, latest_workers(found, most=MOST_ACTIVE)),
         "open_checks": open_checks,
         "last_sync": last_sync,
         "sync_problems": found.sync_problems.all()[:MOST_PROBLEMS],

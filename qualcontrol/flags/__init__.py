@@ -1,9 +1,9 @@
-"""Signs of careless work, called flags: plain Python, without the database.
+"""Flags: automatic warnings on responses. Plain Python, without the database.
 
-A response's *lasting* flags come from its text, from how it came about, and from the captions
-before it. Its *image* flags compare it with the other answers of its image, and are made anew
-whenever one of these comes or goes. The database and the experiments run the same functions; they
-differ in where earlier captions are looked up (`Neighbours`).
+A response's *lasting* flags come from its text, from how it was written, and from earlier captions.
+Its *image* flags compare it with the other answers of its image, and are computed again when one of
+these arrives or is discarded. The product and the benchmarks run the same functions with different
+stores of earlier captions (`Neighbours`).
 """
 
 from collections import defaultdict
@@ -40,8 +40,8 @@ def lasting_flags(
     conduct: Conduct | None = None,
     keywords: Keywords = no_keywords,
 ) -> list[Flag]:
-    """The flags that stay, and have `neighbours` remember the answer. An answer without text has
-    only those of its conduct."""
+    """The lasting flags of an answer, which is filed in `neighbours` for later look-ups. An answer
+    without text has only flags of its conduct."""
     flags = behaviour_flags(answer.text, conduct or Conduct(), config)
     if answer.text:
         flags += writing_flags(answer.text, config, keywords)
@@ -52,8 +52,8 @@ def lasting_flags(
 def image_flags(
     means: Sequence[float], texts: Sequence[str | None], config: CampaignConfig
 ) -> list[list[Flag]]:
-    """For each answer to one task, the flags that compare it with the others: by its mean
-    similarity to them, and by their texts; a text is None for an answer without."""
+    """The image flags of each answer to one task. `means` are the answers' mean similarities to the
+    others; a text is None for an answer without text."""
     apart = agreement_flags(means, config)
     written = iter(wording_flags([text for text in texts if text is not None], config))
     worded = [[] if text is None else next(written) for text in texts]
@@ -63,7 +63,8 @@ def image_flags(
 def codes_of_captions(
     captions: Iterable[tuple[int, int, str]], config: CampaignConfig
 ) -> list[tuple[str, ...]]:
-    """The codes of (worker, image, text) captions in their order, once all of them are there."""
+    """The codes of each of these (worker, image, text) captions, with image flags of the complete
+    images."""
     neighbours, by_image = InMemory(), defaultdict[int, list[int]](list)
     flags: list[list[Flag]] = []
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""Signs in how an answer came about; each is silent where nothing was counted."""
+"""Flags from how an answer was written. Without measurements there are no flags."""
 
 from dataclasses import dataclass
 
@@ -6,15 +6,15 @@ from annotate.campaign_file import CampaignConfig, Flags
 from annotate.language.english import words
 from qualcontrol.flags.flag import Flag
 
-# A pasted text of so many words is not jotted down.
+# A pasted text with so many words was probably not typed elsewhere by the worker.
 LONG = 18
 
 
 @dataclass(frozen=True)
 class Conduct:
-    """What is known of how an answer came about; None where it is not known."""
+    """What is known of how an answer was written; None if it is not known."""
 
-    seconds: float | None = None  # from the page's opening to the answer
+    seconds: float | None = None  # from opening the page to submitting
     keystrokes: int | None = None
     pastes: int | None = None
     pasted_characters: int | None = None
@@ -24,7 +24,7 @@ class Conduct:
 
 
 def behaviour_flags(text: str, conduct: Conduct, config: CampaignConfig) -> list[Flag]:
-    """The signs in the conduct; `text` is empty for an answer without."""
+    """The flags of the conduct. `text` is empty for an answer without text."""
     limits = config.flags
     found = [
         _pasted(text, conduct, limits),
@@ -46,7 +46,7 @@ def _pasted(text: str, conduct: Conduct, limits: Flags) -> Flag | None:
 
 
 def _pasted_share(text: str, conduct: Conduct) -> float | None:
-    """Share of the text that was pasted; all of it where only the paste itself is known."""
+    """The share of the text that was pasted; 1 if only the fact of pasting is known."""
     if not text or not conduct.pastes:
         return None
     if conduct.pasted_characters is None:

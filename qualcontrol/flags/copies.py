@@ -1,5 +1,5 @@
-"""Signs that a caption was not written for its image: near-copies of captions and examples, one
-sentence used again and again, and accounts that go on copying one other."""
+"""Flags of captions that were not written for their image: near-copies of captions and examples,
+one sentence used again, and accounts that copy each other."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -13,7 +13,7 @@ from annotate.language.english import words
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.neighbours import Neighbour, Neighbours, keys_of
 
-# The examples on the page where the campaign file gives none (caption_instructions.html).
+# The examples in caption_instructions.html, for campaigns without their own.
 STANDING_EXAMPLES = (
     "Two cyclists ride past a row of parked cars on a wet street.",
     "An old man in a straw hat feeds pigeons beside a stone fountain.",
@@ -21,25 +21,25 @@ STANDING_EXAMPLES = (
 
 
 class Match(NamedTuple):
-    """An earlier caption, and how much a new one is like it."""
+    """An earlier caption, and its similarity to the new one."""
 
     similarity: float
     original: Neighbour
 
 
 def similarity(text: str, other: str) -> float:
-    """How alike the words of two texts are, 0 to 1: twice what they have in common, in its order,
-    by what they have in all; case and punctuation do not count."""
+    """The similarity of two texts' words, 0 to 1: twice the length of their common words, in order,
+    divided by their total length. Case and punctuation are ignored."""
     return Indel.normalized_similarity(_plain(text), _plain(other))
 
 
 def frame_similarity(text: str, other: str) -> float:
-    """The same by whole words: a sentence with other things put in keeps its frame."""
+    """The same by whole words: a sentence with other nouns filled in stays similar."""
     return Indel.normalized_similarity(words(text), words(other))
 
 
 def copy_flags(caption: Neighbour, config: CampaignConfig, neighbours: Neighbours) -> list[Flag]:
-    """The signs of copying; afterwards later captions find this one."""
+    """The flags of copying. The caption is then filed for later look-ups."""
     limits = config.flags
     found, open_keys = neighbours.look_up(keys_of(caption.text))
     latest = [_match(caption.text, other) for other in neighbours.latest_of(caption.worker)]
@@ -66,7 +66,7 @@ def _plain(text: str) -> str:
 
 
 def _copied(matches: Iterable[Match], limits: Flags) -> Match | None:
-    """The match that is most alike, if it is a near-copy."""
+    """The most similar match, if it is a near-copy."""
     near = [match for match in matches if match.similarity >= limits.copy_similarity]
     return max(near, key=lambda match: match.similarity, default=None)
 

@@ -1,4 +1,4 @@
-"""What a flag is: a named sign of careless work, with the figure it rests on."""
+"""A flag: an automatic warning with the measurement behind it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Flag:
-    """A sign that a response may be careless; never a judgement of it."""
+    """A warning that a response may be careless. It is never a verdict."""
 
     code: str
     value: float
-    threshold: float  # the campaign's
-    why: str  # a sentence for the reviewer
+    threshold: float  # the campaign's setting
+    why: str  # a sentence for reviewers
 
     def as_json(self) -> dict[str, Any]:
         return {

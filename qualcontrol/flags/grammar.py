@@ -1,7 +1,7 @@
-"""Sentences that break off, and words in an order that English does not have.
+"""Sentences that break off, and word orders that English does not have.
 
-A short list of transitions between function words, rather than a parser: it knows next to nothing
-of English but is nearly always right, takes microseconds, and can say which words it minds.
+This is a short list of impossible transitions between function words, not a parser. It finds few
+errors, but it is nearly always right, takes microseconds, and can name the words.
 """
 
 import re
@@ -24,7 +24,7 @@ CLASSES = {
         "of with from into onto at for during among between against toward towards beside upon "
         "without"
     ),
-    # These can stand alone, too: "the cars drive by".
+    # These can also stand alone: "the cars drive by".
     "particle": _listed(
         "in on by up down off over through around near behind along across under inside outside "
         "above below"
@@ -34,10 +34,10 @@ CLASSES = {
     "have": _listed("has have had"),
     "pronoun": _listed("he she they it who which"),
     "to": _listed("to"),
-    # Words that want a noun after them.
+    # Words that need a noun after them.
     "attribute": _listed("several various numerous multiple very large small little every"),
     "transitive": _listed("wearing holding featuring containing including having using"),
-    # Things that captions name often and that are no verbs, too.
+    # Things that captions name often and that are not also verbs.
     "noun": _listed(
         "animal animals background bathroom beach bear bed bench bicycle bird boat bottle bowl boy "
         "building buildings bus cake camera car cars cat chair chairs child children clock "
@@ -59,7 +59,7 @@ FUNCTION_WORDS = frozenset(CLASS_OF).difference(*(CLASSES[name] for name in CONT
     )
 )
 
-# After a word of the class on the left no word of the classes on the right can come.
+# A word of the class on the left cannot be followed by a word of the classes on the right.
 IMPOSSIBLE = {
     BEGIN: _listed("conjunction be to"),
     "article": _listed(
@@ -76,7 +76,7 @@ IMPOSSIBLE = {
     "transitive": _listed(f"be have to {END}"),
     "noun": _listed("article possessive"),
 }
-# Pairs that come in good sentences all the same: "parked in the near distance", "up and down".
+# Exceptions that good sentences have: "parked in the near distance", "up and down".
 ALLOWED = _listed(
     "the inside/the outside/the above/the near/a near/the below/an over/an above/an off/a down/"
     "an under/a through/an up/the under/an inside/an outside/the over/the down/the up/an on/"
@@ -85,10 +85,10 @@ ALLOWED = _listed(
     "beside of/large to/small to/little to",
     "/",
 )
-# Adjectives that end a sentence as well: "the room is small".
+# Adjectives that can end a sentence: "the room is small".
 MAY_END = _listed("large small little several various numerous multiple")
 MAY_DOUBLE = _listed("had that very")
-# A word that begins with the sound of a vowel ("one" and "unicorn" do not), and of a consonant.
+# Words that begin with the sound of a vowel ("one" and "unicorn" do not) or of a consonant.
 VOWEL = re.compile(r"[aeiou](?!ne\b|ni|se|ur|ti|we|k)")
 CONSONANT = re.compile(r"[bcdgjkpqtvwyz][a-z]*[aeiouy]")
 CAPITAL_IN_MIDDLE = re.compile(r"[a-z,]\s+(A|An|The|In|On|With|And|Is|Are|Of|At|There|Several)\s")
@@ -96,7 +96,8 @@ STOP_IN_MIDDLE = re.compile(r"[a-z]{3,40}\.\s+[a-z]")
 
 
 def impossible_pairs(text: str) -> list[str]:
-    """Pairs of neighbouring words that English does not have, the sentence's end left aside."""
+    """Pairs of neighbouring words that English does not have. The end of the sentence is
+    ignored."""
     sequence = [BEGIN, *_tokens(text)]
     pairs = [
         f"{left} {right}".removeprefix(f"{BEGIN} ")
@@ -108,7 +109,7 @@ def impossible_pairs(text: str) -> list[str]:
 
 
 def breaks_off_at(text: str) -> str:
-    """The last word of a text, where no sentence can end; empty for one that may be complete."""
+    """The last word of a text if no sentence can end with it; otherwise empty."""
     tokens = _tokens(text)
     if not tokens or tokens[-1] in MAY_END:
         return ""
@@ -117,14 +118,14 @@ def breaks_off_at(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def function_word_share(tokens: tuple[str, ...]) -> float:
-    """How many of the words are function words, 0 to 1: about 0.45 of a caption's. Conjunctions,
-    which lists have too, are left aside."""
+    """The share of function words, 0 to 1. Captions have about 0.45. Conjunctions do not count,
+    because lists have them, too."""
     rest = [token for token in tokens if token not in CLASSES["conjunction"]]
     return sum(token in FUNCTION_WORDS for token in rest) / len(rest) if rest else 0.0
 
 
 def _tokens(text: str) -> list[str]:
-    """Words in lower case, with the commas and stops between them, which part what they part."""
+    """Words in lower case, with commas and full stops between them as tokens."""
     return written(text.casefold().rstrip(" .!?\"”'"), STOPS)
 
 

@@ -1,4 +1,4 @@
-"""Signs that come from the other captions of the image; made anew as captions arrive."""
+"""Flags that compare an answer with the other answers of its image."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,31 +10,31 @@ from annotate.pages.wording import counted
 from qualcontrol.flags.flag import Flag
 
 CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy"})
-# Two others agree if they are so much alike; the more there are, the less it takes to be no chance.
+# The similarity at which other answers agree. With more answers, less is needed to exclude chance.
 LEAST_AGREEMENT = 0.2
-# Words that are commoner say too little to be what an image shows.
+# More common words say too little about an image.
 THING_RARITY = 2.5
 BEGINNING = 5  # letters
-# A thing is named by at least this share of the others, and by two.
+# A thing counts if at least this share of the other texts name it, and at least two.
 NAMED_BY = 0.2
-# With fewer others their usual length says little.
+# With fewer other texts, their median length says little.
 FEWEST_FOR_LENGTH = 4
 
 
 def agreement_flags(means: Sequence[float], config: CampaignConfig) -> list[list[Flag]]:
-    """For each answer of a task, the sign that it is unlike the others while those agree; `means`
-    are the answers' mean similarities to the others (of a symmetric similarity, 0 to 1)."""
+    """For each answer of a task, a flag if it is unlike the others while these agree. `means` are
+    the answers' mean similarities to the others, by a symmetric similarity from 0 to 1."""
     shares = likeness_shares(means)
     return [_unlike(share, len(means) - 1, config.flags) for share in shares]
 
 
 def likeness_shares(means: Sequence[float]) -> list[float | None]:
-    """Each answer's likeness to the others as a share of their likeness to each other; None where
-    the others are fewer than two, or do not agree."""
+    """The ratio of each answer's similarity to the others, to their similarity to each other. None
+    if there are fewer than two others, or if they do not agree."""
     others, total = len(means) - 1, sum(means)
     if others < 2:
         return [None] * len(means)
-    # The sum of all means counts each pair twice; without the pairs of one answer it is:
+    # The sum of all means counts each pair twice. Without the pairs of one answer it is:
     among = [(total - 2 * mean) / (others - 1) for mean in means]
     return [
         mean / of_others if of_others >= LEAST_AGREEMENT / (others - 1) else None
@@ -43,7 +43,7 @@ def likeness_shares(means: Sequence[float]) -> list[float | None]:
 
 
 def wording_flags(texts: Sequence[str], config: CampaignConfig) -> list[list[Flag]]:
-    """For each text of a task, the signs that it stands apart in what it names and in length."""
+    """For each text of a task, flags if it names other things or has another length."""
     tokens = [words(text) for text in texts]
     things = [{_thing(word) for word in own if rarity(word) >= THING_RARITY} for own in tokens]
     named = Counter(thing for own in things for thing in own)
@@ -67,7 +67,7 @@ def _unlike(share: float | None, others: int, limits: Flags) -> list[Flag]:
 
 
 def _thing(word: str) -> str:
-    """What stands for all words of one thing: "snowboarder" is one with "snowboard"."""
+    """A common key for all words of one thing: "snowboarder" and "snowboard" are the same."""
     return stem(word)[:BEGINNING]
 
 
@@ -85,7 +85,7 @@ def _names_none(
 
 
 def _as_written(thing: str, tokens: Sequence[Sequence[str]]) -> str:
-    """The word by which the texts name a thing most often."""
+    """The word that the texts use most often for a thing."""
     written = Counter(word for own in tokens for word in own if _thing(word) == thing)
     return written.most_common(1)[0][0]
 

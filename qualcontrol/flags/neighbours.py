@@ -1,9 +1,9 @@
-"""Earlier captions that a new one may be a copy of, found in a time that does not grow with them.
+"""Look-ups of earlier captions that a new one may be a copy of, in constant time.
 
-A caption is filed under a few keys, each the hash of three of its four rarest words, and one for
-the whole text. A near-copy that changes one word shares a key for certain, one that changes two
-mostly does; captions that are nothing alike hardly ever do. A key takes at most eight captions, so
-a look-up meets a bounded number, however many there are.
+A caption is filed under a few keys: hashes of each three of its four rarest words, and one of the
+whole text. A near-copy with one changed word always shares a key with the original, one with two
+changed words usually, and different captions hardly ever. A key holds at most eight captions, so a
+look-up reads a bounded number.
 """
 
 import zlib
@@ -18,19 +18,19 @@ from annotate.language.english import rarity, stem, words
 
 RAREST = 4
 IN_A_KEY = 3
-KEYS = comb(RAREST, IN_A_KEY) + 1  # of a caption, at most
-# Captions filed under one key, at most; what comes later finds these.
+KEYS = comb(RAREST, IN_A_KEY) + 1  # the most of a caption
+# The most captions filed under one key. Later ones find these and are not filed.
 KEY_HOLDS = 8
-# Candidates whose texts are compared, at most: those that share the most keys.
+# The most candidates whose texts are compared: those that share the most keys.
 COMPARED = 20
-# A worker's latest captions, among which the same sentence used again is looked for.
+# The number of a worker's latest captions that are searched for a repeated sentence.
 LATEST = 30
 
 
 class Neighbour(NamedTuple):
-    """A caption that was there before."""
+    """An earlier caption."""
 
-    key: int  # the response's
+    key: int  # of the response
     worker: int
     text: str
     at: datetime | None = None
@@ -38,37 +38,37 @@ class Neighbour(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a look-up met: at most COMPARED captions, those that share the most keys first (their
-    time and device may be left out), and the keys that are not full."""
+    """The result of a look-up: at most COMPARED captions, those that share the most keys first
+    (perhaps without time and device), and the keys that are not full."""
 
     captions: list[Neighbour]
     open_keys: list[int]
 
 
 class Neighbours(Protocol):
-    """The captions of a campaign so far."""
+    """A store of a campaign's earlier captions."""
 
     def look_up(self, keys: Sequence[int]) -> Found:
-        """The captions that are filed under any of the keys."""
+        """The captions filed under any of the keys."""
 
     def latest_of(self, worker: int) -> list[Neighbour]:
-        """The worker's own, the latest LATEST of them."""
+        """The worker's latest captions, at most LATEST."""
 
     def whole(self, caption: Neighbour) -> Neighbour:
-        """One that was looked up, with its time and device."""
+        """A caption from a look-up, with its time and device."""
 
     def copies_of(self, worker: int, other: int) -> int:
-        """How many captions of the worker are near-copies of the other's."""
+        """The number of the worker's captions that are near-copies of the other's."""
 
     def file(self, caption: Neighbour, keys: Sequence[int]) -> None:
-        """Have later captions find this one under the keys."""
+        """File the caption under the keys, for later look-ups."""
 
     def note_copy(self, caption: Neighbour, original: Neighbour, similarity: float) -> None:
-        """Keep that the caption is a near-copy of another worker's."""
+        """Record that the caption is a near-copy of another worker's."""
 
 
 def keys_of(text: str) -> list[int]:
-    """The keys of a caption, 32-bit numbers, each once; equal for equal words."""
+    """The keys of a caption: different 32-bit numbers, equal for equal words."""
     tokens = words(text)
     ranked = sorted({(-rarity(word), stem(word)) for word in tokens})
     rarest = list(dict.fromkeys(word for _, word in ranked))[:RAREST]
@@ -77,7 +77,7 @@ def keys_of(text: str) -> list[int]:
 
 
 class InMemory:
-    """The captions of a campaign in memory, for experiments and tests."""
+    """A store in memory, for benchmarks and tests."""
 
     def __init__(self) -> None:
         self._filed: defaultdict[int, list[Neighbour]] = defaultdict(list)
@@ -110,5 +110,5 @@ class InMemory:
 
 
 def most_shared(found: Counter[Neighbour]) -> list[Neighbour]:
-    """Those that were found most often, COMPARED at most; the earlier first among equals."""
+    """The captions found most often, at most COMPARED; among equals the earliest first."""
     return sorted(found, key=lambda caption: (-found[caption], caption.key))[:COMPARED]

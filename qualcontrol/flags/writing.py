@@ -1,4 +1,4 @@
-"""Signs in a caption's own text: length, rules, language, spelling, sentence."""
+"""Flags from a caption's own text: length, rules, language, spelling, grammar."""
 
 import re
 import unicodedata
@@ -16,12 +16,12 @@ from qualcontrol.flags.grammar import (
     impossible_pairs,
 )
 
-# What the instructions forbid: the future, guesses, and what a person might say.
+# Content that the instructions forbid: the future, guesses, and quotations.
 GUESS = re.compile(r"\b(will|going to|might|probably|maybe|perhaps)\b", re.IGNORECASE)
 QUOTATION = re.compile(r"[\"“«][^\"“”«»]{3,}[\"”»]")
-# Texts of fewer words are too short to say much about their language.
+# Shorter texts say too little about their language.
 FEWEST_WORDS = 4
-# The commonest words of languages that workers write in, without those that are English, too.
+# The most common words of languages that workers write in, except those that English has, too.
 OTHER_LANGUAGES = {
     language: frozenset(listed.split())
     for language, listed in {
@@ -39,7 +39,7 @@ OTHER_LANGUAGES = {
         "Swedish": "en ett och med på som är av den två framför står",
     }.items()
 }
-# Words that captions by people hardly ever have, and fluent filler has often.
+# Words that are rare in captions by people and common in fluent filler.
 ORNATE = re.compile(
     r"\b(vibrant\w*|seren(e|ity)|bustling|showcas\w+|captur(es|ing)|adorn\w*|amidst?|juxtapos\w+"
     r"|atmosphere|ambian\w+|ambien\w+|breathtaking|picturesque|evok\w+|tranquil\w*|intricate\w*"
@@ -51,11 +51,11 @@ ORNATE = re.compile(
 )
 SENTENCE_END = re.compile(r"[.!?]\s+[A-Z]")
 
-# A text with a greater share of function words is no list; then keywords are not asked for.
+# A text with a larger share of function words is not a list, so keywords are not looked up.
 SENTENCE = 0.35
 
 Keywords = Callable[[], Sequence[str]]
-Sign = Callable[[str, CampaignConfig, Keywords], Flag | None]
+Check = Callable[[str, CampaignConfig, Keywords], Flag | None]
 
 
 def no_keywords() -> Sequence[str]:
@@ -65,8 +65,8 @@ def no_keywords() -> Sequence[str]:
 def writing_flags(
     text: str, config: CampaignConfig, keywords: Keywords = no_keywords
 ) -> list[Flag]:
-    """The signs in the text alone; `keywords` gives those that the worker was shown."""
-    found = [sign(text, config, keywords) for sign in SIGNS]
+    """The flags of the text alone. `keywords` returns those that the worker was shown."""
+    found = [check(text, config, keywords) for check in CHECKS]
     return [flag for flag in found if flag is not None]
 
 
@@ -101,7 +101,7 @@ def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
 def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag | None:
     least = config.flags.function_words
     share = function_word_share(words(text))
-    # Who has a verb or a preposition lists nothing; keywords are looked up for the others alone.
+    # A text with a verb or a preposition is not a list, so its keywords are not looked up.
     joins = any(word in FUNCTION_WORDS and word not in LISTING_WORDS for word in words(text))
     if not joins and is_keyword_list(text, keywords()):
         why = "Only lists the keywords."
@@ -189,7 +189,7 @@ def _sentences(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     return Flag("sentences", count, 2, f"Has {count} sentences.") if count > 1 else None
 
 
-SIGNS: tuple[Sign, ...] = (
+CHECKS: tuple[Check, ...] = (
     _too_short,
     _too_long,
     _rule_words,

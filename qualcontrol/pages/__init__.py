@@ -1,1 +1,1 @@
-"""The signed-in pages of quality control: for the reviewer, and for the researcher."""
+"""Signed-in pages: review, and quality control for researchers."""

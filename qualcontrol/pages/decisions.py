@@ -13,16 +13,17 @@ from qualcontrol.models import Act, Decision
 
 @require_safe
 def decisions(request: HttpRequest, slug: str) -> HttpResponse:
-    """The campaign's decision log, the latest line first."""
+    """The campaign's decision log, the latest entry first."""
     campaign = get_object_or_404(Campaign, slug=slug)
     content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
-    log = told_to_reviewers(campaign.decisions.all()).select_related(
+    log = visible_to_reviewers(campaign.decisions.all()).select_related(
         "actor", "worker", "response__worker", *content
     )
     context = {"campaign": campaign, "page": page_of(log, request)}
     return render(request, "qualcontrol/decisions.html", context)
 
 
-def told_to_reviewers(log: QuerySet[Decision]) -> QuerySet[Decision]:
-    """The log without verdicts that wait for another reviewer's, who is not to know them."""
+def visible_to_reviewers(log: QuerySet[Decision]) -> QuerySet[Decision]:
+    """The log without judgements of checks that wait for another reviewer, who must not see
+    them."""
     return log.exclude(act__in=[Act.JUDGE_GOOD, Act.JUDGE_BAD], response__spot_check__verdict="")

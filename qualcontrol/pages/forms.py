@@ -1,4 +1,4 @@
-"""What a reviewer fills in."""
+"""Forms of the review and quality pages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ OTHER = "other"
 
 
 def reasons_against(kind: TaskKind) -> dict[str, str]:
-    """Why an answer may be bad, in the order of the number keys on the review page."""
+    """The reasons why an answer can be bad, in the order of the review page's number keys."""
     return {**kind.faults, OTHER: "another reason"}
 
 
 class VerdictForm(forms.Form):
-    """Good, or bad with a reason; the buttons give the verdict."""
+    """A verdict, with a reason if it is bad. The buttons submit the verdict."""
 
     verdict = forms.ChoiceField(choices=Verdict)
     other = forms.CharField(max_length=300, required=False)
@@ -32,7 +32,7 @@ class VerdictForm(forms.Form):
         )
 
     def clean(self) -> dict[str, Any]:
-        """`reason` becomes the sentence that is kept."""
+        """Set `reason` to the sentence that is stored."""
         values = super().clean() or {}
         if values.get("verdict") != Verdict.BAD:
             return {**values, "reason": ""}
@@ -48,7 +48,7 @@ class VerdictForm(forms.Form):
 
 
 class ReasonForm(forms.Form):
-    """A reason that goes into the decision log."""
+    """A reason for the decision log."""
 
     reason = forms.CharField(
         max_length=300,
@@ -67,7 +67,7 @@ class AppealForm(forms.Form):
 
 
 class AnswerForm(forms.Form):
-    """An answer to an appeal; the buttons say whether it is granted."""
+    """An answer to an appeal. The buttons say whether it is granted."""
 
     answer = forms.CharField(
         max_length=5000,
@@ -78,7 +78,7 @@ class AnswerForm(forms.Form):
 
 
 class MarkGoldForm(forms.Form):
-    """A response whose judgement is known."""
+    """A response with its known verdict."""
 
     response = forms.IntegerField(
         label="Number", min_value=1, help_text="Shown on the worker's page."
@@ -94,7 +94,7 @@ class MarkGoldForm(forms.Form):
 
 
 class SeedGoldForm(forms.Form):
-    """A caption that is made up to be bad."""
+    """A made-up bad caption."""
 
     task = forms.CharField(
         label="Image", help_text="The image's id, as shown on the worker's page."
@@ -107,7 +107,7 @@ class SeedGoldForm(forms.Form):
         self.campaign = campaign
 
     def clean_task(self) -> Task:
-        """The campaign's task of the image."""
+        """Turn the image's key into the campaign's task."""
         key = self.cleaned_data["task"]
         task = self.campaign.tasks.filter(image__key=key).order_by("pk").first()
         if task is None:
@@ -116,7 +116,7 @@ class SeedGoldForm(forms.Form):
 
 
 class RejectionForm(forms.Form):
-    """What the worker will read beside their rejected assignment."""
+    """The reason that a worker reads next to a rejected assignment."""
 
     reason = forms.CharField(
         max_length=1024,
@@ -127,7 +127,7 @@ class RejectionForm(forms.Form):
 
 
 class ReleaseForm(forms.Form):
-    """A release's name, the seed of its draw, and whether it may be partial."""
+    """The name and the seed of a release, and whether it may be partial."""
 
     name = forms.SlugField(
         max_length=100,
@@ -143,7 +143,7 @@ class ReleaseForm(forms.Form):
         self.lacking = lacking
 
     def clean_name(self) -> str:
-        """A release stays as it is, so its name is given once."""
+        """Refuse the name of an existing release, because releases cannot be changed."""
         name: str = self.cleaned_data["name"]
         if Release.objects.filter(name=name).exists():
             raise forms.ValidationError(

@@ -1,4 +1,4 @@
-"""The page of gold items: judgements that are known, by which reviewers are measured."""
+"""The page of gold items."""
 
 from typing import Any
 
@@ -22,7 +22,8 @@ from qualcontrol.pages.forms import MarkGoldForm, SeedGoldForm
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
-    """The campaign's gold items with how they were judged, and the two forms that make one."""
+    """The gold items that the reviewer may see, with their results, and the two forms to add
+    one."""
     campaign = get_object_or_404(Campaign, slug=slug)
     is_seed = "text" in request.POST
     mark = MarkGoldForm(None if is_seed else posted(request))
@@ -45,8 +46,8 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _known_to(user: User, campaign: Campaign) -> QuerySet[Gold]:
-    """The gold items that the user made or has judged, the latest first; the others may be before
-    them yet."""
+    """The gold items that the user made or has judged, the latest first. The queue may still show
+    the others to the user."""
     content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
     judged = GoldAnswer.objects.filter(gold=OuterRef("pk"), reviewer=user)
     known = campaign.gold.filter(Q(made_by=user) | Exists(judged))
@@ -61,7 +62,7 @@ def _known_to(user: User, campaign: Campaign) -> QuerySet[Gold]:
 
 
 def _make(request: HttpRequest, campaign: Campaign, values: Any, *, is_seed: bool) -> bool:
-    """Make the gold item that a form asks for; whether it was made, with a message."""
+    """Add the gold item of a valid form, with a message. Returns whether it was added."""
     values = {**values, "actor": user_of(request), "at": timezone.now()}
     try:
         if is_seed:

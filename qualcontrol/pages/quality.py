@@ -1,4 +1,4 @@
-"""The quality page: how good the campaign's responses are, and what waits for a decision."""
+"""The quality page: the estimate, decisions to make, the policy and the reviewers."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -9,7 +9,7 @@ from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign
 from annotate.templatetags.campaigns import percent
 from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
-from qualcontrol.queries.quality_report import quality as figures
+from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.held_payments import LEAST_UNPLACED
 from qualcontrol.services.trials import SLIPS_FORGIVEN
@@ -17,14 +17,13 @@ from qualcontrol.services.trials import SLIPS_FORGIVEN
 
 @require_safe
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
-    """The estimate, what is to be decided, the campaign's policy, and its reviewers."""
     campaign = get_object_or_404(Campaign, slug=slug)
     proposals = Proposal.objects.open().filter(campaign=campaign)
     appeals = Appeal.objects.open().filter(exclusion__campaign=campaign)
     pauses = campaign.pauses.in_force().exclude(worker__in=proposals.values("worker"))
     context = {
         "campaign": campaign,
-        "quality": figures(campaign),
+        "quality": quality_report(campaign),
         "proposals": proposals.select_related("worker").order_by("pk"),
         "pauses": pauses.select_related("worker").order_by("pk"),
         "waiting": waiting_for_verdicts(campaign).count(),

@@ -1,4 +1,4 @@
-"""The page of a campaign's releases, and the form that freezes one."""
+"""The page of a campaign's releases."""
 
 from django.conf import settings
 from django.contrib import messages
@@ -19,7 +19,7 @@ from qualcontrol.tasks import make_release
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
-    """The campaign's releases, what the next one still lacks, and a form to make it."""
+    """The campaign's releases, what the next one lacks, and the form to create it."""
     campaign = get_object_or_404(Campaign, slug=slug)
     lacking = [*missing(campaign), *services.open_questions(campaign)]
     form = ReleaseForm(posted(request), initial={"seed": campaign.config.seed}, lacking=lacking)

@@ -1,7 +1,7 @@
-"""The review page: one response after another, the next ones held ready in the browser.
+"""The review page, which shows one response after another.
 
-With its script, the page posts a verdict behind the reviewer's back and shows the next response at
-once; the answer brings one more. Without, a verdict leads to the queue, as any form would.
+Its script posts verdicts in the background and shows the next response at once, from those that the
+page has loaded ahead. Without the script, a verdict redirects to the queue.
 """
 
 import re
@@ -31,7 +31,7 @@ from qualcontrol.pages.forms import VerdictForm, reasons_against
 from qualcontrol.review.items import FIRST, HELD, MOST_USEFUL, RANDOM, SECOND, Item
 
 KEY = re.compile(UUIDConverter.regex)
-# Items that the page holds ready beside the one it shows.
+# The number of items that the page loads ahead.
 AHEAD = 3
 OTHERS_SHOWN = 8
 CAUSES = {
@@ -45,22 +45,23 @@ CAUSES = {
 
 @require_safe
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
-    """What the reviewer is to judge next; to a page that holds items, only what it lacks.
+    """The next response to judge. For a page that has loaded items ahead, only the items that it
+    lacks.
 
-    A GET holds up to 1 + AHEAD responses for the reviewer for 15 minutes, so that two reviewers
-    are not shown the same one. It is safe to repeat: the reviewer gets the same ones. Nothing is
-    held for HEAD, or for a browser that fetches the page in case it is wanted.
+    A GET reserves up to 1 + AHEAD responses for the reviewer for 15 minutes, so that two reviewers
+    are not shown the same one. A repeated GET returns the same responses. HEAD and prefetch
+    requests reserve nothing.
     """
     campaign = get_object_or_404(Campaign, slug=slug)
     if is_prefetch(request):
-        # Browsers discard an error and ask again once the page is wanted.
+        # Browsers discard an error and request the page again when the reviewer opens it.
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
     if request.method == "HEAD":
         return HttpResponse()
     if "ahead" in request.GET:
         return _top_up(request, campaign, request.GET)
     skipped = _keys(request.GET, "skip")
-    # What was skipped comes again when the end of the queue is reached.
+    # Skipped items come again at the end of the queue.
     items = _next(request, campaign, 1 + AHEAD, skipped) or _next(request, campaign, 1 + AHEAD, [])
     if not items:
         return render(request, "qualcontrol/queue_empty.html", {"campaign": campaign})
@@ -69,7 +70,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
-    """Take a verdict, and go on to what is next."""
+    """Store a verdict, and continue with the next item."""
     campaign = get_object_or_404(Campaign, slug=slug)
     try:
         item = services.item_by_key(campaign, key)
@@ -96,7 +97,7 @@ def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 
 
 def is_prefetch(request: HttpRequest) -> bool:
-    """Whether a browser fetches a page that nobody has asked for yet."""
+    """Whether a browser prefetches the page before the reviewer asks for it."""
     purposes = (request.headers.get(name, "") for name in ("Sec-Purpose", "Purpose", "X-Moz"))
     return any("prefetch" in purpose.lower() for purpose in purposes)
 
@@ -104,7 +105,7 @@ def is_prefetch(request: HttpRequest) -> bool:
 def _next(
     request: HttpRequest, campaign: Campaign, count: int, without: Sequence[UUID]
 ) -> list[Item]:
-    """The next items for the reviewer, without those that have the keys `without`."""
+    """The next items for the reviewer, except those with the keys `without`."""
     items = services.next_checks(
         campaign=campaign,
         reviewer=user_of(request),
@@ -139,7 +140,7 @@ def _page(
 
 
 def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> HttpResponse:
-    """As many items as a page lacks, and which of those that it holds need no verdict any more."""
+    """The items that a page lacks, and the keys of those that it should drop."""
     held, skipped = _keys(fields, "ahead"), _keys(fields, "skip")
     gone = services.settled_among(campaign, held, user_of(request))
     count = 1 + AHEAD - len(held) + len(gone)
@@ -164,8 +165,8 @@ def _numbered_reasons(kind: TaskKind) -> list[dict[str, Any]]:
 
 
 def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
-    """Each item with what its page says about it."""
-    has_keywords = KINDS[campaign.kind].takes_text  # They prime what is written.
+    """Each item with what its page shows."""
+    has_keywords = KINDS[campaign.kind].takes_text  # Keywords prime text only.
     workers = {item.response.worker_id for item in items}
     risks = {
         risk.worker_id: risk for risk in WorkerRisk.objects.of(campaign).filter(worker__in=workers)
@@ -188,7 +189,8 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
 
 
 def _cause(item: Item) -> str:
-    """Why an item is shown; what was drawn is to be judged as drawn, however it came up."""
+    """Why an item is shown. A required check is always named as such, whichever way it came up, so
+    that it is judged like the others."""
     check = getattr(item.response, "spot_check", None)
     if check is None or item.cause == SECOND:
         return item.cause
@@ -196,7 +198,7 @@ def _cause(item: Item) -> str:
 
 
 def _others(campaign: Campaign, response: Response) -> list[Response]:
-    """The latest of what else the worker submitted; nothing for a worker who does not exist."""
+    """The worker's latest other responses. Empty for an invented worker."""
     if response.worker_id is None:
         return []
     theirs = Response.objects.of(campaign).filter(worker=response.worker_id).exclude(pk=response.pk)
@@ -207,7 +209,7 @@ def _others(campaign: Campaign, response: Response) -> list[Response]:
 
 
 def _keys(fields: QueryDict, name: str) -> list[UUID]:
-    """The keys of items in a field, separated by spaces; other words are ignored."""
+    """The keys in a field, separated by spaces. Other words are ignored."""
     words = fields.get(name, "").split()
     return [UUID(word) for word in words if KEY.fullmatch(word)]
 

@@ -1,4 +1,4 @@
-"""The researcher's pages about workers: who there are, what one of them did, and acts on them."""
+"""Pages about workers: the list, one worker, and decisions about one."""
 
 from collections.abc import Callable
 
@@ -16,16 +16,16 @@ from annotate.pages.paging import page_of
 from annotate.pages.signed_in import user_of
 from qualcontrol import services
 from qualcontrol.models import Appeal, Proposal, WorkerRisk
-from qualcontrol.pages.decisions import told_to_reviewers
+from qualcontrol.pages.decisions import visible_to_reviewers
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
 from qualcontrol.queries.quality_report import (
     decisions_about,
-    figures_of,
     known_workers,
     ranked_workers,
+    worker_summaries,
 )
 
-# What may be done about a worker, and what is said when it is done.
+# The decisions about a worker by the URL's last part: the service, and the message on success.
 ACTS: dict[str, tuple[Callable[..., object], str]] = {
     "pause": (services.pause_worker, "{worker} is paused and gets no new tasks."),
     "resume": (services.resume_worker, "Pause of {worker} ended."),
@@ -37,22 +37,26 @@ DECISIONS_SHOWN = 50
 
 @require_safe
 def workers(request: HttpRequest, slug: str) -> HttpResponse:
-    """The campaign's workers, under their pseudonyms."""
+    """The campaign's workers by their pseudonyms."""
     campaign = get_object_or_404(Campaign, slug=slug)
     page = page_of(ranked_workers(campaign), request)
-    context = {"campaign": campaign, "page": page, "workers": figures_of(campaign, list(page))}
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "workers": worker_summaries(campaign, list(page)),
+    }
     return render(request, "qualcontrol/workers.html", context)
 
 
 @require_safe
 def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
-    """One worker's responses in the campaign, what is believed of them, and what was decided."""
+    """One worker's responses and risk, and the decisions about the worker."""
     campaign, found = _look_up(slug, pseudonym)
     exclusion = campaign.exclusions.in_force().filter(worker=found).first()
     context = {
         "campaign": campaign,
         "worker": found,
-        "figures": figures_of(campaign, [found.pk])[0],
+        "summary": worker_summaries(campaign, [found.pk])[0],
         "worker_risk": WorkerRisk.objects.of(campaign).filter(worker=found).first(),
         "exclusion": exclusion,
         "pause": campaign.pauses.in_force().filter(worker=found).first(),
@@ -61,7 +65,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "may_appeal": exclusion is not None and not exclusion.appeals.open().exists(),
         "kind": KINDS[campaign.kind],
         "page": page_of(_responses(campaign, found), request),
-        "decisions": told_to_reviewers(decisions_about(campaign, found))[:DECISIONS_SHOWN],
+        "decisions": visible_to_reviewers(decisions_about(campaign, found))[:DECISIONS_SHOWN],
         "reason_form": ReasonForm(),
         "appeal_form": AppealForm(),
         "answer_form": AnswerForm(),
@@ -128,7 +132,7 @@ def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 @require_POST
 def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Grant or refuse an appeal; granted, the exclusion is undone."""
+    """Grant or refuse an appeal."""
     appeals = Appeal.objects.filter(exclusion__campaign__slug=slug)
     related = appeals.select_related("exclusion__worker", "exclusion__campaign")
     found = get_object_or_404(related, pk=pk)
@@ -154,6 +158,6 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def _look_up(slug: str, pseudonym: str) -> tuple[Campaign, Worker]:
-    """A campaign and a worker of it; raises Http404."""
+    """The campaign and a worker of it. Raises Http404."""
     campaign = get_object_or_404(Campaign, slug=slug)
     return campaign, get_object_or_404(known_workers(campaign), pseudonym=pseudonym)

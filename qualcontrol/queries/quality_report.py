@@ -34,7 +34,7 @@ PROPOSED, EXCLUDED = "proposed", "excluded"
 
 
 @dataclass(frozen=True)
-class WorkerFigures:
+class WorkerSummary:
     """One worker's responses and risk in a campaign.
 
     `risk` is the probability that the worker's bad share is above the tolerated share, `share` the
@@ -59,7 +59,7 @@ class WorkerFigures:
 
 
 @dataclass(frozen=True)
-class ReviewerFigures:
+class ReviewerSummary:
     """One reviewer's judgements, and how many gold items they judged correctly."""
 
     name: str
@@ -70,7 +70,7 @@ class ReviewerFigures:
 
 
 @dataclass(frozen=True)
-class Quality:
+class QualityReport:
     """A campaign's quality. `kept` is the number of responses that the estimate is about, `waiting`
     the number of required checks left."""
 
@@ -81,7 +81,7 @@ class Quality:
     waiting: int
     held_payments: int
     agreement: Agreement
-    reviewers: list[ReviewerFigures]
+    reviewers: list[ReviewerSummary]
     # The reasons of bad verdicts with their numbers, the most common first.
     faults: list[tuple[str, int]]
 
@@ -90,12 +90,12 @@ class Quality:
         return self.good + self.bad
 
 
-def quality(campaign: Campaign) -> Quality:
+def quality_report(campaign: Campaign) -> QualityReport:
     """The campaign's quality report, without its workers."""
     checks = SpotCheck.objects.of(campaign)
     verdicts = Counter(dict(checks.values_list("verdict").annotate(Count("pk"))))
     kept = Response.objects.of(campaign).counting().count()
-    return Quality(
+    return QualityReport(
         estimate=_estimate(campaign, kept),
         kept=kept,
         good=verdicts[Verdict.GOOD],
@@ -147,7 +147,7 @@ def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
     return list(said.values())
 
 
-def reviewers(campaign: Campaign) -> list[ReviewerFigures]:
+def reviewers(campaign: Campaign) -> list[ReviewerSummary]:
     """The reviewers, those with the most judgements first."""
     judgements = Judgement.objects.filter(spot_check__campaign=campaign).order_by()
     rows = judgements.values_list("reviewer__username").annotate(
@@ -162,7 +162,7 @@ def reviewers(campaign: Campaign) -> list[ReviewerFigures]:
     }
     judged = {name: (n, bad) for name, n, bad in rows}
     found = [
-        ReviewerFigures(name or "", *judged.get(name, (0, 0)), *gold.get(name, (0, 0)))
+        ReviewerSummary(name or "", *judged.get(name, (0, 0)), *gold.get(name, (0, 0)))
         for name in {**judged, **gold}
     ]
     return sorted(found, key=lambda one: (-one.judged, one.name))
@@ -192,7 +192,7 @@ def latest_workers(campaign: Campaign, *, most: int, among: int = 500) -> list[i
     return [worker for worker, _ in counted.most_common(most)]
 
 
-def figures_of(campaign: Campaign, workers: Sequence[int]) -> list[WorkerFigures]:
+def worker_summaries(campaign: Campaign, workers: Sequence[int]) -> list[WorkerSummary]:
     """The report's rows of these workers, in their order. Takes seven queries."""
     pseudonyms = dict(Worker.objects.filter(pk__in=workers).values_list("pk", "pseudonym"))
     responses = Response.objects.of(campaign)
@@ -206,7 +206,7 @@ def figures_of(campaign: Campaign, workers: Sequence[int]) -> list[WorkerFigures
     risks_by_worker = defaultdict(WorkerRisk, {one.worker_id: one for one in theirs.defer("tally")})
     states = _states(campaign, workers)
     return [
-        WorkerFigures(
+        WorkerSummary(
             pseudonym=pseudonyms[worker],
             submitted=written[worker, ResponseStatus.SUBMITTED]
             + written[worker, ResponseStatus.DISCARDED],

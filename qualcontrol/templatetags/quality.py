@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from django import template
 
 from annotate.templatetags.campaigns import percent
-from qualcontrol.queries.quality_report import WorkerFigures
+from qualcontrol.queries.quality_report import WorkerSummary
 
 register = template.Library()
 
@@ -31,7 +31,7 @@ def probability(value: float) -> str:
 
 
 @register.filter
-def busiest(workers: Iterable[WorkerFigures]) -> int:
+def busiest(workers: Iterable[WorkerSummary]) -> int:
     """The largest number of submissions among these workers, the length of a full bar."""
     return max((worker.submitted for worker in workers), default=0)
 

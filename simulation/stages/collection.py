@@ -13,7 +13,7 @@ from annotate.services.campaigns import progress
 from annotate.services.releases import missing
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import publish
-from qualcontrol.queries.quality_report import quality
+from qualcontrol.queries.quality_report import quality_report
 from simulation.reviewer import review
 from simulation.stages.clock import Clock
 from simulation.workers.crowd import Crowd, Member, Outcome, Plan
@@ -97,7 +97,7 @@ def work_summary(outcome: Outcome) -> str:
 
 def quality_summary(campaign: Campaign) -> str:
     """One line about the results of quality control."""
-    found = quality(campaign)
+    found = quality_report(campaign)
     excluded = campaign.exclusions.in_force().count()
     estimate = found.estimate
     return (

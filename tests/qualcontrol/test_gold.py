@@ -5,7 +5,7 @@ import pytest
 from annotate.models import Response
 from qualcontrol import services
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
-from qualcontrol.queries.quality_report import quality
+from qualcontrol.queries.quality_report import quality_report
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, key_of, worker_risk_of, write
 
@@ -78,7 +78,7 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
             key = key_of(one.response or one)
             judge_item(services.item_by_key(campaign, key), verdict, reviewer)
 
-    figures = {one.name: one for one in quality(campaign).reviewers}
+    figures = {one.name: one for one in quality_report(campaign).reviewers}
     assert (figures[careful.username].gold_right, figures[careful.username].gold_of) == (2, 2)
     assert (figures[careless.username].gold_right, figures[careless.username].gold_of) == (1, 2)
     assert Decision.objects.count() == decisions

@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotate.models import ResponseStatus
 from qualcontrol import services
 from qualcontrol.models import Act, Decision, Judgement, SpotCheck
-from qualcontrol.queries.quality_report import quality
+from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.review.agreement import agreement
 from tests.factories import CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, write
@@ -111,7 +111,7 @@ def test_quality_tells_how_far_the_reviewers_agree(campaign):
         judge(response, "GOOD", one)
         judge(response, "BAD" if number == 0 else "GOOD", other)
 
-    found = quality(campaign).agreement
+    found = quality_report(campaign).agreement
 
     assert found.pairs == 4
     assert found.kappa == pytest.approx(0)

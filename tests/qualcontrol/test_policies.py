@@ -5,7 +5,7 @@ import pytest
 from annotate.models import Response
 from qualcontrol import services
 from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, WorkerRisk
-from qualcontrol.queries.quality_report import figures_of
+from qualcontrol.queries.quality_report import worker_summaries
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, write
@@ -42,7 +42,7 @@ def acts_on(worker):
 
 
 def state_of(campaign, worker):
-    return figures_of(campaign, [worker.pk])[0].state
+    return worker_summaries(campaign, [worker.pk])[0].state
 
 
 def test_a_worker_whose_responses_are_judged_bad_is_excluded_with_a_reason():

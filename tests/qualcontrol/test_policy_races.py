@@ -6,7 +6,7 @@ import pytest
 
 from qualcontrol import services
 from qualcontrol.models import Decision, WorkerRisk
-from qualcontrol.queries.quality_report import figures_of
+from qualcontrol.queries.quality_report import worker_summaries
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_FLOOR, judge, write
@@ -51,7 +51,7 @@ def decide_while(campaign, act):
 
 
 def state_of(campaign, worker):
-    return figures_of(campaign, [worker.pk])[0].state
+    return worker_summaries(campaign, [worker.pk])[0].state
 
 
 @pytest.mark.parametrize("risk", [0.99, 0.9])

@@ -3,7 +3,7 @@
 import pytest
 from django.template import Context, Template
 
-from qualcontrol.queries.quality_report import WorkerFigures
+from qualcontrol.queries.quality_report import WorkerSummary
 from qualcontrol.risk.estimate import Estimate
 from qualcontrol.templatetags.quality import busiest, moved_by, probability, share_bar
 
@@ -66,7 +66,7 @@ def test_a_picture_has_its_label_for_those_who_do_not_see_it():
 def test_the_busiest_workers_bar_is_the_measure_of_all():
     numbers = dict.fromkeys(("discarded", "good", "bad", "risk", "share", "low", "high"), 0)
     workers = [
-        WorkerFigures(pseudonym="W", state="active", reasons=[], submitted=submitted, **numbers)
+        WorkerSummary(pseudonym="W", state="active", reasons=[], submitted=submitted, **numbers)
         for submitted in (3, 12, 5)
     ]
 

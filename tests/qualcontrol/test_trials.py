@@ -6,7 +6,7 @@ from django.urls import reverse
 from annotate.kinds.reading import CampaignFileError, parse_config
 from qualcontrol import services
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
-from qualcontrol.queries.quality_report import figures_of
+from qualcontrol.queries.quality_report import worker_summaries
 from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import judge, write
 
@@ -32,7 +32,7 @@ def may_write(campaign, worker):
 
 
 def state_of(campaign, worker):
-    return figures_of(campaign, [worker.pk])[0].state
+    return worker_summaries(campaign, [worker.pk])[0].state
 
 
 def firsts(campaign):

@@ -10,11 +10,11 @@ from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
 from annotate.pages.wording import counted
 from qualcontrol.queries.quality_report import (
-    Quality,
-    WorkerFigures,
-    figures_of,
-    quality,
+    QualityReport,
+    WorkerSummary,
+    quality_report,
     ranked_workers,
+    worker_summaries,
 )
 from qualcontrol.services import learn, recount_worker_risks
 
@@ -45,18 +45,20 @@ class Command(DomainCommand):
             wrong = recount_worker_risks(campaign=found)
             self.stderr.write(f"Corrected the counts of {counted(wrong, 'worker')}.")
         learn(campaign=found)
-        figures = quality(found)
-        workers = figures_of(found, ranked_workers(found))
+        report = quality_report(found)
+        workers = worker_summaries(found, ranked_workers(found))
         if options["json"]:
-            report = as_json(found, figures, workers)
-            self.stdout.write(json.dumps(report, ensure_ascii=False))
+            values = as_json(found, report, workers)
+            self.stdout.write(json.dumps(values, ensure_ascii=False))
         else:
-            self.stdout.write("\n".join(_told(figures, workers)))
+            self.stdout.write("\n".join(_as_text(report, workers)))
 
 
-def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) -> dict[str, Any]:
+def as_json(
+    campaign: Campaign, report: QualityReport, workers: list[WorkerSummary]
+) -> dict[str, Any]:
     """The report as JSON values."""
-    found = figures.estimate
+    found = report.estimate
     return {
         "campaign": campaign.slug,
         "estimate": {
@@ -64,12 +66,12 @@ def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) 
             "low": round(found.low, 5),
             "high": round(found.high, 5),
             "checks": found.checks,
-            "of": figures.kept,
+            "of": report.kept,
         },
-        "held_payments": figures.held_payments,
-        "verdicts": {"good": figures.good, "bad": figures.bad, "waiting": figures.waiting},
-        "agreement": asdict(figures.agreement),
-        "reviewers": [asdict(reviewer) for reviewer in figures.reviewers],
+        "held_payments": report.held_payments,
+        "verdicts": {"good": report.good, "bad": report.bad, "waiting": report.waiting},
+        "agreement": asdict(report.agreement),
+        "reviewers": [asdict(reviewer) for reviewer in report.reviewers],
         "workers": [
             {
                 "worker": worker.pseudonym,
@@ -90,8 +92,8 @@ def as_json(campaign: Campaign, figures: Quality, workers: list[WorkerFigures]) 
     }
 
 
-def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
-    found, agreed = figures.estimate, figures.agreement
+def _as_text(report: QualityReport, workers: list[WorkerSummary]) -> list[str]:
+    found, agreed = report.estimate, report.agreement
     estimated = (
         f"estimated bad share {found.share:.1%} (95% interval {found.low:.1%} to "
         f"{found.high:.1%}, {counted(found.checks, 'random check')})"
@@ -99,16 +101,16 @@ def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
         else "no estimate yet (no random check has been judged)"
     )
     lines = [
-        f"{counted(figures.kept, 'response')} kept; {estimated}.",
-        f"{figures.good + figures.bad:,} judged: {figures.good:,} good, {figures.bad:,} bad; "
-        f"{counted(figures.waiting, 'required check')} left.",
+        f"{counted(report.kept, 'response')} kept; {estimated}.",
+        f"{report.good + report.bad:,} judged: {report.good:,} good, {report.bad:,} bad; "
+        f"{counted(report.waiting, 'required check')} left.",
         f"{agreed.pairs:,} judged by two or more reviewers: kappa {_number(agreed.kappa)}, "
         f"alpha {_number(agreed.alpha)}.",
     ]
-    if figures.held_payments:
-        held = counted(figures.held_payments, "held payment needs", "held payments need")
+    if report.held_payments:
+        held = counted(report.held_payments, "held payment needs", "held payments need")
         lines.append(f"{held} a decision.")
-    for one in figures.reviewers:
+    for one in report.reviewers:
         gold = f", {one.gold_right} of {one.gold_of} gold items correct" if one.gold_of else ""
         lines.append(f"  {one.name or 'from a file'}: {one.judged:,} judged, {one.bad:,} bad{gold}")
     lines += [
@@ -119,7 +121,7 @@ def _told(figures: Quality, workers: list[WorkerFigures]) -> list[str]:
     return lines
 
 
-def _row(worker: WorkerFigures) -> str:
+def _row(worker: WorkerSummary) -> str:
     # The first reason concerns the whole campaign and is the same for all workers.
     moved = next((reason["sentence"] for reason in worker.reasons[1:]), "")
     return (

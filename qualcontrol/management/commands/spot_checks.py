@@ -44,7 +44,7 @@ class Command(DomainCommand):
         else:
             kind = KINDS[found.kind]
             lines = [
-                _told(row, kind.judge_line(item.response))
+                _as_text(row, kind.judge_line(item.response))
                 for row, item in zip(rows, items, strict=True)
             ]
             self.stdout.write("\n".join(lines) or "No responses to judge.")
@@ -72,7 +72,7 @@ def as_json(campaign: Campaign, item: Item) -> dict[str, Any]:
     }
 
 
-def _told(row: dict[str, Any], said: str) -> str:
+def _as_text(row: dict[str, Any], said: str) -> str:
     """A check as lines of text: its place and risk, its text, and a line for each flag."""
     drawn = ", random" if row["is_random"] else ""
     lines = [

@@ -1,12 +1,12 @@
-"""Who did what in a campaign."""
+"""The quality report's workers."""
 
 import pytest
 
 from qualcontrol.queries.quality_report import (
-    figures_of,
     known_workers,
     latest_workers,
     ranked_workers,
+    worker_summaries,
 )
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
 
@@ -49,11 +49,11 @@ def test_known_workers_are_those_who_answered_in_the_campaign(campaign):
     assert list(known_workers(campaign)) == [known]
 
 
-def test_figures_keep_the_order_that_was_asked_for(campaign):
+def test_summaries_have_the_order_of_the_given_workers(campaign):
     one, other = WorkerFactory.create_batch(2)
     answer(campaign, one)
 
-    found = figures_of(campaign, [other.pk, one.pk])
+    found = worker_summaries(campaign, [other.pk, one.pk])
 
     assert [(row.pseudonym, row.submitted) for row in found] == [
         (other.pseudonym, 0),
