@@ -1,4 +1,4 @@
-"""What tests of both sites share."""
+"""Fixtures for the tests of both sites."""
 
 import os
 from collections.abc import Iterator
@@ -42,8 +42,11 @@ providers._get_local_constants = providers.Constants
 
 @receiver(connection_created)
 def _unordered_rows_come_backwards(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Where a query has no order, PostgreSQL gives the rows in one that may change at any time.
-    SQLite would give them in that of their keys, and hide that the order is left to chance."""
+    """Make SQLite return rows in reverse order if a query has no ORDER BY.
+
+    PostgreSQL may return them in any order, while SQLite uses the order of the keys, which would
+    hide a missing ORDER BY.
+    """
     if connection.vendor == "sqlite":
         connection.connection.execute("PRAGMA reverse_unordered_selects = ON")
 
@@ -55,7 +58,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings() -> Iterator[None]:
-    """A test database of this process's own, so that two runs do not meet."""
+    """Use a test database of this process, so that concurrent runs do not share one."""
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
         # SQLite lets threads in by no order, and the last of two hundred waits for all of them.
@@ -74,7 +77,7 @@ def django_db_modify_db_settings() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of real data files; absent, the test is skipped, but not in CI."""
+    """The folder with real data files. Without it the test is skipped, but fails in CI."""
     folder = Path(os.environ.get("SHARED_DATA", HERE.parent.parent / "shared" / "data"))
     if not folder.is_dir():
         if os.environ.get("CI"):

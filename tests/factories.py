@@ -1,4 +1,4 @@
-"""Rows for tests: the least that is valid, with what a test does not care about filled in."""
+"""Factories of valid rows with default values."""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
@@ -35,7 +35,7 @@ NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
 def config(**values: object) -> CampaignConfig:
-    """A checked campaign file of the nocaps preset; keyword arguments are keys of the file."""
+    """A checked campaign file with the nocaps preset; keyword arguments are its keys."""
     file = {"name": "scenes", "preset": "nocaps", "selection": "scenes", "budget": "1000.00"}
     return parse_config({**file, **values})
 
@@ -165,7 +165,7 @@ class GivenCaptionFactory(factory.django.DjangoModelFactory):
 
 
 class LinkCampaignFactory(CampaignFactory):
-    """A campaign of the kind correspondence, on the captions of a set."""
+    """A campaign of word–box links on a caption set."""
 
     kind = "correspondence"
     selection = None
@@ -211,7 +211,7 @@ class WorkerFactory(factory.django.DjangoModelFactory):
 
 
 class ResponseFactory(factory.django.DjangoModelFactory):
-    """A submitted response with its caption (`text=…`); its task has a place less."""
+    """A submitted response with its caption (`text=…`); its task has one place less."""
 
     class Meta:
         model = Response
@@ -237,7 +237,7 @@ class ResponseFactory(factory.django.DjangoModelFactory):
 
 
 class LinkResponseFactory(ResponseFactory):
-    """A submitted response of links (`words={"1": [box.pk]}`); its task has a place less."""
+    """A submitted response of links (`words={"1": [box.pk]}`); its task has one place less."""
 
     class Meta:
         skip_postgeneration_save = True
@@ -283,7 +283,7 @@ class HitTypeFactory(factory.django.DjangoModelFactory):
 
 
 class HitFactory(factory.django.DjangoModelFactory):
-    """An open HIT of nine slots that nobody took yet."""
+    """An open HIT with nine free slots."""
 
     class Meta:
         model = Hit
@@ -302,7 +302,7 @@ class HitFactory(factory.django.DjangoModelFactory):
 
 
 class TaskPageFactory(factory.django.DjangoModelFactory):
-    """A page that was opened at noon and lasts for an hour."""
+    """A page that was opened at noon and is valid for an hour."""
 
     class Meta:
         model = TaskPage
@@ -315,7 +315,7 @@ class TaskPageFactory(factory.django.DjangoModelFactory):
 
 
 class ClaimFactory(factory.django.DjangoModelFactory):
-    """A claim of a page of the task's campaign; the task has a place less."""
+    """A claim by a page of the task's campaign; the task has one place less."""
 
     class Meta:
         model = Claim

@@ -1,8 +1,8 @@
-"""How tests with real transactions empty the database after them.
+"""Empty the database quickly after tests with real transactions.
 
-Django empties a PostgreSQL database with TRUNCATE, which gives each of some sixty tables a new
-file, and then makes all permissions again. A test leaves few rows, so DELETE takes a tenth of the
-time, and permissions stay. Triggers are off meanwhile: they guard the decision log.
+Django empties a PostgreSQL database with TRUNCATE, which creates a new file for each of about sixty
+tables, and then recreates all permissions. A test leaves few rows, so DELETE takes a tenth of the
+time, and permissions stay. Triggers are disabled meanwhile, because they protect the decision log.
 """
 
 from collections.abc import Iterator, Sequence

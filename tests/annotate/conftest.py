@@ -1,4 +1,4 @@
-"""Small data-set files, whole ones and ones with one thing wrong."""
+"""Small dataset files, valid ones and ones with a single fault."""
 
 import csv
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""API tokens: how a program gets one, how it ends, and where people see theirs."""
+"""API tokens: issue, expiry, withdrawal, and the page that lists them."""
 
 from datetime import timedelta
 from io import StringIO

@@ -1,4 +1,4 @@
-"""Making campaigns from a checked file."""
+"""Creating campaigns."""
 
 import pytest
 

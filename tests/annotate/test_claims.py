@@ -1,4 +1,4 @@
-"""Which tasks a page is given, and the stored counters of tasks, right whatever happens."""
+"""The tasks that a page is given, and the stored counters of tasks."""
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def claim(campaign, worker=None, count=1, seen=()):
-    """The tasks of a new page."""
+    """Claim tasks for a new page and return them."""
     page = TaskPageFactory(hit__hit_type__campaign=campaign)
     return claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count, seen=seen)
 
@@ -199,7 +199,8 @@ picks = st.integers(0, 1000)
 
 
 class Counters(RuleBasedStateMachine):
-    """Pages, submissions, the clock and reviewers do what they like, in any order, also twice."""
+    """Runs random sequences of pages, submissions, timeouts and reviews, including repeated
+    ones."""
 
     def __init__(self):
         super().__init__()
@@ -215,7 +216,7 @@ class Counters(RuleBasedStateMachine):
         self.undo.__exit__(None, None, None)
 
     def one_of(self, queryset, pick):
-        """A row of many, or None where there is none."""
+        """A random row, or None if there are none."""
         rows = list(queryset.order_by("pk"))
         return rows[pick % len(rows)] if rows else None
 

@@ -53,7 +53,7 @@ def write(tmp_path):
 
 
 def batch(*rows):
-    """A batch-results file in which each of the rows differs from ROW by what is given."""
+    """A batch-results file; each row is ROW with the given changes."""
     rows = [{**ROW, **row} for row in rows or [{}]]
     names = HEADER + [name for name in rows[0] if name not in HEADER] + ["Approve", "Reject"]
     out = io.StringIO()
@@ -69,7 +69,7 @@ def read(path, **columns):
 
 
 def read_line(write, **entry):
-    """The one entry of a JSON lines file."""
+    """The only entry of a JSON lines file."""
     entry = {"image": "0013ea", "worker": "w", "caption": "A dog.", **entry}
     (found,) = read(write(json.dumps(entry)))
     return found

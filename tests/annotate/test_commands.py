@@ -1,4 +1,4 @@
-"""What our commands have in common: tables in place, and errors in one line."""
+"""Behaviour that all commands share: they create tables and report errors in one line."""
 
 import os
 import sqlite3

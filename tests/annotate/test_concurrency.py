@@ -1,5 +1,4 @@
-"""Many workers at once, each with a database connection of their own: the rules hold on whatever
-database the run is given."""
+"""Many workers at the same time, each with a database connection of their own."""
 
 import threading
 from collections import Counter
@@ -34,7 +33,7 @@ WORKERS = 200
 
 
 def claim(worker: Worker, campaign: Any, count: int = 1) -> list[Task] | None:
-    """The tasks of a new page of the worker's; None where they were told that nothing is left."""
+    """Claim tasks for a new page of the worker; None if no task is left."""
     page = TaskPageFactory(hit=Hit.objects.get(campaign=campaign))
     try:
         return claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count)
@@ -94,9 +93,12 @@ def test_fifty_workers_who_submit_pages_of_four_images_leave_nothing_over():
     workers = WorkerFactory.create_batch(50)
 
     def work(worker: Worker) -> list[int]:
-        """Take pages and submit them until nothing is left; tasks still open to the worker after
-        each page with fewer images than it holds. Answers are only added here, so what is open
-        then was open when the page was filled."""
+        """Open and submit pages until no task is left.
+
+        Returns, for each page that was not full, the tasks that were still open to the worker after
+        it. Answers are only added here, so a task that is open then was open when the page was
+        filled.
+        """
         passed_over = []
         while tasks := claim(worker, campaign, count=4):
             if len(tasks) < 4:
@@ -118,7 +120,7 @@ def test_fifty_workers_who_submit_pages_of_four_images_leave_nothing_over():
 
 
 def somebody_waits_for_us() -> bool:
-    """Whether another transaction waits for what this one has locked."""
+    """Whether another transaction waits for a lock of this one."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_locks "
@@ -133,7 +135,7 @@ def wait_until_blocked_or_done(future: Future[Any]) -> None:
 
 
 def claim_while(rival: Callable[[], object], campaign: Any, count: int) -> list[Task]:
-    """The tasks of a page that is opened while another transaction does what `rival` does."""
+    """Claim tasks while another transaction runs `rival`; return the tasks."""
 
     def open_page() -> list[Task] | None:
         try:

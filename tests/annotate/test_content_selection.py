@@ -1,4 +1,4 @@
-"""The paper's worked example, the laws of the metric, and its equations written out again."""
+"""The metric: the paper's example, general properties, and a second implementation."""
 
 from fractions import Fraction
 from itertools import combinations
@@ -45,7 +45,7 @@ def plain_mean(values):
 
 
 def plain_score(selected, descriptions):
-    """Equations 1 to 3 with exact fractions, each sum as it stands in the paper."""
+    """Equations 1 to 3 in exact fractions, written as in the paper."""
     precision = plain_mean(
         Fraction(sum(box in description for box in selected), max(len(selected), 1))
         for description in descriptions

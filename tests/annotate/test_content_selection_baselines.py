@@ -1,4 +1,4 @@
-"""What each baseline selects, and that what is learnt comes from the development part alone."""
+"""The selections of each baseline, and that only development data is used for learning."""
 
 import random
 from collections import Counter
@@ -37,7 +37,7 @@ def ranked(boxes, cues=CUES, seed=0):
 
 
 def crowd(images, seed):
-    """Boxes and descriptions of people who mention labels by how much these interest them."""
+    """Boxes, and descriptions by people who mention labels with given probabilities."""
     chance = random.Random(seed)
     interest = {"person": 0.9, "dog": 0.7, "chair": 0.3, "cloud": 0.05}
     boxes, gold = {}, {}
@@ -55,7 +55,7 @@ def crowd(images, seed):
 
 
 def parts_of(gold):
-    """Every other image for development, the rest to be scored on."""
+    """Every other image for development, the rest for scoring."""
     pairs = list(gold.items())
     return dict(pairs[::2]), dict(pairs[1::2])
 

@@ -1,4 +1,4 @@
-"""The command on good files and on rubbish; the tests may not use the database, nor may it."""
+"""The command on valid and invalid files. It must not use the database."""
 
 import io
 import json

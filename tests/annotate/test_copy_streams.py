@@ -1,4 +1,4 @@
-"""Columns as PostgreSQL's COPY reads them, and as rows."""
+"""Columns converted to COPY's binary format and to rows."""
 
 import struct
 

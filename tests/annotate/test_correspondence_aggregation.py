@@ -1,4 +1,4 @@
-"""What several answers come to, by votes and after Dawid and Skene."""
+"""Aggregating several answers by majority and with Dawid and Skene's model."""
 
 import random
 
@@ -62,7 +62,7 @@ def test_only_words_that_somebody_answered_come_to_anything(captions):
 
 
 def crowd(rng, *, captions, workers, accuracy, words=4, choices=6):
-    """Random truths, and what a crowd says of them; `accuracy` by worker."""
+    """Random true answers, and a crowd's answers to them; `accuracy` by worker."""
     truths, said = [], []
     for _ in range(captions):
         truth = {number: rng.randint(1, choices) for number in range(words)}
@@ -80,7 +80,7 @@ def crowd(rng, *, captions, workers, accuracy, words=4, choices=6):
 
 
 def right(truths, found):
-    """The share of words whose one link is the true one."""
+    """The share of words whose only link is correct."""
     pairs = [
         (boxes(words, number), [box])
         for truth, words in zip(truths, found, strict=True)

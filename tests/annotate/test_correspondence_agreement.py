@@ -1,4 +1,4 @@
-"""Agreement on sets, beside the package that computes alpha for plain values."""
+"""Agreement on sets, compared with a package that computes alpha for single values."""
 
 import krippendorff
 import numpy as np

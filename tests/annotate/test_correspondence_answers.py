@@ -1,4 +1,4 @@
-"""What a form's field says of a word."""
+"""Parsing the fields of the form with word–box links."""
 
 import pytest
 from hypothesis import given

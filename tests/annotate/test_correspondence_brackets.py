@@ -1,4 +1,4 @@
-"""Sentences with their links written in."""
+"""Sentences with links in brackets."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Correspondences as a kind of task: campaigns, pages, answers."""
+"""Word–box links as a task type: campaigns, pages and answers."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Releases of correspondences and their files."""
+"""Releases of word–box links and their files."""
 
 import json
 
@@ -31,8 +31,8 @@ SENTENCE = "A man feeds a dog in front of a red car."
 
 
 def linked_campaign(tasks=1, **config):
-    """A campaign whose captions are all linked: two workers agree, and the third puts the dog where
-    the man is."""
+    """A campaign with all links: two workers agree, and the third links the dog to the man's
+    box."""
     campaign = LinkCampaignFactory(config=config)
     workers = WorkerFactory.create_batch(3)
     for _ in range(tasks):
@@ -65,14 +65,14 @@ def files_of(made, folder):
 
 
 def entry_of(made):
-    """The one caption in `correspondences.json`."""
+    """The only caption in `correspondences.json`."""
     text = "".join(made.files.filter(name="correspondences.json").values_list("text", flat=True))
     (entry,) = json.loads(text)["captions"]
     return entry
 
 
 def names_of(made):
-    """The names of boxes by their ids in exports."""
+    """Class names of boxes by their ids in exports."""
     text = "".join(made.files.filter(name="boxes.json").values_list("text", flat=True))
     return {key: found["label"] for key, found in json.loads(text)["boxes"].items()}
 

@@ -1,4 +1,4 @@
-"""Dawid and Skene's model, beside crowd-kit's implementation of it."""
+"""Dawid and Skene's model, compared with crowd-kit's implementation."""
 
 import random
 import warnings
@@ -14,14 +14,14 @@ from annotate.kinds.correspondence.dawid_skene import Votes, dawid_skene, vote_s
 
 
 def votes(rows, label_count):
-    """From (question, worker, label) rows."""
+    """Votes from (question, worker, label) rows."""
     columns = np.array(rows, np.int64).reshape(-1, 3).T
     return Votes(*columns, label_count)
 
 
 @st.composite
 def sparse_votes(draw):
-    """Each question answered by some of the workers, every question by one at least."""
+    """Each question answered by at least one of the workers, most not by all."""
     label_count = draw(st.integers(1, 4))
     label, worker = st.integers(0, label_count - 1), st.integers(0, 4)
     answered = draw(st.lists(st.dictionaries(worker, label, min_size=1), min_size=1, max_size=8))
@@ -49,7 +49,7 @@ def reference(given_votes, *, iterations, known=()):
 
 
 def crowd(*, accuracy, questions=60, answers=5, label_count=3, seed=3):
-    """Random truths, and the votes of workers who are right as often as `accuracy` has it."""
+    """Random true labels, and votes of workers whose probability of being right is `accuracy`."""
     rng = random.Random(seed)
     truths = [rng.randrange(label_count) for _ in range(questions)]
     rows = [

@@ -1,4 +1,4 @@
-"""What the site does for its own safety: headers, cookies, redirects, forms, and its log."""
+"""Security of the site: headers, cookies, redirects, forms and logs."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ NOT_PASSED_ON = {"DJANGO_SETTINGS_MODULE", "DJANGO_ALLOW_ASYNC_UNSAFE"}
 
 
 def check_deployment(**variables):
-    """What the check prints for production settings; it must find nothing worse than a hint."""
+    """Run `check --deploy` with production settings; it must report nothing worse than a hint."""
     kept = {name: text for name, text in os.environ.items() if name not in NOT_PASSED_ON}
     production = {
         "SITE_URL": "https://captions.example.org",
@@ -51,7 +51,7 @@ def test_the_deployment_check_names_the_setting_for_a_proxy():
 
 @pytest.fixture
 def https(settings):
-    """The settings of a site with an https address, behind a proxy."""
+    """Settings of a site with an https address, behind a proxy."""
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_HSTS_SECONDS = 31_536_000
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -169,7 +169,7 @@ def test_no_other_site_frames_a_page_of_the_dashboard(client, ada, address):
 
 
 def logged(message, *arguments, error=None):
-    """The entry as the site's own formatter writes it."""
+    """The log entry as the site's formatter writes it."""
     record = logging.LogRecord("name", logging.ERROR, "path", 1, message, arguments, None)
     if error is not None:
         try:

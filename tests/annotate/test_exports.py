@@ -1,4 +1,4 @@
-"""Exports: files in the form of the published ones, the same bytes for the same release."""
+"""Exports: the published format, and the same bytes for the same release."""
 
 import json
 import unicodedata
@@ -35,7 +35,7 @@ HARD_TEXTS = [
 
 @pytest.fixture
 def release():
-    """Two images of four captions each, frozen; every text is there that is hard to write."""
+    """A release of two images with four captions each, with texts that are difficult to encode."""
     campaign = CampaignFactory(config={"references": 3})
     workers = WorkerFactory.create_batch(4)
     for number, license_url in [(1, CC_BY), (2, "")]:

@@ -1,4 +1,4 @@
-"""Copies of image files: what pages show, and what workers get."""
+"""Copies of image files for pages and workers."""
 
 import io
 import re
@@ -28,7 +28,7 @@ PLACE = "52 deg 30' N"
 
 @pytest.fixture
 def put():
-    """Store a file as an image's; returns the image."""
+    """Store a file as an image's; return the image."""
 
     def put_file(content, *, name="images/validation/0001.jpg", **fields):
         image = ImageFactory(**{"key": "0001", "split": "validation", "file": name, **fields})
@@ -232,7 +232,7 @@ def test_cmyk_and_profiles_come_out_in_srgb(put):
 
 
 def wide_gamut() -> bytes:
-    """A matrix profile of wider colours than sRGB: its red primary lies further out."""
+    """A matrix profile with a larger gamut than sRGB: its red primary is further out."""
     content = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
     red, green = (content.index(tag, 128) for tag in (b"rXYZ", b"gXYZ"))
     place = int.from_bytes(content[red + 4 : red + 8], "big")
@@ -245,7 +245,7 @@ def wide_gamut() -> bytes:
 
 
 def test_colours_are_converted_by_the_profile(put):
-    """The profile has red and green exchanged, so red pixels are seen green."""
+    """The profile swaps red and green, so red pixels must become green."""
     image = put(saved(picture(), icc_profile=wide_gamut(), quality=95))
 
     red, green, _ = copy_of(image).getpixel((5, 5))

@@ -1,4 +1,4 @@
-"""Image files: copied, and listed when broken."""
+"""Importing image files, including broken ones."""
 
 import io
 import struct

@@ -1,4 +1,4 @@
-"""Imports beside each other and beside readers, and one that is killed in its middle."""
+"""Imports that run at the same time as other imports or readers, or are killed."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ def boxes_file(write_csv: Any, box_row: Any) -> Any:
 
 
 def constraints() -> dict[str, tuple[int, str]]:
-    """Number and rule of each constraint of the table of boxes; one that was made anew has another
+    """Number and definition of each constraint of the box table; a recreated one has a new
     number."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -56,7 +56,7 @@ def rules(found: dict[str, tuple[int, str]]) -> dict[str, str]:
 
 @contextmanager
 def somebody_reads(table: str) -> Any:
-    """A transaction of somebody else's that has read the table and is not at its end."""
+    """Another transaction that has read the table and is still open."""
     other = psycopg2.connect(**connection.get_connection_params())
     try:
         other.cursor().execute(f"SELECT count(*) FROM {table}")

@@ -1,4 +1,4 @@
-"""COCO captions files as sets of finished captions."""
+"""Importing COCO captions files as caption sets."""
 
 import json
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a captions file; its images are `(id, open_images_id)`, its captions `(id, image_id,
+    """Write a captions file with images `(id, open_images_id)` and captions `(id, image_id,
     caption)`."""
 
     def write(images, captions):

@@ -1,4 +1,4 @@
-"""COCO's instances files."""
+"""Importing COCO's instances files."""
 
 import io
 import json
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def content():
-    """A file's content with one image and two boxes, one of them of a crowd."""
+    """The content of a file with one image and two boxes, one of them a crowd."""
     return {
         "info": {},
         "licenses": [{"id": 4, "url": "http://creativecommons.org/licenses/by/2.0/"}],
@@ -186,7 +186,7 @@ def test_the_command_names_the_file_that_is_not_there(tmp_path):
 
 @pytest.fixture
 def turned(tmp_path):
-    """A folder with the image's file, which is stored lying and shown standing."""
+    """A folder with an image file whose EXIF orientation turns it by 90 degrees."""
     folder = tmp_path / "files"
     folder.mkdir()
     exif = Picture.Exif()

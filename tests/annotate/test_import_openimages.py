@@ -1,4 +1,4 @@
-"""The Open Images importer: what it takes, what it refuses, and that it can be run again."""
+"""Importing Open Images: valid files, invalid files, and repeated imports."""
 
 import gzip
 import io

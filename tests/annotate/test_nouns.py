@@ -1,4 +1,4 @@
-"""Which words are suggested as names of boxed things."""
+"""Words that are suggested as names of boxes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page on which everybody changes their own password."""
+"""The page on which users change their password."""
 
 import pytest
 from django.test import Client
@@ -13,7 +13,7 @@ PAGE = "/account/password/"
 
 @pytest.fixture
 def user():
-    """A user who is not staff, so that the admin does not let them in."""
+    """A user without staff status, who has no access to the admin."""
     user = UserFactory(username="grace")
     user.set_password(OLD)
     user.save()

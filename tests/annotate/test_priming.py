@@ -1,4 +1,4 @@
-"""Keywords: the classes of an image without parts, once each, in an order that ranks nothing."""
+"""Keywords: an image's classes without parts, once each, in alphabetical order."""
 
 import io
 

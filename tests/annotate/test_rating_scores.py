@@ -1,4 +1,4 @@
-"""Ratings as plain Python: what an answer is, agreement, and the sources' scores."""
+"""Parsing of ratings, agreement, and scores of sources."""
 
 import csv
 from io import StringIO
@@ -37,7 +37,7 @@ ratings = st.dictionaries(
 
 
 def rated(image, ratings, source="model", number=1):
-    """A caption that each of several workers rated alike for all questions."""
+    """A caption that all workers rated the same for all questions."""
     given = {worker: dict.fromkeys(NAMES, value) for worker, value in enumerate(ratings, start=1)}
     return Rated(image, number, "A dog.", {source: "a dog"}, given)
 

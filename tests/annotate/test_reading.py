@@ -1,4 +1,4 @@
-"""Bytes to text: encodings, lines as an editor numbers them, and what is refused."""
+"""Decoding files: encodings, line numbers, and files that are refused."""
 
 import codecs
 import gzip
@@ -67,7 +67,7 @@ def test_lines_end_as_in_an_editor_wherever_the_pieces_do(text, size):
 
 
 class _Slow:
-    """A file that gives a few bytes at a time, whatever was asked for, once it was looked into."""
+    """A file that returns a few bytes per read, except for the first read."""
 
     def __init__(self, content, size):
         self._content, self._size, self._at = content, size, 0

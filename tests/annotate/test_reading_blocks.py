@@ -1,4 +1,4 @@
-"""Blocks of columns hold what csv's own reader finds, line by line, and the same mistakes."""
+"""Blocks of columns have the same rows and errors as the csv module."""
 
 import csv
 import gzip
@@ -17,7 +17,7 @@ NAMES = ["id", "name", "note"]
 
 
 def by_csv(text):
-    """(line, row) of each row under the header as far as it is in order, and what is wrong then."""
+    """The (line, row) pairs under the header up to the first error, and the error."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows, end = [], 1
     try:

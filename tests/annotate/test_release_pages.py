@@ -1,4 +1,4 @@
-"""Releases as pages, downloads and over the API, and images for everybody."""
+"""Releases as pages, downloads and in the API, and image URLs."""
 
 import json
 

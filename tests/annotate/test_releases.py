@@ -1,4 +1,4 @@
-"""Releases: what is drawn, what is refused, and what the database keeps true of them."""
+"""Releases: the draw, refusals, and database constraints."""
 
 import random
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 
 def finished_campaign(tasks=3, references=3, baselines=1, extra=0, **config):
-    """A campaign whose tasks have all their captions, and `extra` ones beyond."""
+    """A campaign whose tasks have all their captions and `extra` more."""
     campaign = CampaignFactory(config={"references": references, "baselines": baselines, **config})
     workers = WorkerFactory.create_batch(references + baselines + extra)
     for task in TaskFactory.create_batch(tasks, campaign=campaign):
@@ -180,7 +180,7 @@ def test_a_complete_release_is_counted_before_it_is_saved():
     campaign = finished_campaign(tasks=2)
 
     def lose_one(campaign):
-        """Something that goes wrong after it was read that nothing is missing."""
+        """Discard a response after the check for missing ones."""
         discard(responses=[campaign.tasks.last().responses.last()])
         return []
 

@@ -1,4 +1,4 @@
-"""Responses: added when they were submitted, discarded and restored."""
+"""Adding, discarding and restoring responses."""
 
 from itertools import chain
 

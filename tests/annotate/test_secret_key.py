@@ -1,4 +1,4 @@
-"""The signing key: set, or made and kept; and which addresses a site without a set one may use."""
+"""The signing key: set or generated, and the addresses that are allowed without one."""
 
 import os
 import re

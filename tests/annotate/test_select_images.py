@@ -1,4 +1,4 @@
-"""Selections in the database: what counts as a class, and what is kept."""
+"""Selections in the database: classes that count, and what is stored."""
 
 import io
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def classes():
-    """Eight plain classes, and a wheel that is a part of the first one."""
+    """Eight classes, and a wheel that is a part of the first one."""
     found = ClassFactory.create_batch(8)
     ClassRelation.objects.create(parent=found[0], child=found[1], kind="SUBCATEGORY")
     ClassRelation.objects.create(parent=found[0], child=ClassFactory(name="Wheel"), kind="PART")

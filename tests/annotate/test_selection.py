@@ -1,4 +1,4 @@
-"""The laws of the subset selection, and the paper's text written out as a second opinion."""
+"""General properties of the subset selection, and a second implementation of the paper's text."""
 
 import math
 import random
@@ -26,7 +26,7 @@ seeds = st.integers(0, 2**32)
 
 
 def plain_entropy(candidates):
-    """−Σ p ln p over the classes of a set of images, from nothing but the set."""
+    """−Σ p ln p over the classes of a set of images, computed directly."""
     counts = {}
     for candidate in candidates:
         for object_class, number in candidate.instances:
@@ -36,7 +36,7 @@ def plain_entropy(candidates):
 
 
 def plain_choice(candidates, count, sample, seed):
-    """The procedure as the paper tells it, with every entropy computed anew."""
+    """The procedure of the paper, recomputing every entropy."""
     generator = random.Random(seed)
     candidates = sorted(candidates)
     chosen = [image for image in candidates if len(image.instances) > 6]
@@ -122,7 +122,7 @@ def test_asking_for_one_too_many_says_how_many_there_are(candidates, seed):
 
 
 def images_of(classes, number):
-    """Images of so many classes each, all of the same ones."""
+    """Images with these numbers of classes, always the first ones."""
     return [
         Candidate(f"{classes}-{one:03}", [(c, 1) for c in range(classes)]) for one in range(number)
     ]

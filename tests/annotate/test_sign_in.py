@@ -1,4 +1,4 @@
-"""Signing in: how many wrong passwords are taken, and from whom."""
+"""Signing in, and locks after wrong passwords."""
 
 from datetime import timedelta
 
@@ -33,7 +33,7 @@ def ada(settings):
 
 @pytest.fixture
 def limits(settings):
-    """Small limits: for an account from one address, for an address, for an account."""
+    """Low limits: per account and address, per address, per account."""
     settings.SIGN_IN_LIMITS = (3, 5, 8)
 
 
@@ -43,7 +43,7 @@ def sign_in(client, *, password="wrong", username="ada", address=HERE, page="/si
 
 
 def tries(client, count, **options):
-    """The statuses of so many wrong passwords."""
+    """Response statuses of this number of wrong passwords."""
     return [sign_in(client, **options).status_code for _ in range(count)]
 
 

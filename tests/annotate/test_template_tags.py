@@ -1,4 +1,4 @@
-"""What templates say of money, shares and marketplaces."""
+"""Template filters for money, shares and marketplaces."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Words of captions, whatever script and marks they are written in."""
+"""Splitting captions into words, in any script."""
 
 import json
 import unicodedata

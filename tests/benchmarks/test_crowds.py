@@ -1,4 +1,4 @@
-"""The crowds of the spot-check experiment."""
+"""The simulated crowds of the spot-check benchmark."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""The least checks that a choice without flags could do with."""
+"""The minimum number of checks for a choice without flags."""
 
 from statistics import median
 

@@ -1,4 +1,4 @@
-"""The benchmark of a trial of new workers."""
+"""The benchmark of the trial of new workers."""
 
 from benchmarks.crowds import Crowd, Written
 from benchmarks.review_strategies import SimulatedReview
@@ -9,7 +9,7 @@ CARELESS = "keyword lists"
 
 
 def crowd_of(*work: list[bool]) -> Crowd:
-    """A crowd whose workers wrote these captions in turn; all but the first are careless."""
+    """A crowd whose workers wrote these captions in turn; all except the first are careless."""
     captions = [
         Written(worker, image, "A dog.", is_bad)
         for worker, verdicts in enumerate(work)

@@ -1,4 +1,4 @@
-"""A real Chromium, the requester's site as a live server, and a real marketplace process."""
+"""Chromium, the requester site as a live server, and a marketplace process."""
 
 import os
 import shutil
@@ -54,7 +54,7 @@ def page(context: BrowserContext) -> Page:
 
 @pytest.fixture
 def site(live_server, settings, requester) -> str:  # noqa: F811
-    """The requester's site, known to the marketplace by its own address."""
+    """The requester site, whose own URL is set in the settings."""
     settings.SITE_URL = live_server.url
     settings.ALLOWED_HOSTS = ["*"]
     return live_server.url
@@ -62,7 +62,7 @@ def site(live_server, settings, requester) -> str:  # noqa: F811
 
 @pytest.fixture
 def sign_in(page: Page, site: str):
-    """Sign a user in at the requester's site, by the form."""
+    """Sign a user in at the requester site with the form."""
 
     def sign_in_as(user, password: str = "a long password") -> None:
         user.set_password(password)

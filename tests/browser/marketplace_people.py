@@ -1,4 +1,4 @@
-"""Requesters and their task pages, for a marketplace that is tried in a browser."""
+"""Requesters with task pages, for browser tests of the marketplace."""
 
 import itertools
 import json
@@ -42,7 +42,7 @@ _numbers = itertools.count(1)
 
 
 class Pages(BaseHTTPRequestHandler):
-    """The task at /task, and at any other address the address itself."""
+    """Serves the task at /task, and at any other path the path itself."""
 
     def do_GET(self) -> None:
         is_task = self.path.startswith("/task")
@@ -57,7 +57,7 @@ class Pages(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving_pages() -> Iterator[str]:
-    """A site of somebody else's: `localhost` is another one than the marketplace's 127.0.0.1."""
+    """Serve another site: `localhost` has another origin than the marketplace's 127.0.0.1."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Pages)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://localhost:{server.server_port}"
@@ -66,7 +66,7 @@ def serving_pages() -> Iterator[str]:
 
 
 class Lab:
-    """A requester with a HIT type of its own."""
+    """A requester with a HIT type."""
 
     def __init__(self, marketplace: MarketplaceProcess, **changes: Any) -> None:
         self.title = f"Describe an image, part {next(_numbers)}"
@@ -94,7 +94,7 @@ class Lab:
             )
 
     def submitted(self) -> list[dict[str, Any]]:
-        """What came back for all of its HITs."""
+        """The submitted answers of all its HITs."""
         hits = self.client.list_hits(MaxResults=100)["HITs"]
         return [
             assignment
@@ -115,7 +115,7 @@ def caption(page: Page, text: str) -> None:
 def user_who_lets_third_parties(
     chromium: BrowserType, profile: Path, *, keep_cookies: bool
 ) -> BrowserContext:
-    """A Chromium whose user has chosen in its settings what third parties may do."""
+    """Chromium with a third-party cookie setting of the user."""
     folder = profile / "Default"
     folder.mkdir(parents=True)
     chosen = {

@@ -1,5 +1,4 @@
-"""Linking the words of a caption to the boxes of its image: by mouse, by keyboard, by touch and
-without JavaScript, in the marketplace's frame."""
+"""Linking words to boxes in a browser: mouse, keyboard, touch, and without JavaScript."""
 
 import re
 from typing import Any
@@ -46,7 +45,7 @@ LYING_PHONE = {"width": 844, "height": 390}
 
 @pytest.fixture
 def image(shared_data, settings) -> Image:
-    """A real photograph, in which a box covers all of it and others lie on top of each other."""
+    """A real photograph with a box that covers all of it and others that overlap."""
     folder = settings.MEDIA_ROOT / "images"
     folder.mkdir(parents=True)
     (folder / "astronaut.png").write_bytes((shared_data / "images/astronaut.png").read_bytes())
@@ -70,7 +69,7 @@ def publish(image: Image, captions: list[str], **hit: object) -> Campaign:
 
 @pytest.fixture
 def campaign(site, image, request) -> Campaign:
-    """A campaign on one caption, published under the test's own title."""
+    """A published campaign on one caption, with the test's name as its title."""
     return publish(image, [CAPTION], title=request.node.name)
 
 
@@ -89,7 +88,7 @@ def box(frame: FrameLocator | Locator | Page, number: int) -> Locator:
 
 
 def at(frame: FrameLocator, x: float, y: float) -> dict[str, float]:
-    """A place on the image, given in fractions of its width and height."""
+    """The position at these fractions of the image's width and height."""
     shown = frame.locator("[data-frame] > svg").bounding_box()
     return {"x": x * shown["width"], "y": y * shown["height"]}
 
@@ -99,13 +98,13 @@ def expect_submitted(page: Page) -> None:
 
 
 def box_keys(image: Image) -> list[int]:
-    """The keys of the image's boxes in the order of their numbers."""
+    """Keys of the image's boxes in the order of their numbers."""
     return list(image.boxes.order_by("pk").values_list("pk", flat=True))
 
 
 def stored_words() -> list[dict[str, Any]]:
-    """The answer to each task, in the order of the tasks: what the marketplace reported, or before
-    that what the open page has stored."""
+    """The answer to each task, in order: as reported by the marketplace, else as stored by the
+    page."""
     if reported := list(Correspondence.objects.order_by("response__task__number")):
         return [row.words for row in reported]
     page = TaskPage.objects.get()
@@ -114,7 +113,7 @@ def stored_words() -> list[dict[str, Any]]:
 
 
 def stored_answer(image: Image) -> dict[str, list[int] | str]:
-    """What the one answer says of the words, boxes by their numbers."""
+    """The links in the only answer, with box numbers."""
     numbers = {key: number for number, key in enumerate(box_keys(image), start=1)}
     found = {}
     [words] = stored_words()
@@ -313,7 +312,7 @@ def test_two_fingers_enlarge_the_image_and_not_the_page(browser: Browser, worker
 
 
 def spread_fingers(page: Page, x: float, y: float) -> None:
-    """Put two fingers at 40 pixels from a place, and move them to 80."""
+    """Put two fingers 40 pixels from a position, and move them to a distance of 80."""
     touch = page.context.new_cdp_session(page)
     for apart in range(40, 81, 4):
         points = [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]

@@ -1,4 +1,4 @@
-"""Workers at the marketplace, from the first link to the first payment, in a real browser."""
+"""A worker at the marketplace in a browser, from the first link to the first payment."""
 
 from collections.abc import Iterator
 
@@ -57,7 +57,7 @@ def elsewhere() -> Iterator[str]:
 
 @pytest.fixture
 def lab(marketplace, elsewhere) -> Lab:
-    """A requester with three HITs, whose pages are on a site of its own."""
+    """A requester with three HITs whose pages are on another site."""
     made = Lab(marketplace)
     made.post(EXTERNAL.format(f"{elsewhere}/task"), count=3)
     return made
@@ -167,7 +167,7 @@ def test_the_frame_on_another_site_works_with_and_without_its_cookies(
 
 
 def try_to_steal(page: Page, lab: Lab) -> list[str]:
-    """Open the thief's HIT; what it says it got."""
+    """Open the malicious HIT; return what it reports."""
     lab.post(HTML.format(THIEF))
     page.get_by_role("link", name="HITs", exact=True).click()
     page.get_by_role("button", name=f"Accept {lab.title}").click()
@@ -244,7 +244,7 @@ def test_no_other_site_can_frame_a_workers_page(page, marketplace, elsewhere):
 
 @pytest.fixture
 def busy_worker(marketplace, lab, elsewhere):
-    """A worker with something on every page, and the addresses of all pages."""
+    """A worker with data on every page, and the URLs of all pages."""
     worker = marketplace.fresh_workers(1)[0]
     first, second = worker.accept(lab.hit_type_id), worker.accept(lab.hit_type_id)
     worker.submit(first.assignment_id, caption="A dog.")
@@ -273,7 +273,7 @@ def busy_worker(marketplace, lab, elsewhere):
 
 
 def all_pages(page: Page, busy_worker) -> Iterator[str]:
-    """Open each page, one after the other."""
+    """Open all pages one after another."""
     worker, strangers, own = busy_worker
     for url in strangers:
         page.goto(url)

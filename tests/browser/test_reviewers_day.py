@@ -1,4 +1,4 @@
-"""A reviewer's day: sign in, judge by keys and by mouse, decide about a careless worker."""
+"""A reviewer in a browser: sign in, judge by keyboard and mouse, exclude a careless worker."""
 
 import re
 from statistics import median
@@ -23,7 +23,7 @@ CAPTION = "[data-review-focus]"
 
 @pytest.fixture
 def campaign(site):
-    """Three images with a good caption by each of two workers and a list by a third one."""
+    """Three images, each with a good caption by two workers and a list by a third one."""
     campaign = make_campaign(tasks=3, review={"first": 3, "share": 0, "policy": "propose"})
     workers = [WorkerAccountFactory().worker for _ in range(3)]
     for task in campaign.tasks.all():
@@ -40,7 +40,7 @@ def campaign(site):
 
 @pytest.fixture
 def many(site, settings, shared_data):
-    """A campaign of 104 images with a caption each, every image a photograph of its own."""
+    """A campaign of 104 photographs with a caption each."""
     campaign = make_campaign(tasks=104, review={"first": 0, "share": 1, "policy": "propose"})
     (settings.MEDIA_ROOT / "images").mkdir(parents=True)
     photograph = (shared_data / "images" / "rocket.jpg").read_bytes()
@@ -66,7 +66,7 @@ def key_of_item(page: Page) -> str:
 
 
 def to_go(page: Page, count: int) -> Locator:
-    """The line that says how many required checks are left; of 14 it does not say 4."""
+    """A locator of the line with the number of required checks left."""
     return page.get_by_text(re.compile(rf"^\s*{count} required check"))
 
 
@@ -105,7 +105,7 @@ def test_a_reviewers_day(page, site, sign_in, campaign):
 
 
 def test_a_hundred_verdicts_by_keyboard_alone(page, site, sign_in, many):
-    """At four verdicts a second, which is faster than anybody reads. Prints what they waited."""
+    """Four verdicts per second, faster than anybody reads. Prints the waiting times."""
     sign_in(UserFactory(username="reviewer"))
     open_queue(page, site, many)
     page.locator("[data-review] img").evaluate("(image) => image.decode()")

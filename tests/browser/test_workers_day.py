@@ -1,5 +1,4 @@
-"""A worker's day at the marketplace: sign in, preview, accept, work in the frame, submit, return,
-earnings; by mouse, by keyboard, on a phone, without JavaScript, and with our server gone."""
+"""A worker does HITs in a browser: by mouse and keyboard, on a phone, without JavaScript."""
 
 import time
 
@@ -21,7 +20,7 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 @pytest.fixture
 def campaign(site, shared_data, settings, request):
-    """A campaign on a real photograph, published under the test's own title."""
+    """A published campaign on a real photograph, with the test's name as its title."""
     campaign = make_campaign(tasks=2, hit={"title": request.node.name})
     folder = settings.MEDIA_ROOT / "images"
     folder.mkdir(parents=True)
@@ -41,14 +40,14 @@ def worker(marketplace, request):
 
 
 def open_group(page: Page, worker, campaign) -> FrameLocator:
-    """Sign in and open the campaign's group; its preview's frame."""
+    """Sign in and open the campaign's group; return the preview's frame."""
     page.goto(worker.sign_in_url)
     page.get_by_role("link", name=campaign.config.hit.title).click()
     return page.frame_locator("iframe")
 
 
 def accept(page: Page, worker, campaign) -> FrameLocator:
-    """Sign in and accept a HIT of the campaign; its frame."""
+    """Sign in and accept a HIT of the campaign; return its frame."""
     open_group(page, worker, campaign)
     page.get_by_role("button", name="Accept").first.click()
     page.wait_for_url("**/assignments/*")

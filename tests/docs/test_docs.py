@@ -1,4 +1,4 @@
-"""The docs name everything that a reader may look up, and lead nowhere that is not there."""
+"""The docs name every setting, command and route, and contain no broken links."""
 
 import ast
 import re
@@ -34,7 +34,7 @@ def page(name: str) -> str:
 
 
 def unquoted_in(text: str, names: Iterable[str]) -> list[str]:
-    """The names that the text does not have as code: `name`."""
+    """The names that the text does not contain as code: `name`."""
     names = sorted(set(names))
     assert names, "nothing was found to look for"
     return [name for name in names if f"`{name}`" not in text]
@@ -45,7 +45,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def calls(tree: ast.AST, *functions: str) -> Iterator[ast.Call]:
-    """The calls of functions that go by these names, as `name(…)` or `something.name(…)`."""
+    """Calls of functions with these names, as `name(…)` or `something.name(…)`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             function = ast.unparse(node.func)
@@ -74,7 +74,7 @@ def options_of(path: Path) -> set[str]:
 
 
 def command_files() -> dict[str, Path]:
-    """The file of each management command of both sites, by the command's name."""
+    """The file of each management command of both sites, by command name."""
     return {
         path.stem: path
         for folder in COMMAND_FOLDERS
@@ -84,7 +84,7 @@ def command_files() -> dict[str, Path]:
 
 
 def section_of(command: str) -> str:
-    """What commands.md says under the heading that names the command."""
+    """The section of commands.md whose heading names the command."""
     parts = re.split(r"^###? ", page("commands.md"), flags=re.MULTILINE)
     return next((part for part in parts if f"`{command}" in part.splitlines()[0]), "")
 
@@ -102,7 +102,7 @@ def route_names(patterns: Iterable[URLPattern | URLResolver], namespace: str = "
 
 
 def keys_of(model: type[BaseModel], section: str = "") -> set[str]:
-    """Each key of the campaign file as `section.key`; tables in lists count as their section's."""
+    """All keys of the campaign file as `section.key`; tables in lists count as their section's."""
     keys = set()
     for name, field in model.model_fields.items():
         inner = [
@@ -119,7 +119,7 @@ def keys_of(model: type[BaseModel], section: str = "") -> set[str]:
 
 
 def documented_keys() -> dict[str, str]:
-    """The rows of the table of keys in campaign-file.md, by section."""
+    """The rows of the tables of keys in campaign-file.md, by section."""
     table = page("campaign-file.md").split("| key | meaning | default |")[1].split("\n\n")[0]
     sections, current = {"": ""}, ""
     for row in table.splitlines():
@@ -131,7 +131,7 @@ def documented_keys() -> dict[str, str]:
 
 
 def anchors_of(path: Path) -> set[str]:
-    """The anchors that a Markdown page's headings have where it is shown."""
+    """The anchors of a Markdown page's headings."""
     text = CODE_BLOCK.sub("", path.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     return {

@@ -1,4 +1,4 @@
-"""The messages that docs/troubleshooting.md explains are those that the code has."""
+"""The messages in docs/troubleshooting.md exist in the code."""
 
 import ast
 import re

@@ -9,14 +9,14 @@ from tests.hits.marketplace_process import MarketplaceProcess, running_marketpla
 
 @pytest.fixture(scope="session")
 def marketplace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MarketplaceProcess]:
-    """One marketplace process for the whole run; each test is another requester there."""
+    """One marketplace process for the whole run; each test is a different requester."""
     with running_marketplace(tmp_path_factory.mktemp("marketplace")) as process:
         yield process
 
 
 @pytest.fixture
 def requester(marketplace, settings, monkeypatch) -> dict[str, str]:
-    """This test's own requester; the installation talks to the marketplace as that one."""
+    """This test's requester, whose keys the requester site uses."""
     keys = marketplace.fresh_requester()
     settings.MARKETPLACE_URL = marketplace.url
     settings.MTURK_ENDPOINT = "local"
@@ -26,7 +26,7 @@ def requester(marketplace, settings, monkeypatch) -> dict[str, str]:
 
 
 def make_campaign(*, tasks: int, status: str = "RUNNING", **config: object) -> Campaign:
-    """A campaign of a few images that wants three responses each, approved at once."""
+    """A campaign of a few images with three responses each, approved at once."""
     campaign = CampaignFactory(
         status=status,
         selection=SelectionFactory(),

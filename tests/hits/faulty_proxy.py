@@ -1,4 +1,4 @@
-"""A proxy in front of a marketplace that fails in the ways networks and servers fail."""
+"""A proxy in front of a marketplace that simulates failing networks and servers."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ BEFORE, AFTER, THROTTLE, DROP, REPEAT = "before", "after", "throttle", "drop", "
 
 
 class Faults:
-    """Which operation fails how, and how often still; counts what came through."""
+    """Planned faults by operation, and counts of the calls that arrived."""
 
     def __init__(self) -> None:
         self.planned: dict[str, list[str]] = {}
@@ -26,16 +26,18 @@ class Faults:
         self.rewritten: dict[str, Callable[[dict[str, Any]], Any]] = {}
 
     def plan(self, operation: str, *kinds: str) -> None:
-        """The next calls of the operation fail in these ways, one each."""
+        """Let the next calls of the operation fail in these ways, one each."""
         self.planned[operation] = list(kinds)
 
     def rewrite(self, operation: str, change: Callable[[dict[str, Any]], Any]) -> None:
-        """Until `mend`, successful replies to the operation are what `change` makes of them: an
-        object, or the bytes of a body."""
+        """Change successful replies to the operation with `change` until `mend`.
+
+        `change` returns an object, or the bytes of a body.
+        """
         self.rewritten[operation] = change
 
     def mend(self) -> None:
-        """Let all replies through as they are."""
+        """Stop changing replies."""
         self.rewritten.clear()
 
     def reply(self, operation: str, body: bytes) -> bytes:
@@ -50,7 +52,7 @@ class Faults:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Passes the operations on to the target, with these faults."""
+    """Forwards calls to the target, with the planned faults."""
 
     def __init__(self, *args: Any, target: str, faults: Faults) -> None:
         self.target, self.faults = target, faults
@@ -100,13 +102,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def repeated(faults: Faults, operation: str, body: bytes) -> bytes:
-    """The operation's first page, with its token, over and over."""
+    """Always the operation's first page with its token."""
     return faults.first_pages.setdefault(operation, body)
 
 
 @contextmanager
 def faulty_proxy(target: str) -> Iterator[tuple[str, Faults]]:
-    """The proxy's address, and what it is to do wrong."""
+    """Run the proxy; yields its URL and its faults."""
     faults = Faults()
     handler = partial(Handler, target=target, faults=faults)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)

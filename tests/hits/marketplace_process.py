@@ -1,5 +1,4 @@
-"""The marketplace as it runs for a lab: a process of its own, with a database of its own, reached
-over HTTP. And a worker who uses its pages as a browser does."""
+"""The marketplace as a process with its own database, and a worker who uses its pages over HTTP."""
 
 import json
 import os
@@ -43,7 +42,7 @@ class MarketplaceProcess:
     batches: int = 0
 
     def command(self, *arguments: str) -> list[Any]:
-        """Run `manage.py ARGUMENTS --json`; the objects it prints."""
+        """Run `manage.py ARGUMENTS --json`; return the objects that it prints."""
         return self._run("manage.py", *arguments, "--json")
 
     def _run(self, *arguments: str, **environment: str) -> list[Any]:
@@ -62,7 +61,7 @@ class MarketplaceProcess:
         return keys
 
     def fresh_requester(self) -> dict[str, str]:
-        """The keys of a requester whom nobody used before."""
+        """Keys of a new requester."""
         if not self.spare_requesters:
             self.batches += 1
             self.spare_requesters = self._run(
@@ -75,7 +74,7 @@ class MarketplaceProcess:
         return self.spare_requesters.pop()
 
     def fresh_workers(self, count: int) -> list["WorkerSession"]:
-        """Workers, signed in, who did nothing before."""
+        """New workers, signed in."""
         if len(self.spare_workers) < count:
             self.batches += 1
             names = [f"worker-{self.batches}-{number}" for number in range(24 + count)]
@@ -93,7 +92,7 @@ class MarketplaceProcess:
 def running_marketplace(
     folder: Path, *, options: Sequence[str] = (), **settings: str
 ) -> Iterator[MarketplaceProcess]:
-    """Start a marketplace on a free port, with options of its command, and stop it at the end."""
+    """Start a marketplace on a free port with these command options, and stop it at the end."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     environment = {
@@ -117,7 +116,7 @@ def running_marketplace(
 
 @dataclass
 class Frame:
-    """What a worker sees after accepting: the assignment, and the address of its frame."""
+    """An accepted assignment and the URL of its frame."""
 
     assignment_id: str
     page: str
@@ -155,7 +154,7 @@ class WorkerSession:
         assert answer.ok, answer.text
 
     def submit(self, assignment_id: str, **fields: str) -> requests.Response:
-        """Post straight to the marketplace, as the frame's form does."""
+        """Post to the marketplace directly, as the frame's form does."""
         return self.http.post(
             f"{self.url}/mturk/externalSubmit",
             data={"assignmentId": assignment_id, **fields},
@@ -163,7 +162,7 @@ class WorkerSession:
         )
 
     def post(self, form_page: str, action: str) -> requests.Response:
-        """Post to a page of the marketplace, with the token of another page's form."""
+        """Post to a page of the marketplace with the CSRF token of another page."""
         page = self.http.get(self.url + form_page, timeout=PATIENCE)
         token = BeautifulSoup(page.text, "html.parser").find(
             "input", {"name": "csrfmiddlewaretoken"}
@@ -174,4 +173,4 @@ class WorkerSession:
 
 
 class NotOffered(Exception):
-    """The marketplace lets the worker accept nothing of the group."""
+    """The worker cannot accept a HIT of the group."""

@@ -1,7 +1,7 @@
-"""Strangers who send forged requests of every sort to a campaign's task page and its marketplace.
+"""Attackers who send forged requests to a campaign's task page and its marketplace.
 
-They know everything but the workers' sessions: HIT ids, worker ids, assignment ids of others, and
-the tokens of the forms that workers opened.
+They know everything except the workers' sessions: HIT ids, worker ids, assignment ids of others,
+and the tokens of forms that workers opened.
 """
 
 import random
@@ -39,7 +39,7 @@ HEADERS = {"Accept": "application/json"}
 
 @dataclass(frozen=True)
 class Opened:
-    """A page that a worker opened: what its address says, and its form."""
+    """A page that a worker opened: its URL parameters and its form."""
 
     query: Mapping[str, str]
     form: TaskForm
@@ -66,7 +66,7 @@ class Overheard:
 
 
 class OverheardBrowser(WorkerBrowser):
-    """A worker's browser whose pages strangers know."""
+    """A worker's browser whose pages the attackers know."""
 
     overheard: Overheard
 
@@ -77,11 +77,11 @@ class OverheardBrowser(WorkerBrowser):
         return form
 
     def _load_images(self, page: str, sources: Iterable[str]) -> None:
-        """The images of a made-up campaign are nowhere."""
+        """Do nothing: the images of the campaign do not exist."""
 
 
 class _OldSigner(signing.TimestampSigner):
-    """Signs as the site did a year ago."""
+    """Signs tokens dated a year ago."""
 
     def timestamp(self) -> str:
         return signing.b62_encode(int(time.time()) - 365 * 24 * 3600)
@@ -89,7 +89,7 @@ class _OldSigner(signing.TimestampSigner):
 
 @dataclass
 class Stranger:
-    """One stranger's requests; each method is a sort of attack and yields every answer."""
+    """One attacker's requests; each method is one kind of attack and yields all responses."""
 
     page: str  # the address of the task page
     outsider: WorkerSession  # a worker of the marketplace who accepted nothing
@@ -211,7 +211,8 @@ class Stranger:
         yield self.outsider.post(form_page="/profile", action=path)
 
     def _victim(self) -> Opened:
-        """Somebody's page, the latest ones more often: their workers are still writing."""
+        """A page of a worker; later pages are more likely, because their workers are still
+        writing."""
         pages = self.overheard.pages
         return self.rng.choice(pages[-10:] if self.rng.random() < 0.7 else pages)
 
@@ -271,7 +272,7 @@ def _together(send: Callable[[Any], requests.Response], what: list[Any]) -> list
 
 
 class Attack:
-    """Sends so many forged requests, every sort in turn, and notes how they were answered."""
+    """Sends forged requests of all kinds in turn and counts the responses."""
 
     def __init__(self, strangers: list[Stranger], requests: int) -> None:
         self.answers: dict[str, Counter[int]] = {sort.__name__: Counter() for sort in SORTS}
@@ -282,14 +283,14 @@ class Attack:
         self._changed = threading.Condition()
 
     def allow(self, share: float) -> None:
-        """Let this share of all requests go out, so that they last as long as the work does."""
+        """Allow this share of all requests, so that they last as long as the work does."""
         with self._changed:
             self._allowed = max(self._allowed, share)
             self._changed.notify_all()
 
     @contextmanager
     def going_on(self) -> Iterator[None]:
-        """Attack while the block runs; the requests that are left at its end are sent then."""
+        """Attack while the block runs; the remaining requests are sent at its end."""
         with ThreadPoolExecutor(len(self._strangers), thread_name_prefix="stranger") as pool:
             attacks = [pool.submit(self._attack, each) for each in self._strangers]
             try:

@@ -1,5 +1,4 @@
-"""Answers as the marketplace reports them, from workers who did not use the task page: which of
-them are held for a person, and what the person may do."""
+"""Answers submitted without the task page: which are held, and what a person can decide."""
 
 import pytest
 
@@ -49,7 +48,7 @@ def account():
 
 @pytest.fixture
 def submit(campaign, hit, account):
-    """Takes in an assignment of the worker with these fields, or with this answer as it is."""
+    """Ingest an assignment of the worker with these fields or this answer document."""
     numbers = iter(range(100))
 
     def take(*, answer=None, assignment=None, **fields):
@@ -104,7 +103,7 @@ def test_the_same_task_again_without_its_page_is_held(submit, campaign):
 def test_the_same_task_on_two_pages_that_showed_it_is_paid_twice(
     client, submit, campaign, hit, account
 ):
-    """Near the end of a campaign two pages of one worker may show the same last task."""
+    """Near the end of a campaign, two pages of one worker may show the same last task."""
     campaign.tasks.exclude(pk=campaign.tasks.first().pk).delete()
     for name in ("REAL1", "REAL2"):
         send(client, hit, open_page(client, hit, name, account.marketplace_id))

@@ -1,4 +1,4 @@
-"""The API: campaigns and responses, for the signed-in alone, and its schema."""
+"""The API: campaigns and responses, authentication, and the schema."""
 
 import json
 from io import StringIO
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def api(client):
-    """A client signed in with a token, as a script is."""
+    """A client that uses a token, like a script."""
     _, text = issue_token(user=UserFactory(), at=timezone.now())
     client.defaults["HTTP_AUTHORIZATION"] = f"Token {text}"
     # The first use in an hour is noted, which would be one more query.

@@ -1,7 +1,7 @@
-"""Strangers send forged requests of every sort while simulated workers do a campaign: everybody
-finishes, nothing forged counts, and the marketplace has what the database has.
+"""Attackers send forged requests while simulated workers do a campaign.
 
-A short form by default; `ATTACK_REQUESTS=2000` has thirty workers and that many requests.
+All workers finish, no forged answer counts, and marketplace and database agree. A short run by
+default; `ATTACK_REQUESTS=2000` has thirty workers and that number of requests.
 """
 
 import os
@@ -80,7 +80,7 @@ SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, on 
 
 
 class Writer:
-    """Fills in a caption for each image that nobody else writes, and keeps it."""
+    """Writes a unique caption for each image, and stores it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -97,7 +97,7 @@ class Writer:
 
 @dataclass
 class Seen:
-    """The most that there was at any time while the attack went on."""
+    """The largest numbers of pages during the attack."""
 
     pages: int = 0
     surplus: int = 0  # pages of one HIT beyond what it may have
@@ -105,7 +105,7 @@ class Seen:
 
 @dataclass
 class Course:
-    """What thirty workers did in all their visits."""
+    """What the workers did in all their visits."""
 
     submitted: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
@@ -129,13 +129,13 @@ def campaign(requester):
 
 @pytest.fixture
 def balance(campaign) -> Decimal:
-    """What the requester has before the first HIT."""
+    """The requester's balance before the first HIT."""
     return marketplace_of(campaign).balance()
 
 
 @pytest.fixture
 def site(marketplace, campaign, balance, settings, tmp_path) -> Iterator[str]:
-    """The address of the requester site, which runs with its reconciler in other processes."""
+    """URL of the requester site, which runs in another process with its reconciler."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     settings.SITE_URL = url
@@ -163,7 +163,7 @@ def site(marketplace, campaign, balance, settings, tmp_path) -> Iterator[str]:
 
 
 def database_url() -> str:
-    """The address of this test's database, for other processes."""
+    """URL of this test's database, for other processes."""
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"
@@ -203,8 +203,8 @@ def make_strangers(marketplace, page: str, overheard: Overheard) -> list[Strange
 
 
 def let_work(campaign: Campaign, crowd: list[Member], attack: Attack) -> Course:
-    """The crowd comes back until every image has its captions. With each HIT that is submitted,
-    strangers may send some more."""
+    """Let the crowd work until every image has its captions; each submission allows more
+    attacks."""
     course, left = Course(), threading.Lock()
     done = 0
 
@@ -230,7 +230,7 @@ def let_work(campaign: Campaign, crowd: list[Member], attack: Attack) -> Course:
 
 
 def watch(seen: Seen) -> None:
-    """Note how many pages there are, of all HITs and of each."""
+    """Record the numbers of pages, in total and by HIT."""
     pages = Hit.objects.annotate(opened=Count("pages")).values_list("opened", "slots")
     counts = [(opened, opened - PAGES_PER_SLOT * slots) for opened, slots in pages]
     seen.pages = max(seen.pages, sum(opened for opened, _ in counts))
@@ -268,7 +268,7 @@ def test_everybody_finishes_under_attack_and_nothing_forged_counts(
 
 
 def assert_head_has_no_body(*urls: str) -> None:
-    """Otherwise the next answer on the connection would begin with the body."""
+    """Otherwise the next response on the connection would begin with the body."""
     for url in urls:
         sent = head(url)
         assert sent.count(b"HTTP/1.1 ") == 2
@@ -312,7 +312,7 @@ def assert_all_workers_finished(campaign: Campaign, crowd: list[Member], course:
 
 
 def assert_only_the_workers_answers_count(campaign: Campaign, crowd: list[Member]) -> None:
-    """Each worker's captions are those that the worker wrote, and nobody else has any."""
+    """Each worker's captions are those that the worker wrote, and there are no others."""
     written = defaultdict(set)
     rows = Response.objects.of(campaign).values_list(
         "worker__account__marketplace_id", "caption__text"
@@ -326,7 +326,7 @@ def assert_only_the_workers_answers_count(campaign: Campaign, crowd: list[Member
 
 
 def assert_both_ends_agree(campaign: Campaign, balance: Decimal) -> None:
-    """That they do once the reconciler has closed the last HITs."""
+    """Marketplace and database agree after the reconciler has closed the last HITs."""
     failed: list[Check] = []
 
     def agree() -> bool:

@@ -1,4 +1,4 @@
-"""What is kept of how an answer was made: counts, and the class of device."""
+"""What is stored about how an answer was made: counts, and the type of device."""
 
 import json
 

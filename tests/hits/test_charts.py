@@ -1,4 +1,4 @@
-"""What the dashboard's charts are drawn from."""
+"""The data of the dashboard's charts."""
 
 from datetime import timedelta
 from decimal import Decimal

@@ -1,5 +1,7 @@
-"""This site's clock and the marketplace's differ by 14 minutes, the most that signatures allow.
-Which HITs have expired is what the marketplace says."""
+"""The site's clock and the marketplace's differ by 14 minutes, the most that signatures allow.
+
+The marketplace decides which HITs have expired.
+"""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -32,7 +34,7 @@ def movable(tmp_path_factory):
 
 @pytest.fixture
 def advance(movable, settings, monkeypatch):
-    """Moves the marketplace's clock; this test's requester is at that marketplace."""
+    """Move the marketplace's clock; this test's requester uses that marketplace."""
     keys = movable.fresh_requester()
     settings.MARKETPLACE_URL = movable.url
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", keys["access_key"])
@@ -54,7 +56,7 @@ def slots_there(campaign) -> int:
 @pytest.mark.parametrize("ahead", [SKEW, -SKEW], ids=["ours is ahead", "ours is behind"])
 @pytest.mark.parametrize("expired", [False, True])
 def test_open_slots_never_cost_more_than_the_budget(advance, ahead, expired):
-    """Halfway between the two clocks' ideas of when the HITs expire."""
+    """At a time when HITs have expired by one clock and not by the other."""
     campaign = make_campaign(tasks=2, hit={"lifetime_days": 1})
     campaign.budget = Decimal("0.60")
     campaign.save()

@@ -1,4 +1,4 @@
-"""A campaign of correspondences on the same road as captions: slots, page, ingest, release."""
+"""A campaign of word–box links from slots to release."""
 
 import json
 from urllib.parse import urlsplit
@@ -20,7 +20,7 @@ UNCHECKED = {"share": 0, "first": 0, "approve_after_hours": 0}
 
 
 def make_campaign(tasks, **review):
-    """A running campaign whose captions speak of a man (word 1), a dog (4) and a car (10)."""
+    """A running campaign with captions that mention a man (word 1), a dog (4) and a car (10)."""
     campaign = LinkCampaignFactory(config={"review": UNCHECKED | review, "responses": 2})
     for _ in range(tasks):
         LinkTaskFactory(campaign=campaign, boxes=["Man", "Dog", "Car"])
@@ -28,7 +28,7 @@ def make_campaign(tasks, **review):
 
 
 def links(names):
-    """The form's fields that link each named word to its box, by the page's own numbers."""
+    """Form fields that link each named word to its box, by the page's numbers."""
     fields = {}
     for name in names:
         _, word, number = name.split("-")
@@ -39,7 +39,7 @@ def links(names):
 
 
 def work(client, worker, campaign):
-    """One whole assignment: accept, link, hand on."""
+    """Do one assignment: accept, link, submit."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     fields = fields_of(open_page(client, frame), "form[data-task]")
     answers = fields | links([name for name in fields if name.startswith("word-")])

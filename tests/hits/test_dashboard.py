@@ -1,4 +1,4 @@
-"""The researcher's pages, and that nobody sees them without signing in."""
+"""The researcher's pages, which need sign-in."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -55,7 +55,7 @@ EXAMPLES = {
 
 
 def named_addresses(resolver, namespace=""):
-    """Every named address of the site, with arguments filled in from the examples."""
+    """All named URLs of the site, with example arguments."""
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLResolver):
             inner = f"{namespace}{pattern.namespace}:" if pattern.namespace else namespace

@@ -1,4 +1,4 @@
-"""Ingest by events: a real marketplace process that sends to a queue as moto serves SQS."""
+"""Ingest by events: a marketplace process sends to a queue served by moto."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ KEYS = {"aws_access_key_id": "sqs", "aws_secret_access_key": "sqs", "region_name
 
 @pytest.fixture(scope="module")
 def sqs() -> Iterator[str]:
-    """The address at which SQS answers."""
+    """URL of the SQS server."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -51,7 +51,7 @@ def marketplace(tmp_path_factory, sqs) -> Iterator[MarketplaceProcess]:
 
 
 class Queue:
-    """A test's own queue, seen from outside."""
+    """This test's queue, accessed directly."""
 
     def __init__(self, endpoint_url: str) -> None:
         self.client = boto3.client("sqs", endpoint_url=endpoint_url, **KEYS)
@@ -63,7 +63,7 @@ class Queue:
         self.client.send_message(QueueUrl=self.url, MessageBody=text)
 
     def counts(self) -> tuple[int, int]:
-        """How many messages wait, and how many are hidden because somebody read them."""
+        """The numbers of waiting messages and of messages that were read and are hidden."""
         found = self.client.get_queue_attributes(QueueUrl=self.url, AttributeNames=["All"])
         attributes = found["Attributes"]
         return (
@@ -72,16 +72,17 @@ class Queue:
         )
 
     def wait_for(self, count: int) -> None:
-        """Until so many messages have come."""
+        """Wait for this number of messages."""
         _until(lambda: self.counts()[0] >= count)
 
     def show_again(self) -> None:
-        """What was read and not deleted can be read again, as it can be some minutes later."""
+        """Make messages that were read and not deleted visible again, as they become after some
+        minutes."""
         for message in self.bodies():
             self.put(message)
 
     def bodies(self) -> list[str]:
-        """The waiting messages, which stay."""
+        """The bodies of the waiting messages, which remain in the queue."""
         found = self.client.receive_message(
             QueueUrl=self.url, MaxNumberOfMessages=10, VisibilityTimeout=0
         )
@@ -97,7 +98,7 @@ def _until(holds: Callable[[], bool]) -> None:
 
 @pytest.fixture
 def queue(sqs, settings) -> Queue:
-    """The queue that this installation reads."""
+    """The queue that the requester site reads."""
     made = Queue(sqs)
     settings.MTURK_NOTIFICATION_QUEUE_URL = made.url
     settings.MTURK_SQS_ENDPOINT_URL = sqs
@@ -107,14 +108,14 @@ def queue(sqs, settings) -> Queue:
 
 @pytest.fixture
 def opened(db, requester, queue):
-    """A campaign of one image, whose three slots are open and whose events are sent."""
+    """A campaign of one image with three free slots and events sent to the queue."""
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     return campaign
 
 
 def submit(worker, campaign) -> str:
-    """Work that the marketplace alone knows of; the assignment's id."""
+    """Submit work at the marketplace without our page; return the assignment's id."""
     assignment_id = worker.accept(campaign.hit_types.get().hit_type_id).assignment_id
     number = campaign.tasks.get().number
     text = f"A brown dog jumps over a low wooden fence near house {assignment_id[:5].lower()}."

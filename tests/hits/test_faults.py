@@ -1,5 +1,5 @@
-"""A marketplace that answers badly: each fault ends in a repeat or in a sentence, and nothing is
-lost or done twice."""
+"""Faults of the marketplace: each causes a retry or a clear error, and nothing is lost or
+repeated."""
 
 from decimal import Decimal
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def faults(marketplace, requester, settings):
-    """The installation reaches the marketplace through a proxy; what it is to do wrong."""
+    """Connect the site to the marketplace through a faulty proxy; return the proxy's faults."""
     with faulty_proxy(marketplace.url) as (url, planned):
         settings.MARKETPLACE_URL = url
         yield planned

@@ -1,5 +1,4 @@
-"""No file brings a command down: valid files are changed at random, and each command either takes
-what it reads or ends with an error of one line that names the file."""
+"""Randomly changed files: each command either reads them or ends with a one-line error."""
 
 import io
 import json
@@ -197,7 +196,7 @@ CASES: dict[str, tuple[list[str], Callable[[dict], str]]] = {
 
 @pytest.fixture
 def known(tmp_path):
-    """What the files speak of."""
+    """The rows that the files refer to."""
     campaign = CampaignFactory(slug="pilot", config={"references": 2})
     responses = []
     for name in ("img1", "img2", "img3"):
@@ -214,7 +213,7 @@ def known(tmp_path):
 
 
 def run(arguments: list[str], folder: Path) -> str:
-    """What the command says on both streams; raises CommandError."""
+    """Run a command and return its output on both streams; raises CommandError."""
     out = io.StringIO()
     paths = (str(folder / one) if one in FILES else one for one in arguments)
     call_command(*paths, stdout=out, stderr=out)

@@ -1,5 +1,4 @@
-"""HITs and assignments that the marketplace does not have any more: the campaign goes on without
-them, and their slots are promised to nobody."""
+"""HITs and assignments that the marketplace no longer has do not stop their campaign."""
 
 from datetime import timedelta
 
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def delete_there(campaign, hit) -> None:
-    """What somebody does with the requester's keys and another program."""
+    """Delete HITs with the requester's keys, as another program could."""
     marketplace = marketplace_of(campaign)
     marketplace.expire_hit(hit.hit_id)
     for listed in marketplace.assignments(hit.hit_id):
@@ -32,8 +31,8 @@ def delete_there(campaign, hit) -> None:
 
 
 def answer_gone(monkeypatch, hit) -> None:
-    """Let the marketplace say of the HIT that it does not exist, as Mechanical Turk may do of a
-    deleted one, and as ours does where it is set up so."""
+    """Let the marketplace answer that the HIT does not exist, as Mechanical Turk may for a
+    deleted one."""
     original = Marketplace._call
 
     def call(self, operation, **arguments):
@@ -117,7 +116,7 @@ def test_a_hit_that_is_gone_when_it_is_closed_stops_no_other(client, marketplace
 def test_a_hit_that_was_made_a_moment_ago_is_not_given_up(
     client, marketplace, requester, monkeypatch
 ):
-    """A marketplace may know of a new HIT with a delay; its slots stay promised."""
+    """A marketplace may list a new HIT with a delay; its slots stay reserved."""
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     hit = Hit.objects.get()
@@ -133,7 +132,7 @@ def test_a_hit_that_was_made_a_moment_ago_is_not_given_up(
 
 
 def test_a_hit_that_comes_back_is_taken_up_again(client, marketplace, requester):
-    """As after a restore of the marketplace's own database."""
+    """As after restoring the marketplace's database."""
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     Hit.objects.update(status=HitStatus.GONE, available=0)
@@ -171,7 +170,7 @@ def test_an_assignment_that_is_gone_is_lost_and_stops_no_payment(client, marketp
 
 
 def test_surplus_assignments_are_lost_once_the_marketplace_is_asked(client, marketplace, requester):
-    """Rows that a faulty listing brought in: more than were submitted."""
+    """Rows from a faulty listing: more than were submitted."""
     campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
     reconcile(campaign)
     work(client, marketplace.fresh_workers(1)[0], campaign)

@@ -1,4 +1,4 @@
-"""Answers that fit no task and were submitted before payments were held."""
+"""Migrating answers that fit no task and were submitted before payments were held."""
 
 import pytest
 from django.db import connection

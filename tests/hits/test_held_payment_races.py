@@ -1,4 +1,4 @@
-"""Two people, or a person and the reconciler, at the same held payment at the same moment."""
+"""Two people, or a person and the reconciler, decide about the same held payment."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -49,7 +49,7 @@ def decision(service, reason="No caption."):
 
 
 def status_there(campaign):
-    """Of the held assignment."""
+    """Status of the held assignment at the marketplace."""
     assignment = Assignment.objects.get(held_payment__isnull=False)
     return marketplace_of(campaign).assignment(assignment.assignment_id).status
 

@@ -1,5 +1,4 @@
-"""What a worker posts to the marketplace without the task page: what fits no task, and what breaks
-the campaign's rules, is not paid before a person decides."""
+"""Holding payments for answers that were posted to the marketplace directly."""
 
 from datetime import timedelta
 
@@ -33,7 +32,7 @@ def campaign(marketplace, requester):
 
 
 def post(worker, campaign, **fields):
-    """Accept a HIT and post the fields to the marketplace, without a look at the task page."""
+    """Accept a HIT and post the fields to the marketplace without opening the task page."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     answer = worker.submit(frame.assignment_id, **fields)
     assert answer.ok, answer.text
@@ -41,7 +40,7 @@ def post(worker, campaign, **fields):
 
 
 def send_caption(client, worker, campaign, text):
-    """Submit a caption past the task page, which would check it."""
+    """Submit a caption directly, without the checks of the task page."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     fields = fields_of(open_page(client, frame), "form[data-task]")
     name = next(field for field in fields if field.startswith("caption-"))

@@ -1,4 +1,4 @@
-"""Captions that were collected elsewhere come in by the road that ingested ones take."""
+"""Importing captions that were collected elsewhere."""
 
 import csv
 import io
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def campaign():
-    """A campaign of the images img1 and img2."""
+    """A campaign with the images img1 and img2."""
     campaign = CampaignFactory(
         slug="pilot", status="DRAFT", config={"references": 2, "review": {"first": 2}}
     )
@@ -42,7 +42,7 @@ def campaign():
 
 @pytest.fixture
 def run(tmp_path):
-    """Imports entries, given as dicts or as lines, and returns what the command says."""
+    """Import entries, given as dicts or lines; return the command's output."""
 
     def run_command(*entries, campaign="pilot", **options):
         path = tmp_path / "captions.jsonl"

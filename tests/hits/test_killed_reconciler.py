@@ -1,5 +1,7 @@
-"""The reconciler is killed (a child process, SIGKILL) and run again: after each step, and one
-call or written row further each time. Nothing happens twice and nothing is lost."""
+"""The reconciler is killed (SIGKILL) after each step, call or written row, and run again.
+
+Nothing happens twice and nothing is lost.
+"""
 
 import os
 import signal
@@ -30,7 +32,7 @@ pytestmark = [
 
 
 class Boundaries:
-    """Counts what a reconciler does, and kills its process at the boundary it was given."""
+    """Counts a reconciler's calls and writes, and kills its process at the given one."""
 
     def __init__(self, fatal: int) -> None:
         self.left = fatal
@@ -57,7 +59,7 @@ class Boundaries:
 
 
 def reconcile_in_child(campaign, fatal: int, steps=STEPS) -> bool:
-    """Reconcile in a child process that dies at the boundary `fatal`; False once it lives on."""
+    """Reconcile in a child process that is killed at the boundary `fatal`; False if it survived."""
     connections.close_all()
     child = os.fork()
     if child == 0:
@@ -79,7 +81,7 @@ def reconcile_in_child(campaign, fatal: int, steps=STEPS) -> bool:
 
 
 def kill_until_it_lives(campaign) -> int:
-    """Kill the reconciler one boundary further each time; how many times it was killed."""
+    """Kill the reconciler one boundary later each time; return the number of kills."""
     fatal = 1
     while reconcile_in_child(campaign, fatal):
         fatal += 1
@@ -91,7 +93,7 @@ def die(run) -> None:
 
 
 def kill_after_each_step(campaign) -> int:
-    """Kill the reconciler before its first step and after each; how many times it was killed."""
+    """Kill the reconciler before its first step and after each; return the number of kills."""
     never = 0
     return sum(
         reconcile_in_child(campaign, never, steps=(*STEPS[:done], die))
@@ -135,8 +137,7 @@ def test_nothing_happens_twice_and_nothing_is_lost(client, marketplace, requeste
 
 
 def leave_decisions_to_carry_out(campaign) -> None:
-    """The review window is over; a worker is excluded, one assignment is to be rejected, and a
-    bonus is to be paid."""
+    """End the review window, exclude a worker, and schedule a rejection and a bonus."""
     review = {**campaign.config_json["review"], "approve_after_hours": 0}
     campaign.config_json = {**campaign.config_json, "review": review}
     campaign.save()
@@ -152,7 +153,7 @@ def leave_decisions_to_carry_out(campaign) -> None:
 
 
 def marketplace_payments(campaign) -> dict[str, int]:
-    """What the marketplace says it paid for the campaign's HITs."""
+    """The payments for the campaign's HITs at the marketplace."""
     marketplace = marketplace_of(campaign)
     statuses, bonuses = [], 0
     for hit in marketplace.hits():

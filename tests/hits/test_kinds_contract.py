@@ -1,5 +1,4 @@
-"""What every kind of task must be able to do, from a campaign file to an exported release: for each
-kind that is registered, and for one that is registered here alone."""
+"""The contract of task types, tested for each registered one and for one defined here."""
 
 import json
 from io import StringIO
@@ -49,7 +48,7 @@ SENTENCES = [
 
 
 class CountKind(TaskKind):
-    """How many people an image shows: a kind in one class, whose answer is a whole number."""
+    """The number of people in an image: a task type in one class, whose answer is an integer."""
 
     name = "count"
     subject_name, answer_name, answers_name = "image", "count", "counts"
@@ -210,7 +209,7 @@ def hit(campaign):
 
 @pytest.fixture
 def answered(campaign, hit, sample, client):
-    """Every task answered by three workers, on the task page and then at the marketplace."""
+    """Every task answered by three workers, on the task page and at the marketplace."""
     _, fields_for = sample
     for n in range(3):
         account = WorkerAccountFactory()

@@ -1,4 +1,4 @@
-"""Reconciling without listing all HITs: those are read whose answers were stored here."""
+"""Reconciling without listing all HITs: only those with new answers on our site are read."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def campaign(requester, settings):
-    """A campaign with two HITs of three slots, which was listed just now."""
+    """A campaign with two HITs of three slots, which were just listed."""
     settings.MTURK_LIST_SECONDS = 600
     campaign = make_campaign(tasks=2)
     reconcile(campaign)

@@ -1,4 +1,4 @@
-"""What a campaign's page says is to be done."""
+"""The next steps on a campaign's page."""
 
 from decimal import Decimal
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 
 def campaign_of(*, answered: int = 0, **fields):
-    """A campaign of one image that wants two captions."""
+    """A campaign of one image with two captions."""
     campaign = CampaignFactory(config={"references": 1}, **fields)
     task = TaskFactory(campaign=campaign, number=1)
     for _ in range(answered):

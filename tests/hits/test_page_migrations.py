@@ -1,5 +1,4 @@
-"""The database from before pages: what the marketplace reported is kept, and what it did not report
-becomes a page or is dropped."""
+"""Migrating a database from before task pages were stored."""
 
 from datetime import timedelta
 
@@ -27,7 +26,7 @@ BEFORE = [("annotate", "0008_drop_tokens_without_an_end"), ("hits", "0005_hit_re
 
 @pytest.fixture
 def move():
-    """Takes the database's tables to an earlier state, or with nothing to the latest one."""
+    """Migrate the database to an earlier state, or without an argument to the latest one."""
     executor = MigrationExecutor(connection)
     latest = executor.loader.graph.leaf_nodes()
 

@@ -1,4 +1,4 @@
-"""Real photographs, from metadata and files by the commands to captions by the task page."""
+"""Real photographs: imported with the commands, captioned on the task page."""
 
 import csv
 from urllib.parse import urlencode, urlsplit
@@ -34,7 +34,7 @@ budget = "10.00"
 
 
 def write_metadata(folder, labels):
-    """The photographs' metadata and boxes in the official form; the files' paths."""
+    """Write the photographs' metadata and boxes in the official format; return the paths."""
     images = [
         {"ImageID": key, "Subset": "test", "Author": "As named", "Rotation": "0.0"}
         for key in PHOTOGRAPHS
@@ -94,7 +94,7 @@ def in_bulk():
 
 
 def caption_next(client, campaign, number):
-    """Open the page of another assignment of one worker, and write; the page as it was shown."""
+    """Open the page of a worker's next assignment and write a caption; return the page."""
     parameters = {
         "assignmentId": f"ASSIGNMENT{number}",
         "hitId": "HIT1",

@@ -1,4 +1,4 @@
-"""A campaign of caption ratings: from the sources through the marketplace to an export."""
+"""A campaign of caption ratings from the sources to an export."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ RATINGS = KINDS["rating"]
 
 @pytest.fixture
 def captioned():
-    """A release of captions of three images: two references and a baseline of each."""
+    """A release of three images with two references and a baseline each."""
     campaign = CampaignFactory(selection=SelectionFactory(images=3), config={"references": 2})
     for position, image in enumerate(campaign.selection.images.order_by("pk"), start=1):
         task = TaskFactory(campaign=campaign, image=image, number=position)
@@ -202,8 +202,7 @@ def test_every_question_is_to_be_answered_and_part_of_an_answer_counts(captioned
 
 
 def work(client, worker, campaign, rate):
-    """One whole assignment: accept, rate, hand on. `rate` gives a rating for a sentence and a
-    question."""
+    """Do one assignment: accept, rate, submit. `rate` maps sentence and question to a rating."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     page = open_page(client, frame)
     [task] = campaign.tasks.filter(claims__page__assignment_id=frame.assignment_id)

@@ -1,4 +1,4 @@
-"""The reconciler against a real marketplace over HTTP, the task page against Django's client."""
+"""The reconciler with a real marketplace over HTTP, and the task page with Django's client."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -48,7 +48,7 @@ def fields_of(page, selector):
 
 
 def write(client, frame, text):
-    """Fill in our form; the page that hands the answer on."""
+    """Fill in the task page's form; return the page that submits to the marketplace."""
     page = open_page(client, frame)
     fields = fields_of(page, "form[data-task]")
     answers = {
@@ -58,7 +58,7 @@ def write(client, frame, text):
 
 
 def work(client, worker, campaign, number=0):
-    """One whole assignment: accept, write, hand on."""
+    """Do one assignment: accept, write, submit."""
     frame = worker.accept(campaign.hit_types.get().hit_type_id)
     fields = fields_of(write(client, frame, SENTENCE.format(number)), "form[data-forward]")
     answer = worker.submit(fields.pop("assignmentId"), **fields)

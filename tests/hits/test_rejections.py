@@ -1,4 +1,4 @@
-"""Asking for a rejection, and what keeps an assignment from being rejected."""
+"""Scheduling a rejection, and assignments that cannot be rejected."""
 
 import pytest
 from django.urls import reverse
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def assignment():
-    """A submitted assignment of two images, the first of which was discarded."""
+    """A submitted assignment with two images; the response to the first was discarded."""
     campaign = make_campaign(tasks=2)
     hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign))
     made = AssignmentFactory(hit=hit)

@@ -1,5 +1,7 @@
-"""Replies of the marketplace that no caller could use: each ends in a MarketplaceError with a
-sentence, and what passes the check can be stored. The replies go through botocore's own parser."""
+"""Invalid replies of the marketplace raise MarketplaceError; valid ones can be stored.
+
+The replies pass through botocore's own parser.
+"""
 
 import json
 from collections.abc import Callable
@@ -55,7 +57,7 @@ class Raw:
 
 
 class Replies:
-    """Gives the client's calls these replies, the last one again and again."""
+    """Gives the client these replies in turn; the last one is repeated."""
 
     def __init__(self) -> None:
         self.waiting: list[tuple[int, bytes, dict[str, str]]] = []
@@ -87,7 +89,7 @@ def module_patch():
 
 @pytest.fixture(scope="module")
 def marketplace(module_patch) -> Marketplace:
-    """A client with keys of its own, which reaches no network."""
+    """A client with its own keys and without network access."""
     module_patch.setenv("AWS_ACCESS_KEY_ID", "KEYFORREPLIES")
     module_patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     return Marketplace(endpoint_of("http://replies.example"))
@@ -346,7 +348,7 @@ RIGHT = {"HITs": HIT, "Assignments": ASSIGNMENT, "HIT": HIT, "Assignment": ASSIG
 
 @st.composite
 def spoilt(draw: st.DrawFn) -> dict[str, Any]:
-    """A right reply to any reading call, a few members of which are something else or missing."""
+    """A valid reply to any reading call with some members changed or missing."""
     reply: dict[str, Any] = {}
     for key, right in RIGHT.items():
         item: Any = dict(right)

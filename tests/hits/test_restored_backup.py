@@ -1,5 +1,7 @@
-"""The database is restored from a backup that is older than what the marketplace has. The backup is
-a real one: the database is copied, work goes on, and the copy is put back in its place."""
+"""The database is restored from a backup that is older than the marketplace's state.
+
+The database is really copied, work continues, and the copy is restored.
+"""
 
 import os
 import sqlite3
@@ -31,7 +33,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def backup(tmp_path) -> Callable[[], Callable[[], None]]:
-    """Makes a copy of the database; what it returns puts the copy back."""
+    """Copies the database; returns a function that restores the copy."""
     return COPIES[connection.vendor](tmp_path)
 
 
@@ -86,7 +88,8 @@ COPIES = {"sqlite": copy_of_sqlite, "postgresql": copy_of_postgresql}
 
 
 def another_programs_hits(campaign: Campaign) -> list[str]:
-    """HITs in the same account: with no annotation, one of its own, and one of our form."""
+    """HITs in the same account: without annotation, with another one, and with one in our
+    format."""
     client = marketplace_of(campaign)._client
     made = []
     for annotation in (None, "batch 7", "Another1234567890:pilot@20260101000000:token"):

@@ -1,4 +1,4 @@
-"""Rows that are deleted once they are old: the rules, and who runs them."""
+"""Deleting old rows: the rules, and their schedule."""
 
 from datetime import timedelta
 from io import StringIO

@@ -1,5 +1,4 @@
-"""Places of pages whose HIT was returned: they go to the next worker of the same HIT, without
-waiting for a sync, and nobody at work loses anything."""
+"""Places of returned HITs go to the next worker of the same HIT without waiting for a sync."""
 
 import random
 from collections import Counter
@@ -20,7 +19,7 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 
 class Hits:
-    """Some HITs of a campaign, and workers who open their pages one after the other."""
+    """HITs of a campaign, and workers who open their pages one after another."""
 
     def __init__(self, *, tasks: int, hits: int, slots: int):
         self.campaign = make_campaign(tasks=tasks)
@@ -29,7 +28,7 @@ class Hits:
         self.opened = 0
 
     def open(self, hit: int = 0, *, assignment: str = "", worker: str = ""):
-        """The page of a new assignment, a minute after the one before."""
+        """Open the page of a new assignment, one minute after the previous one."""
         self.opened += 1
         frame = FrameParameters(
             assignment or f"ASSIGNMENT{self.opened}",
@@ -41,14 +40,14 @@ class Hits:
         return open_page(campaign=self.campaign, frame=frame, at=at)
 
     def answer(self, page) -> list[int]:
-        """Send the page's answer; the numbers of its tasks."""
+        """Submit the page's answer; return the numbers of its tasks."""
         numbers = list(page.form.numbers)
         fields = {f"caption-{number}": SENTENCE for number in numbers}
         store_answers(campaign=self.campaign, form=page.form, fields=fields, at=NOON)
         return numbers
 
     def shown(self) -> Counter[int]:
-        """How many pages that take a place show each task."""
+        """By task, the number of pages that take a place."""
         numbers = Claim.objects.filter(takes_place=True).values_list("task__number", flat=True)
         return Counter(numbers)
 
@@ -68,7 +67,7 @@ def test_the_last_worker_of_a_full_hit_gets_the_task_that_was_returned():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_no_task_gets_an_answer_too_many_whoever_returns_their_hit(seed):
-    """Each worker is new, and is at work alone: nine slots for nine answers are enough."""
+    """New workers, one at a time: nine slots are enough for nine answers."""
     rng = random.Random(seed)
     hits = Hits(tasks=3, hits=3, slots=3)
     free = [0, 0, 0, 1, 1, 1, 2, 2, 2]

@@ -1,5 +1,4 @@
-"""Approvals, rejections and bonuses: decided about right before each call, and one that fails
-stops no other."""
+"""Approvals, rejections and bonuses: decided just before each call; failures do not stop others."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +34,7 @@ APPROVED = AssignmentStatus.APPROVED
 
 @pytest.fixture
 def campaign(client, marketplace, requester) -> Campaign:
-    """A campaign of one image with three submitted captions, which are due for approval."""
+    """A campaign of one image with three submitted captions that are due for approval."""
     campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 24})
     reconcile(campaign)
     for number, worker in enumerate(marketplace.fresh_workers(3)):
@@ -58,7 +57,7 @@ def assignments() -> list[Assignment]:
 
 
 def reject(assignment: Assignment) -> None:
-    """What a reviewer does who discards and rejects."""
+    """Discard and reject, as a reviewer does."""
     responses = list(assignment.responses.all())
     discard(responses=responses)
     ask_for_rejection(
@@ -72,7 +71,7 @@ def statuses_there(campaign: Campaign) -> list[str]:
 
 
 def before_call(monkeypatch, operation: str, act: Callable[[int], None]) -> None:
-    """Have something done before each call of the operation, with the call's number from 1."""
+    """Run a function before each call of the operation, with the call's number from 1."""
     original, calls = Marketplace._call, []
 
     def call(self: Marketplace, name: str, **arguments: object) -> dict:
@@ -117,7 +116,7 @@ def test_a_rejection_during_the_payment_is_refused_with_the_reason(campaign, mon
 
 
 def test_a_payment_whose_outcome_is_unknown_is_not_rejected_and_is_made_once(campaign):
-    """As after a kill between the decision and the call, or between the call and its record."""
+    """As after a kill between decision and call, or between call and record."""
     first, second, _ = assignments()
     until = timezone.now() + timedelta(minutes=1)
     take_up(pk=first.pk, submitted_until=until)
@@ -231,7 +230,7 @@ def test_an_empty_account_ends_the_payments_at_the_first_refusal(campaign, monke
 
 
 def test_new_slots_and_exclusions_do_not_wait_for_payments(campaign, monkeypatch):
-    """While every approval fails the places of a discarded caption are opened all the same."""
+    """Although every approval fails, slots for a discarded caption are opened."""
     slots = []
     discard(responses=Response.objects.all()[:1])
 
@@ -268,7 +267,7 @@ def test_a_bonus_that_is_refused_stops_no_other(campaign, monkeypatch):
 
 
 def test_surplus_assignments_of_a_fault_do_not_keep_a_hit_from_being_settled(campaign):
-    """More rows than the HIT has slots, as a faulty listing once brought in."""
+    """More rows than the HIT has slots, from a faulty listing."""
     hit = Hit.objects.get()
     for number in range(2):
         copy = assignments()[number]

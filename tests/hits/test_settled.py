@@ -1,4 +1,4 @@
-"""A finished campaign of which nothing is left: no call and no record by the clock."""
+"""A finished and settled campaign causes no scheduled calls or records."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The crowd against a running marketplace and a running site; the reviewer after it."""
+"""The simulated crowd with a running marketplace and site, and the simulated reviewer."""
 
 import threading
 from io import StringIO
@@ -39,7 +39,7 @@ OPTIONS = {"seed": 1, "assignments": None, "threads": 2, "returns": 0.0, "abando
 
 @pytest.fixture
 def site(live_server, settings, requester):
-    """The requester's site, where the marketplace's frames find it."""
+    """The requester site at the URL that the marketplace's frames use."""
     settings.SITE_URL = live_server.url
     settings.ALLOWED_HOSTS = ["*"]
     return live_server
@@ -56,7 +56,7 @@ def pictured(campaign: Campaign, settings) -> Campaign:
 
 
 def with_files(campaign: Campaign, settings) -> list[Task]:
-    """The campaign's tasks, each image with a file."""
+    """The campaign's tasks; each image has a file."""
     tasks = list(campaign.tasks.select_related("image").order_by("number"))
     for task in tasks:
         path = settings.MEDIA_ROOT / f"images/{task.image.key}.jpg"
@@ -70,7 +70,7 @@ def with_files(campaign: Campaign, settings) -> list[Task]:
 def crowd_of(
     marketplace, names: list[str], campaign: Campaign, careless: int = 0, errors: float = 0.2
 ) -> tuple[list[Member], dict[str, str]]:
-    """The crowd, and the kind of each by the marketplace's id of them."""
+    """The crowd, and the kind of each member by the marketplace's worker id."""
     workers = marketplace.workers(*names)
     hands = hands_for(campaign, Crew(len(names), careless, errors, seed=1))
     browsers = [WorkerBrowser(worker.sign_in_url) for worker in workers]
@@ -229,7 +229,7 @@ def test_an_absent_site_is_an_error_and_not_an_end(marketplace, requester, setti
 
 
 class OneSlot:
-    """A group with one free slot, and browsers that know nothing but this."""
+    """A group with one free slot, and browsers that know only this group."""
 
     def __init__(self) -> None:
         self.holder: SlotBrowser | None = None
@@ -240,7 +240,7 @@ class OneSlot:
 
 
 class SlotBrowser:
-    """A worker's browser at that group; `has_work` says whether the task page shows them any."""
+    """A worker's browser; `has_work` tells whether the task page shows a task."""
 
     def __init__(self, slot: OneSlot, has_work: bool) -> None:
         self.slot = slot

@@ -1,4 +1,4 @@
-"""The demonstration and `serve` as a user starts them: programs of their own, on free ports."""
+"""The `demo` and `serve` commands as separate processes on free ports."""
 
 import json
 import os
@@ -37,14 +37,16 @@ def program(*arguments: str) -> list[str]:
 
 
 def ports_of_its_own() -> list[str]:
-    """Options for two ports that no program beside this one is given: two that start at the same
-    time would both find the usual ports free."""
+    """Options with two ports that no other test process uses.
+
+    Two processes that start at the same time would both find the default ports free.
+    """
     return ["--port", str(free_port()), "--marketplace-port", str(free_port())]
 
 
 @pytest.fixture(scope="module")
 def demonstration(tmp_path_factory) -> tuple[Path, str]:
-    """A demonstration's folder, and what the command printed."""
+    """The folder of a finished demo, and the command's output."""
     folder = tmp_path_factory.mktemp("build") / "demo"
     done = subprocess.run(
         program("demo", "--out", str(folder), "--images", str(IMAGES), *ports_of_its_own()),
@@ -99,7 +101,8 @@ def test_a_demonstration_keeps_its_keys_to_its_owner(demonstration):
 
 
 def hear_interrupts() -> None:
-    """A shell starts a job in the background deaf to Ctrl-C, and the job's children are, too."""
+    """Restore the handling of Ctrl-C, which a shell disables for background jobs and their
+    children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

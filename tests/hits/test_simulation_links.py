@@ -1,4 +1,4 @@
-"""What simulated workers link, what a reviewer makes of it, and how their links are checked."""
+"""Links by simulated workers, their review, and the demo's checks of links."""
 
 import random
 

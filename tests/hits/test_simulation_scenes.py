@@ -1,4 +1,4 @@
-"""Drawn scenes: what their files say is what was drawn."""
+"""Generated scenes: their files match what was drawn."""
 
 import csv
 import hashlib

@@ -1,4 +1,4 @@
-"""What simulated workers write, what the rules say to it, and what a reviewer makes of it."""
+"""Captions by simulated workers, checked by the rules and the simulated reviewer."""
 
 import random
 

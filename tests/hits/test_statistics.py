@@ -1,4 +1,4 @@
-"""How a campaign's responses add up, and how long the rest takes."""
+"""A campaign's statistics, and the estimate of the remaining time."""
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

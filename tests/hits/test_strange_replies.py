@@ -1,6 +1,8 @@
-"""A marketplace that answers what no client could use, over a whole sync: nothing raises a
-traceback, the campaign says in words what is wrong, other campaigns go on, and once the replies are
-right again the campaign comes to its end with nothing lost or paid twice."""
+"""Invalid replies of the marketplace during a whole sync.
+
+Nothing raises a traceback, the campaign shows what is wrong, and other campaigns go on. Once the
+replies are valid again, the campaign finishes with nothing lost or paid twice.
+"""
 
 from collections.abc import Callable
 from io import StringIO
@@ -27,7 +29,7 @@ Change = Callable[[dict[str, Any]], Any]
 
 @pytest.fixture
 def faults(marketplace, requester, settings):
-    """The installation reaches the marketplace through a proxy that may change its replies."""
+    """Connect the site to the marketplace through a proxy that can change replies."""
     settings.MTURK_MAX_ATTEMPTS = 2
     with faulty_proxy(marketplace.url) as (url, planned):
         settings.MARKETPLACE_URL = url
@@ -35,7 +37,7 @@ def faults(marketplace, requester, settings):
 
 
 def each_hit(**change: Any) -> Change:
-    """The change in a list of HITs, or in one HIT."""
+    """Apply the change to each HIT of a reply."""
 
     def made(reply: dict[str, Any]) -> dict[str, Any]:
         if "HIT" in reply:
@@ -54,7 +56,7 @@ def each_assignment(**change: Any) -> Change:
 
 
 def surplus(reply: dict[str, Any]) -> dict[str, Any]:
-    """The list's assignments, and copies of them with other ids."""
+    """The assignments of the list, and copies of them with other ids."""
     copies = [
         {**listed, "AssignmentId": f"{listed['AssignmentId'][:50]}COPY{number}"}
         for listed in reply["Assignments"]
@@ -172,7 +174,7 @@ def test_a_strange_reply_about_a_type_is_told(faults, operation):
 
 
 def test_what_one_campaigns_replies_do_does_not_stop_the_next(faults, settings):
-    """Only the HITs of the first campaign are strange."""
+    """Only the HITs of the first campaign have invalid replies."""
     first, second = make_campaign(tasks=1), make_campaign(tasks=1)
     reconcile(first)
     tokens = set(Hit.objects.values_list("token", flat=True))
@@ -205,7 +207,7 @@ def test_what_one_campaigns_replies_do_does_not_stop_the_next(faults, settings):
 def test_an_unexpected_error_of_one_hit_stops_that_one(
     client, marketplace, requester, monkeypatch, caplog
 ):
-    """A defect of ours, too, is one HIT's."""
+    """A bug that concerns one HIT does not stop the others."""
     campaign = make_campaign(tasks=2)
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]
@@ -246,8 +248,10 @@ def test_the_campaigns_page_names_what_failed(client, faults, admin_client):
 def test_a_marketplace_that_never_answers_one_hit_is_left_alone_by_the_others(
     client, marketplace, requester, monkeypatch
 ):
-    """A call that gets no answer has been repeated for minutes: the HIT waits for the next sync,
-    and only after several such calls is the run given up."""
+    """A call without an answer was retried for minutes: the HIT waits for the next sync.
+
+    Only after several such calls does the sync stop.
+    """
     campaign = make_campaign(tasks=2)
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]

@@ -1,5 +1,7 @@
-"""What somebody can do to a campaign who knows the address of its task page: nothing that binds
-anybody. Task pages are public, and every parameter of their address can be made up."""
+"""Forged requests to a task page have no lasting effect.
+
+Task pages are public, and all parameters of their URLs can be invented.
+"""
 
 from urllib.parse import urlencode
 
@@ -22,7 +24,7 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 @pytest.fixture
 def hit():
-    """A HIT of nine slots, of a campaign of eight images that wants three captions of each."""
+    """A HIT of nine slots, of a campaign with eight images and three captions each."""
     campaign = make_campaign(tasks=8)
     return HitFactory(hit_type=HitTypeFactory(campaign=campaign))
 
@@ -45,7 +47,7 @@ def send(client, hit, page, text=SENTENCE):
 
 
 def listed(assignment, worker, **fields):
-    """The assignment as the marketplace lists it once it was submitted."""
+    """The assignment as the marketplace lists it after submission."""
     answers = "".join(
         f"<Answer><QuestionIdentifier>{name}</QuestionIdentifier>"
         f"<FreeText>{text}</FreeText></Answer>"
@@ -104,8 +106,8 @@ def test_a_forged_request_takes_no_task_from_a_page_that_is_open(client, hit):
 
 
 def test_an_answer_sent_while_the_submission_is_read_changes_nothing(client, hit, monkeypatch):
-    """The post has passed its check when the marketplace's report of the same assignment comes in;
-    what it would write then is not what counts."""
+    """The post has passed its checks when the marketplace's report of the assignment is
+    ingested."""
     account = WorkerAccountFactory()
     page = open_page(client, hit, "REAL1", account.marketplace_id)
     (number,) = hit.pages.get().claims.values_list("task__number", flat=True)

@@ -1,4 +1,4 @@
-"""Reconciliations that a page asked for: who takes them up, and what the page tells meanwhile."""
+"""Syncs requested by a page: who runs them, and what the page shows meanwhile."""
 
 from datetime import timedelta
 from io import StringIO
@@ -98,7 +98,7 @@ def test_the_button_queues_a_sync_if_there_is_a_broker(client, settings, monkeyp
 
 
 class Stopped(Exception):
-    """Raised in place of a sleep, to end a command that runs for ever."""
+    """Raised in place of a sleep, to end a command that runs forever."""
 
 
 def test_the_watch_takes_up_requests_between_its_rounds(requester, monkeypatch):

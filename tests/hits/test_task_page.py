@@ -1,5 +1,4 @@
-"""The task page by itself: what it shows, and what it makes of parameters and answers that are
-forged, late, long or strange."""
+"""The task page: what it shows, and how it handles forged, late, long or strange input."""
 
 import json
 from datetime import timedelta
@@ -62,12 +61,12 @@ def form_fields(page):
 
 
 def account():
-    """Somebody of whom the marketplace reported something, as AWORKER1."""
+    """A worker known from a reported submission, as AWORKER1."""
     return WorkerAccountFactory(marketplace_id="AWORKER1")
 
 
 def submitted(hit):
-    """The assignment of the page was reported as submitted."""
+    """Report the page's assignment as submitted."""
     return AssignmentFactory(hit=hit, account=account(), assignment_id="ASSIGNMENT1")
 
 
@@ -414,7 +413,7 @@ COUNTS = {
 
 
 def counted(hit):
-    """The field in which the page's script counts how the answer to the first task was made."""
+    """The field in which the page's script counts behaviour for the first task."""
     first = hit.campaign.tasks.order_by("number").first()
     return {f"behaviour-{first.number}": json.dumps(COUNTS)}
 

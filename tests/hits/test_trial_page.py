@@ -1,4 +1,4 @@
-"""A trial of new workers: what the task page says, and which HITs are offered."""
+"""The trial of new workers: the task page and the qualification of HITs."""
 
 import pytest
 from bs4 import BeautifulSoup

@@ -1,5 +1,4 @@
-"""A reconciler beside somebody else: another of the same campaign, as `publish` beside `sync
---watch`, or a reviewer who excludes a worker."""
+"""A reconciler concurrent with another one, or with a reviewer who excludes a worker."""
 
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -46,8 +45,8 @@ def somebody_waits_for_a_lock() -> bool:
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks no rows")
 def test_ingest_waits_for_the_worker_before_it_holds_a_task(client, marketplace, requester):
-    """An exclusion locks the worker and then tasks; the other way round, each would wait for the
-    other."""
+    """An exclusion locks worker, then tasks; the opposite order in ingest would cause a
+    deadlock."""
     campaign = make_campaign(tasks=2)
     reconcile(campaign)
     worker = marketplace.fresh_workers(1)[0]

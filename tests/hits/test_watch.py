@@ -1,5 +1,4 @@
-"""`sync --watch` ends on a signal only: what the database or a campaign does wrong is logged and
-tried again."""
+"""`sync --watch` ends only on a signal: errors are logged and retried."""
 
 import logging
 from datetime import timedelta
@@ -34,7 +33,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Stopped(Exception):
-    """Raised in place of a sleep, to end a command that runs for ever."""
+    """Raised in place of a sleep, to end a command that runs forever."""
 
 
 cuts_connections = pytest.mark.skipif(
@@ -43,7 +42,7 @@ cuts_connections = pytest.mark.skipif(
 
 
 def cut_connection():
-    """Have the server end this process's connection, as it does when it is restarted."""
+    """Let the server end this process's connection, as a restart does."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         (pid,) = cursor.fetchone()
@@ -57,8 +56,7 @@ def cut_connection():
 
 @pytest.fixture
 def pauses(monkeypatch):
-    """Each pause as the command asks for it; a function added to `pauses.actions` runs in the
-    place of one pause, the end of the list ends the command."""
+    """Replaces pauses: records each, runs one of `pauses.actions`, and finally ends the command."""
 
     class Pauses(list):
         actions: list = []
