@@ -51,6 +51,16 @@ def _unordered_rows_come_backwards(connection: BaseDatabaseWrapper, **_: Any) ->
         connection.connection.execute("PRAGMA reverse_unordered_selects = ON")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what CI runs on PostgreSQL, too (docs/development.md)."""
+    for item in items:
+        fixtures = {"db", "transactional_db"} & {*getattr(item, "fixturenames", ())}
+        uses_database = fixtures or item.get_closest_marker("django_db")
+        if uses_database and not item.get_closest_marker("one_database"):
+            item.add_marker("database")
+
+
 def pytest_report_header() -> str:
     engine = settings.DATABASES["default"]["ENGINE"].rsplit(".", 1)[-1]
     return f"site: {settings.SETTINGS_MODULE}, database: {engine}"

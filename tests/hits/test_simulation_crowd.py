@@ -31,7 +31,7 @@ from simulation.workers.pages import SiteError, TaskForm
 from tests.factories import CampaignFactory, LinkCampaignFactory, LinkTaskFactory
 from tests.hits.conftest import make_campaign
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 NAMES = ["Dog", "House", "Tree", "Car", "Boat", "Cake"]
 OPTIONS = {"seed": 1, "assignments": None, "threads": 2, "returns": 0.0, "abandons": 0.0}

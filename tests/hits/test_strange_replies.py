@@ -22,7 +22,7 @@ from tests.hits.conftest import make_campaign
 from tests.hits.faulty_proxy import faulty_proxy
 from tests.hits.test_reconciler import work
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 Change = Callable[[dict[str, Any]], Any]
 

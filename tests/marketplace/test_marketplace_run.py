@@ -14,6 +14,8 @@ from marketplace.redirect import redirected
 from marketplace.redirect.hook.marketplace_redirect import redirected_url
 from tests.servers import PATIENCE
 
+pytestmark = pytest.mark.one_database
+
 ROOT = Path(__file__).resolve().parents[2]
 LAB = "http://127.0.0.1:8001"
 

@@ -10,6 +10,8 @@ from botocore.exceptions import ClientError
 
 from tests.marketplace.driver import create_hit, create_hit_type, error_code, hits_of
 
+pytestmark = pytest.mark.one_database
+
 TARGET = "MTurkRequesterServiceV20170117"
 
 
