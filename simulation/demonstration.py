@@ -34,7 +34,7 @@ from simulation.workers.hands import Crew, hands_for
 
 NAME, DRAFT_NAME, USER = "demo", "unprimed-pilot", "demo"
 WORKERS = 26
-LINKED_IMAGES, LINKED_CAPTIONS = 12, 24
+LINKED_IMAGES, LEAST_LINKED_CAPTIONS = 12, 8
 NAMES = [f"simulated-{number:03}" for number in range(1, WORKERS + 1)]
 
 
@@ -86,7 +86,7 @@ class Demonstration:
         captions = self._campaign(CAPTIONS, browsers, reviewer, images=self.images)
         images = min(self.images, LINKED_IMAGES)
         # With only a few captions, the share of correct links would not be meaningful.
-        per_image = min(10, max(2, LINKED_CAPTIONS // images))
+        per_image = max(2, LEAST_LINKED_CAPTIONS // images)
         links = self._campaign(LINKS, browsers, reviewer, images=images, captions=per_image)
         with self.clock("Check the result") as notes:
             folder = self.places.folder

@@ -29,8 +29,21 @@ def run_with(database_url: str, *arguments: str) -> "subprocess.CompletedProcess
     )
 
 
-def test_the_first_command_finds_its_tables(tmp_path):
-    done = run(tmp_path / "new.sqlite3", "keywords", "--hidden")
+@pytest.fixture(scope="module")
+def first(tmp_path_factory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+    """A new database, and what its first command came to."""
+    database = tmp_path_factory.mktemp("databases") / "new.sqlite3"
+    return database, run(database, "keywords", "--hidden")
+
+
+@pytest.fixture
+def database(first) -> Path:
+    """A database that has its tables."""
+    return first[0]
+
+
+def test_the_first_command_finds_its_tables(first):
+    _, done = first
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
@@ -65,8 +78,8 @@ def test_a_database_server_that_does_not_answer_is_one_line():
         ["import_openimages", "--classes", "nowhere.csv"],
     ],
 )
-def test_a_wrong_name_is_one_line_and_exit_status_one(tmp_path, command):
-    done = run(tmp_path / "new.sqlite3", *command)
+def test_a_wrong_name_is_one_line_and_exit_status_one(database, command):
+    done = run(database, *command)
 
     assert done.returncode == 1
     assert done.stderr.startswith("CommandError: ")

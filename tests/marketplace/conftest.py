@@ -54,14 +54,13 @@ def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
     site.put_right()
 
 
-@pytest.fixture
-def browser(monkeypatch) -> Iterator[Any]:
-    """A Chromium of the test's own."""
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A Chromium of the module's own."""
     expect.set_options(timeout=1000 * PATIENCE)
-
-    # The browser's own event loop runs in this thread; the database is used between its calls.
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-    with sync_playwright() as playwright:
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        # The browser's own event loop runs in this thread; the database is used between its calls.
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         chromium = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
@@ -71,11 +70,12 @@ def browser(monkeypatch) -> Iterator[Any]:
 
 
 @pytest.fixture
-def page(browser) -> Any:
-    """A page of that browser's."""
+def page(browser) -> Iterator[Any]:
+    """A page of that browser's, without cookies."""
     made = browser.new_page()
     made.set_default_timeout(1000 * PATIENCE)
-    return made
+    yield made
+    made.close()
 
 
 @pytest.fixture

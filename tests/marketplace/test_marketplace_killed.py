@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +26,9 @@ from tests.hits.marketplace_process import (
 from tests.marketplace.driver import HIT_TYPE, QUESTION
 from tests.servers import PATIENCE, free_port, wait_until_ready
 
-WORKERS, HITS, KILLS = 6, 40, 3
-UNTIL_KILLED = (1.0, 2.5)
+WORKERS, HITS, KILLS = 6, 30, 3
+# The server is killed so many submissions after its start, and so many seconds at the most.
+AT_WORK, UNTIL_KILLED = 5, 0.5
 BALANCE = "1000.00"
 
 
@@ -116,9 +118,11 @@ def kill_under_load(server: Server, client) -> Records:
             pool.submit(work, session, hit_type_id, records, over)
         pool.submit(approve, client, hit_ids, records, over)
         try:
-            _wait_for(records)
+            _wait_until(lambda: records.accepted and records.submitted and records.approved)
             for _ in range(KILLS):
-                time.sleep(moments.uniform(*UNTIL_KILLED))
+                done = len(records.submitted) + AT_WORK
+                _wait_until(lambda done=done: len(records.submitted) >= done)
+                time.sleep(moments.uniform(0, UNTIL_KILLED))
                 server.kill()
                 server.start()
         finally:
@@ -126,12 +130,11 @@ def kill_under_load(server: Server, client) -> Records:
     return records
 
 
-def _wait_for(records: Records) -> None:
-    """Wait until everything that is done has been done once."""
+def _wait_until(is_so: Callable[[], object]) -> None:
     deadline = time.monotonic() + PATIENCE
-    while not (records.accepted and records.submitted and records.approved):
-        assert time.monotonic() < deadline, "nothing was approved"
-        time.sleep(0.05)
+    while not is_so():
+        assert time.monotonic() < deadline, "nobody works any more"
+        time.sleep(0.02)
 
 
 def test_nothing_that_was_answered_is_lost_and_the_ledger_balances(tmp_path):
