@@ -31,7 +31,7 @@ export function pause(failures) {
   return RETRY_MILLISECONDS[Math.min(failures, RETRY_MILLISECONDS.length) - 1];
 }
 
-class Desk {
+class ReviewPage {
   constructor(root) {
     this.root = root;
     this.ahead = [];
@@ -160,19 +160,19 @@ function measure() {
 }
 
 function mount(root) {
-  const desk = new Desk(root);
+  const page = new ReviewPage(root);
   root.addEventListener("submit", (event) => {
     event.preventDefault();
-    desk.judge(event.target);
+    page.judge(event.target);
   });
   root.addEventListener("click", (event) => {
     if (!event.target.closest("[data-review-skip]") || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    desk.skip();
+    page.skip();
   });
   window.addEventListener("beforeunload", (event) => {
-    if (desk.unsaved.length > 0) event.preventDefault();
+    if (page.unsaved.length > 0) event.preventDefault();
   });
 }
 
-if (globalThis.document) document.querySelectorAll("[data-review-desk]").forEach(mount);
+if (globalThis.document) document.querySelectorAll("[data-review-page]").forEach(mount);

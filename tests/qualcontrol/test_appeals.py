@@ -8,14 +8,14 @@ from annotate.models import Response
 from qualcontrol import services
 from qualcontrol.models import Act, Appeal, Decision
 from tests.factories import NOON, CampaignFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def campaign():
-    return CampaignFactory(config={"review": {**NO_FLOOR, "policy": "propose"}})
+    return CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ judgements = st.lists(st.sampled_from(["GOOD", "BAD", ""]), min_size=5, max_size
 )
 @given(judgements=judgements, discard=st.sampled_from(["all", "since_first_bad"]))
 def test_undoing_an_exclusion_restores_exactly(judgements, discard):
-    review = {**NO_FLOOR, "policy": "propose", "discard": discard}
+    review = {**NO_REQUIRED_CHECKS, "policy": "propose", "discard": discard}
     campaign, worker = CampaignFactory(config={"review": review}), WorkerFactory()
     about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
     for response, verdict in zip(write(campaign, worker, 5), judgements, strict=True):

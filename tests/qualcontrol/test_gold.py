@@ -7,14 +7,14 @@ from qualcontrol import services
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
 from qualcontrol.queries.quality_report import quality_report
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, key_of, worker_risk_of, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, key_of, worker_risk_of, write
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def campaign():
-    return CampaignFactory(config={"review": {**NO_FLOOR, "gold_every": 2}})
+    return CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "gold_every": 2}})
 
 
 def seed(campaign, text="A purple cow drives a tram."):
@@ -124,7 +124,9 @@ def test_gold_does_not_contradict_a_verdict_that_stands(campaign):
 
 
 def test_of_two_reviewers_one_alone_makes_no_gold():
-    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "gold_every": 2, "reviewers": 2}})
+    campaign = CampaignFactory(
+        config={"review": {**NO_REQUIRED_CHECKS, "gold_every": 2, "reviewers": 2}}
+    )
     [response] = write(campaign, WorkerFactory())
 
     with pytest.raises(services.NoGold, match="Two reviewers"):
@@ -136,7 +138,9 @@ def test_of_two_reviewers_one_alone_makes_no_gold():
 
 
 def test_a_response_that_two_reviewers_agree_on_may_be_gold():
-    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "gold_every": 2, "reviewers": 2}})
+    campaign = CampaignFactory(
+        config={"review": {**NO_REQUIRED_CHECKS, "gold_every": 2, "reviewers": 2}}
+    )
     [response] = write(campaign, WorkerFactory())
     judge(response, "GOOD", UserFactory())
 

@@ -18,7 +18,7 @@ from tests.factories import (
     TaskFactory,
     UserFactory,
 )
-from tests.qualcontrol.work import NO_FLOOR, key_of, sentence
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, key_of, sentence
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
@@ -26,7 +26,7 @@ TEXT = "A purple cow drives a tram into into the a harbour."
 FLOORS = {
     "firsts are drawn": {"first": 3, "share": 0},
     "all are drawn": {"first": 0, "share": 1},
-    "none is drawn": NO_FLOOR,
+    "none is drawn": NO_REQUIRED_CHECKS,
 }
 
 
@@ -89,7 +89,7 @@ def test_a_made_up_caption_looks_like_a_new_workers(client, image, review):
 
 
 def test_a_made_up_caption_is_compared_with_the_images_others():
-    campaign = campaign_of("gold", NO_FLOOR)
+    campaign = campaign_of("gold", NO_REQUIRED_CHECKS)
     gold = made_up(campaign, "A purple tram.")
     for text in ("A cow stands on a meadow near a low fence.", "A cow near a fence on a meadow."):
         response = ResponseFactory(task=gold.task, text=text)
@@ -102,7 +102,7 @@ def test_a_made_up_caption_is_compared_with_the_images_others():
 
 
 def test_looking_at_a_made_up_caption_files_nothing_that_others_could_copy(client):
-    campaign = campaign_of("gold", NO_FLOOR)
+    campaign = campaign_of("gold", NO_REQUIRED_CHECKS)
     gold = made_up(campaign, TEXT)
     assert services.item_by_key(campaign, gold.key).flags
 
@@ -112,7 +112,7 @@ def test_looking_at_a_made_up_caption_files_nothing_that_others_could_copy(clien
 
 
 def test_addresses_and_keys_are_of_one_form(client):
-    campaign = campaign_of("pilot", NO_FLOOR)
+    campaign = campaign_of("pilot", NO_REQUIRED_CHECKS)
     gold = [made_up(campaign, f"A made-up caption, number {n}.") for n in range(4)]
 
     page = page_of(client, campaign)
@@ -182,7 +182,7 @@ def test_gold_that_looks_drawn_comes_only_while_something_drawn_is_left(client):
 
 
 def test_marked_gold_that_a_page_holds_stays_until_the_reviewer_has_judged_it(client):
-    campaign = campaign_of("pilot", NO_FLOOR)
+    campaign = campaign_of("pilot", NO_REQUIRED_CHECKS)
     [response, *_] = Response.objects.order_by("pk")
     services.mark_gold(response=response, verdict="GOOD", reason="", actor=UserFactory(), at=NOON)
     key = key_of(response)
@@ -197,7 +197,7 @@ def test_marked_gold_that_a_page_holds_stays_until_the_reviewer_has_judged_it(cl
 
 
 def test_the_head_of_the_queue_for_scripts_has_no_gold(client):
-    campaign = campaign_of("pilot", NO_FLOOR)
+    campaign = campaign_of("pilot", NO_REQUIRED_CHECKS)
     made_up(campaign, TEXT)
     [response, *others] = Response.objects.order_by("pk")
     services.mark_gold(response=response, verdict="GOOD", reason="", actor=UserFactory(), at=NOON)

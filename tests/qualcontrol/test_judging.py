@@ -11,7 +11,7 @@ from qualcontrol.models import Act, Decision, Judgement, SpotCheck
 from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.review.agreement import agreement
 from tests.factories import CampaignFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
 pytestmark = pytest.mark.django_db
 VERDICTS = st.sampled_from(["GOOD", "BAD"])
@@ -19,7 +19,7 @@ VERDICTS = st.sampled_from(["GOOD", "BAD"])
 
 @pytest.fixture
 def campaign():
-    return CampaignFactory(config={"review": {**NO_FLOOR, "reviewers": 2}})
+    return CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "reviewers": 2}})
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def state_of(response):
 
 
 def test_any_submitted_response_can_be_judged():
-    campaign = CampaignFactory(config={"review": NO_FLOOR})
+    campaign = CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
     [response] = write(campaign, WorkerFactory())
 
     judge(response, "GOOD")

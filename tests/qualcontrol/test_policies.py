@@ -8,13 +8,13 @@ from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, Worker
 from qualcontrol.queries.quality_report import worker_summaries
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
 pytestmark = pytest.mark.django_db
 
 
 def make_campaign(**review):
-    return CampaignFactory(config={"review": {**NO_FLOOR, **review}})
+    return CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, **review}})
 
 
 def spoil(campaign, worker, bad=4, written=20):

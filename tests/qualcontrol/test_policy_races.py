@@ -9,7 +9,7 @@ from qualcontrol.models import Decision, WorkerRisk
 from qualcontrol.queries.quality_report import worker_summaries
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 from tests.races import just_before_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def review():
-    return NO_FLOOR
+    return NO_REQUIRED_CHECKS
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_worker_resumed_meanwhile_is_not_paused(campaign, worker, risk):
     assert not Decision.objects.filter(actor=None, worker=worker).exists()
 
 
-@pytest.mark.parametrize("review", [{**NO_FLOOR, "policy": "propose"}])
+@pytest.mark.parametrize("review", [{**NO_REQUIRED_CHECKS, "policy": "propose"}])
 def test_who_is_left_as_they_are_meanwhile_is_not_proposed_again(campaign, worker):
     believe(campaign, worker, 0.99)
     services.decide(campaign=campaign, at=NOON)

@@ -22,14 +22,14 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def campaign():
-    return CampaignFactory(config={"review": NO_FLOOR})
+    return CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
 
 
 def run(command, *arguments, **options):
@@ -69,7 +69,7 @@ def test_spot_checks_gives_what_a_script_needs(campaign):
 @pytest.fixture
 def linked():
     """A worker's links: `dog` to one box, `man` to two of which one is not of the image."""
-    campaign = LinkCampaignFactory(config={"review": NO_FLOOR})
+    campaign = LinkCampaignFactory(config={"review": NO_REQUIRED_CHECKS})
     task = LinkTaskFactory(campaign=campaign, boxes=["Dog", "Man"])
     dog, man = Box.objects.filter(image=task.image).order_by("object_class__name")
     words = {"1": [man.pk, BoxFactory().pk], "4": [dog.pk], "6": "not-visual"}

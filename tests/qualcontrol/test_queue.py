@@ -10,7 +10,7 @@ from qualcontrol.review.items import FIRST, MOST_USEFUL, RANDOM, SECOND
 from qualcontrol.review.review_queue import HOLD
 from qualcontrol.risk.random_sample import REQUIRED_EVERY, is_required_turn, random_order
 from tests.factories import NOON, CampaignFactory, UserFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, worker_risk_of, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, worker_risk_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -26,7 +26,7 @@ def responses_of(items):
 
 @pytest.fixture
 def campaign():
-    return CampaignFactory(config={"review": NO_FLOOR})
+    return CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
 
 
 def test_the_same_question_without_a_reviewer_has_the_same_answer(campaign):
@@ -157,7 +157,7 @@ def test_what_a_reviewer_skipped_is_left_out(campaign):
 
 
 def test_a_second_reviewer_is_shown_what_the_first_has_judged():
-    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "reviewers": 2}})
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "reviewers": 2}})
     write(campaign, WorkerFactory(), 4)
     one, other = UserFactory.create_batch(2)
     [item] = next_of(campaign, 1, one)
@@ -171,7 +171,7 @@ def test_a_second_reviewer_is_shown_what_the_first_has_judged():
 
 
 def test_a_disagreement_goes_to_a_third_reviewer_and_to_neither_of_the_two():
-    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "reviewers": 2}})
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "reviewers": 2}})
     [response] = write(campaign, WorkerFactory())
     one, other, third = UserFactory.create_batch(3)
     judge(response, "GOOD", one)

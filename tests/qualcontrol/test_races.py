@@ -22,7 +22,7 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 from tests.races import just_before
 from tests.servers import PATIENCE
 
@@ -163,7 +163,7 @@ def test_a_response_that_comes_in_while_its_worker_is_excluded_does_not_stay():
 
 
 def test_reviewers_who_ask_at_once_are_shown_different_responses():
-    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "policy": "propose"}})
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
     write(campaign, WorkerFactory(), 12)
     services.learn(campaign=campaign)
     shown: list[int] = []
@@ -185,7 +185,7 @@ def test_reviewers_who_ask_at_once_are_shown_different_responses():
 
 
 def test_verdicts_answers_and_exclusions_at_once_leave_correct_worker_risks():
-    campaign = CampaignFactory(config={"review": NO_FLOOR})
+    campaign = CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
     workers = WorkerFactory.create_batch(4)
     judged = [response for worker in workers for response in write(campaign, worker, 6)]
     task = TaskFactory(campaign=campaign)
@@ -254,7 +254,7 @@ def test_a_recount_and_an_ingest_at_once_give_each_response_a_position_of_its_ow
 
 
 def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
-    campaign, worker = CampaignFactory(config={"review": NO_FLOOR}), WorkerFactory()
+    campaign, worker = CampaignFactory(config={"review": NO_REQUIRED_CHECKS}), WorkerFactory()
     write(campaign, worker, 3)
     services.learn(campaign=campaign)
     WorkerRisk.objects.update(tally=[[0, "", 30, 0, 0]], responses=30)

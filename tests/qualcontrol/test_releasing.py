@@ -18,7 +18,7 @@ from tests.factories import (
     TaskFactory,
     WorkerFactory,
 )
-from tests.qualcontrol.work import NO_FLOOR, judge, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_a_counting_response_of_an_excluded_worker_is_an_open_question(campaign)
 
 
 def test_what_an_excluded_worker_wrote_before_the_first_bad_one_is_no_open_question():
-    review = {**NO_FLOOR, "policy": "propose", "discard": "since_first_bad"}
+    review = {**NO_REQUIRED_CHECKS, "policy": "propose", "discard": "since_first_bad"}
     campaign = CampaignFactory(config={"review": review})
     judged, unjudged = WorkerFactory.create_batch(2)
     bad = write(campaign, judged, 5)[2]
@@ -90,7 +90,7 @@ def test_what_an_excluded_worker_wrote_before_the_first_bad_one_is_no_open_quest
 
 @pytest.mark.parametrize("discard", ["all", "since_first_bad"])
 def test_open_questions_take_as_many_queries_for_any_number_of_excluded_workers(discard):
-    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "discard": discard}})
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "discard": discard}})
 
     def queries(workers):
         for worker in WorkerFactory.create_batch(workers):

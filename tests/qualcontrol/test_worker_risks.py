@@ -8,7 +8,7 @@ from annotate.models import Response
 from qualcontrol import services
 from qualcontrol.models import Act, Decision, Weights, WorkerRisk, WorkerRiskChange
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
-from tests.qualcontrol.work import NO_FLOOR, judge, worker_risk_of, write
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, worker_risk_of, write
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ few_examples = settings(
 
 @pytest.fixture
 def campaign():
-    return CampaignFactory(config={"review": {**NO_FLOOR, "policy": "propose"}})
+    return CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
 
 
 def test_a_worker_risk_counts_responses_and_verdicts(campaign):
@@ -52,7 +52,7 @@ def test_bad_verdicts_raise_the_risk_and_good_ones_lower_it(campaign):
 
 
 def test_each_campaign_has_its_own_worker_risks(campaign):
-    worker, other = WorkerFactory(), CampaignFactory(config={"review": NO_FLOOR})
+    worker, other = WorkerFactory(), CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
     write(campaign, worker, 2)
     write(other, worker, 3)
 
@@ -117,7 +117,7 @@ verdicts = st.lists(st.sampled_from(["GOOD", "BAD", ""]), min_size=12, max_size=
 @few_examples
 @given(verdicts=verdicts, order=st.permutations(range(12)))
 def test_the_order_of_verdicts_does_not_change_a_figure(verdicts, order):
-    config = {"review": {**NO_FLOOR, "policy": "propose"}}
+    config = {"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}}
     campaigns = [CampaignFactory(config=config) for _ in range(2)]
     workers = WorkerFactory.create_batch(3)
     work = [
@@ -150,7 +150,7 @@ acts = st.lists(
 @few_examples
 @given(acts=acts)
 def test_what_is_kept_is_what_a_recount_gives(acts):
-    campaign = CampaignFactory(config={"review": {**NO_FLOOR, "policy": "propose"}})
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
     workers = WorkerFactory.create_batch(3)
     for act, number in acts:
         _do(campaign, workers[number], act)
@@ -161,7 +161,7 @@ def test_what_is_kept_is_what_a_recount_gives(acts):
 @few_examples
 @given(acts=acts)
 def test_a_discarded_response_counts_again_only_when_it_was_restored(acts):
-    campaign = CampaignFactory(config={"review": NO_FLOOR})
+    campaign = CampaignFactory(config={"review": NO_REQUIRED_CHECKS})
     workers = WorkerFactory.create_batch(3)
     for act, number in acts:
         _do(campaign, workers[number], act)

@@ -1,4 +1,4 @@
-"""Workers' work for tests: responses that came in by the road that ingest takes, and verdicts."""
+"""Helpers for tests: responses stored as ingest stores them, and verdicts."""
 
 import random
 
@@ -7,7 +7,7 @@ from qualcontrol import services
 from qualcontrol.models import Gold
 from tests.factories import NOON, ResponseFactory, TaskFactory
 
-NO_FLOOR = {"first": 0, "share": 0}
+NO_REQUIRED_CHECKS = {"first": 0, "share": 0}
 NOUNS = """dog ball field boat river horse bridge child kitchen train window tree street market
 hat guitar plate snow beach tower lamp garden bicycle sheep mirror cake piano kite ladder clock"""
 
