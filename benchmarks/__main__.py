@@ -1,6 +1,6 @@
-"""Run the short benchmarks in turn, each in a process of its own: `python -m benchmarks`.
+"""Run the short benchmarks one after the other, each in its own process: `python -m benchmarks`.
 
-Options are handed on to each; a benchmark that fails does not stop the ones after it.
+Options are passed on to each. If a benchmark fails, the next ones still run.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ SHORT = (
 
 
 def run(names: tuple[str, ...], arguments: list[str]) -> list[str]:
-    """The names of the benchmarks that failed."""
+    """Run the benchmarks. Returns the names of those that failed."""
     commands = {name: [sys.executable, "-m", f"benchmarks.{name}", *arguments] for name in names}
     return [name for name, command in commands.items() if subprocess.run(command).returncode]
 

@@ -1,6 +1,6 @@
 """Campaigns of any size in the scratch database: images with boxes, tasks, workers, captions.
 
-The rows are made inside the database, because a hundred thousand tasks are only the scene.
+SQL statements create the rows inside the database, because inserting them from Python takes long.
 """
 
 from datetime import UTC, datetime
@@ -36,7 +36,8 @@ SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, "
 
 
 def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
-    """A running campaign with a task for each of so many new images of four boxed classes."""
+    """A running campaign with a task for each of so many new images, which have boxes of four
+    classes."""
     selection = Selection.objects.create(
         name=name, split=name, count=images, sample=10, seed=0, created_at=AT
     )
@@ -106,8 +107,8 @@ def make_workers(count: int) -> list[Worker]:
 def add_captions(
     campaign: Campaign, workers: list[Worker], *, each: int, tasks: int | None = None
 ) -> None:
-    """Submitted captions for the campaign's first tasks (default: all), `each` of them by other
-    workers, counters included. The workers must have been made in one go."""
+    """Add submitted captions for the campaign's first tasks (default: all), `each` of them by
+    different workers, and update counters. The workers must have been created by one call."""
     last = Response.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     chosen = f"campaign_id = {campaign.pk} AND number <= {tasks or campaign.tasks.count()}"
     at = f"'{AT:%Y-%m-%d %H:%M:%S}+00:00'"
@@ -137,8 +138,8 @@ def add_captions(
 
 
 def add_assessments(campaign: Campaign) -> None:
-    """An assessment without flags for each of the campaign's submitted responses, in the order in
-    which their workers wrote them."""
+    """Add an assessment without flags for each submitted response, in the order of each worker's
+    responses."""
     _insert(
         Assessment,
         "annotate_response AS response JOIN annotate_task AS task ON task.id = response.task_id "
@@ -152,7 +153,7 @@ def add_assessments(campaign: Campaign) -> None:
 
 
 def settle_down() -> None:
-    """Let PostgreSQL collect the statistics that its own clock would collect in a minute."""
+    """Run ANALYZE on PostgreSQL, instead of waiting for autovacuum."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
@@ -168,7 +169,8 @@ def numbers(last: int, name: str = "i") -> str:
 
 
 def _make_classes() -> int:
-    """As many classes as Open Images boxes, under one root, made once; the first one's key."""
+    """Create as many classes as Open Images boxes, under one root, unless they exist. Returns the
+    first one's key."""
     if not ObjectClass.objects.exists():
         classes = ObjectClass.objects.bulk_create(
             ObjectClass(label=f"/m/{number:05x}", name=f"Class {number}")
@@ -186,7 +188,8 @@ def _make_classes() -> int:
 
 
 def _insert(model: type[Model], source: str, /, **columns: str) -> None:
-    """Insert a row for each row of `source`; `columns` are SQL, the others get their defaults."""
+    """Insert a row for each row of `source`. `columns` are SQL; other columns get their
+    defaults."""
     names, values, defaults = [], [], []
     for field in model._meta.local_concrete_fields:
         if field.column in columns:
@@ -198,7 +201,7 @@ def _insert(model: type[Model], source: str, /, **columns: str) -> None:
             defaults.append(field.get_db_prep_save(field.get_default(), connection))
         names.append(f'"{field.column}"')
     with connection.cursor() as cursor:
-        # A literal per cent sign is doubled, as the defaults are parameters.
+        # Percent signs are doubled, because the defaults are parameters.
         cursor.execute(
             f"INSERT INTO {model._meta.db_table} ({', '.join(names)}) "
             f"SELECT {', '.join(v if v == '%s' else v.replace('%', '%%') for v in values)} "

@@ -1,7 +1,7 @@
-"""Claim time with 1,000 and with 100,000 tasks: a claim must not grow with its campaign.
+"""Claim time with 1,000 and with 100,000 tasks, which must not grow.
 
-Measured for new workers, for one who has done the 500 tasks that come first, for new workers near
-the campaign's end, and for workers for whom nothing is left.
+It is measured for new workers, for a worker who has done the first 500 tasks, for new workers near
+the campaign's end, and for workers without a task left.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def _set_the_scene(size: int) -> Worker:
 
 
 def _claim(workers: list[Worker]) -> list[float]:
-    """The time that each worker's claim takes, in seconds."""
+    """The seconds of each worker's claim."""
     campaign = Campaign.objects.get(slug=NAME)
 
     def claim(worker: Worker) -> None:

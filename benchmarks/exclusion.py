@@ -1,12 +1,12 @@
-"""Excluding a worker and letting them in again: a response's share with 500 and with 5,000.
+"""The time to exclude and reinstate a worker, per response, with 500 and with 5,000 responses.
 
-Both workers wrote in the same campaign of nocaps' size, and take turns. Each is looked at before
-(the preview), excluded with all that they wrote, reinstated, and excluded and reinstated again with
-what they wrote since their first bad answer.
+Both workers have responses in the same campaign of nocaps' size, and alternate. For each, the
+benchmark computes the preview, excludes the worker with all responses, reinstates, and does both
+again with the responses since the first bad one.
 
-The limit is of the time that passes, because a web request waits for it; on a busy machine it may
-be missed for that alone. The processor's time tells how much of it is work of this process, which
-with a database file is all of it, and on PostgreSQL leaves out the server's share.
+The limit is for elapsed time, because a web request waits for it. It may be missed on a busy
+machine. Processor time is also shown; on SQLite it includes the database, on PostgreSQL it does
+not.
 """
 
 import argparse
@@ -49,7 +49,7 @@ SLOT_COST = Decimal("0.12")
 
 @dataclass
 class Measured:
-    """One act on one worker, each time it was done."""
+    """The measurements of one operation on one worker."""
 
     passed: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
@@ -80,7 +80,7 @@ def measure(_options: argparse.Namespace) -> Report:
 
 
 class Counter:
-    """Counts the queries that pass through it."""
+    """Counts queries."""
 
     def __init__(self) -> None:
         self.queries = 0
@@ -91,7 +91,7 @@ class Counter:
 
 
 def _set_the_scene() -> tuple[Campaign, dict[int, Worker]]:
-    """A campaign that has nine captions of each image by others, and a worker of each size."""
+    """A campaign with nine captions of each image by others, and a worker of each size."""
     campaign = make_campaign(name="exclusion", images=IMAGES, wanted=WANTED)
     add_captions(campaign, make_workers(WORKERS), each=WANTED - len(SIZES))
     workers = dict(zip(SIZES, make_workers(len(SIZES)), strict=True))
@@ -105,7 +105,8 @@ def _set_the_scene() -> tuple[Campaign, dict[int, Worker]]:
 
 
 def _judge_bad(campaign: Campaign, worker: Worker, *, place: int) -> None:
-    """A bad verdict on the answer at this place of the worker's work, which still counts."""
+    """Record a bad verdict on the response at this position of the worker's work. It still
+    counts."""
     bad = Response.objects.of(campaign).get(worker=worker, assessment__position=place)
     SpotCheck.objects.create(
         campaign=campaign,
@@ -118,7 +119,7 @@ def _judge_bad(campaign: Campaign, worker: Worker, *, place: int) -> None:
 
 
 def _acts(campaign: Campaign, worker: Worker) -> dict[str, Callable[[], object]]:
-    """What is measured, in this order; in the end everything is as it was."""
+    """The measured operations, in order. The last one restores the initial state."""
     about: dict[str, Any] = {"worker": worker, "actor": None, "at": AT}
     since_bad = Campaign.objects.get(pk=campaign.pk)
     since_bad.config_json["review"]["discard"] = "since_first_bad"

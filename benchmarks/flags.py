@@ -84,7 +84,7 @@ def _dealt(images: Mapping[int, Sequence[str]], *, seed: int) -> list[Written]:
 def _rates(
     captions: Sequence[Written], config: CampaignConfig, *, bad: bool = True
 ) -> Counter[str]:
-    """Of the bad captions, or of the good ones, the share that has each code."""
+    """The share of the bad (or good) captions that has each code."""
     rows = ((caption.worker, caption.image, caption.text) for caption in captions)
     flagged = codes_of_captions(rows, config)
     chosen = [
@@ -104,8 +104,8 @@ def _config() -> CampaignConfig:
 
 
 def _add_cost(report: Report) -> None:
-    """The cost in processor time, which a busy machine changes less than the time that passes. The
-    database file's server is this process, too; on PostgreSQL its share is not counted."""
+    """Add the cost in processor time, which depends less on other load than elapsed time. On SQLite
+    it includes the database; on PostgreSQL it does not."""
     with scratch_database() as large:
         _fill(LARGE)
         with scratch_database() as small:
@@ -138,7 +138,7 @@ def _add_cost(report: Report) -> None:
 
 
 def _fill(responses: int) -> None:
-    """A campaign with so many assessed captions; the last answer of each image is still to come."""
+    """A campaign with so many assessed captions. The last answer of each image is missing."""
     campaign = make_campaign(name="flags", images=responses // (EACH - 1), wanted=EACH)
     workers = make_workers(WORKERS)
     texts = Texts(seed=responses)
@@ -158,9 +158,9 @@ def _fill(responses: int) -> None:
 
 
 class Texts:
-    """Captions without end: of an image, the beginning of one real caption with the end of
-    another, and often a word of a third. There are fewer real images than wanted; when they begin
-    again their rarer words are changed for others, the same in all captions of the image."""
+    """An unlimited supply of captions: the beginning of one real caption of an image, the end of
+    another, and often a word of a third. When the real images are used up, they are repeated with
+    their rarer words replaced, in the same way in all captions of an image."""
 
     def __init__(self, *, seed: int) -> None:
         self._rng = random.Random(seed)
@@ -196,7 +196,7 @@ def _assessments(campaign: Campaign, responses: Iterable[Response]) -> Iterator[
 
 
 def _copy_keys(campaign: Campaign, captions: Iterable[Caption]) -> Iterator[CopyKey]:
-    """The keys as the service would have filed them."""
+    """The keys as the service files them."""
     filed, held = FiledCaptions(campaign, []), Counter[int]()
     for caption in captions:
         for key in filed.own(keys_of(caption.text)):
@@ -206,8 +206,8 @@ def _copy_keys(campaign: Campaign, captions: Iterable[Caption]) -> Iterator[Copy
 
 
 def _assess_some(_database: str, passed: list[float] | None = None) -> list[float]:
-    """Processor times of responses that come in one after the other, each in a transaction of its
-    own; the times that passed are added to `passed`."""
+    """Processor times of responses that arrive one after the other, each in its own transaction.
+    Elapsed times are added to `passed`."""
     campaign = Campaign.objects.get()
     texts = Texts(seed=Response.objects.count())
     worker = Worker.objects.order_by("?")[0]

@@ -1,7 +1,6 @@
-"""What must not take longer as a campaign grows: the same acts with 1,000 and with 100,000 tasks.
+"""Operations that must not become slower as a campaign grows, with 1,000 and with 100,000 tasks.
 
-Each size has a database of its own, and they take turns, so that a busy moment of the machine slows
-both alike.
+Each size has its own database. They alternate, so that other load on the machine affects both.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +16,7 @@ Scene = TypeVar("Scene")
 
 @contextmanager
 def both_sizes(set_the_scene: Callable[[int], Scene]) -> Iterator[dict[str, Scene]]:
-    """A scratch database of each size, by name, with what `set_the_scene` returned for it."""
+    """A scratch database of each size, by name, with the result of `set_the_scene` in it."""
     with ExitStack() as stack:
         databases = [stack.enter_context(scratch_database()) for _ in SIZES]
         scenes = {}

@@ -1,4 +1,4 @@
-"""What the benchmarks share: a database of their own, a clock, a table, and the JSON line."""
+"""Shared parts of the benchmarks: scratch databases, timing, tables and JSON output."""
 
 import argparse
 import json
@@ -22,7 +22,7 @@ BUILD = ROOT / "build"
 
 @dataclass(frozen=True)
 class Line:
-    """A figure with what it is compared with; `aim` is the greatest ratio that is good enough."""
+    """A result and what it is compared with. `aim` is the largest acceptable ratio."""
 
     what: str
     figure: str
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass
 class Report:
-    """What a benchmark found: lines for people, figures for programs."""
+    """A benchmark's results: lines for people, figures for programs."""
 
     lines: list[Line] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
@@ -82,7 +82,8 @@ def main(
     description: str | None,
     options: Callable[[argparse.ArgumentParser], None] = lambda _: None,
 ) -> None:
-    """Run one benchmark from the command line; with `--strict` a missed aim is exit status 1."""
+    """Run one benchmark from the command line. With `--strict`, a missed aim gives exit status
+    1."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
     parser.add_argument("--full", action="store_true", help="the full size, which takes longer")
@@ -99,9 +100,9 @@ def main(
 
 @contextmanager
 def scratch_database() -> Iterator[str]:
-    """An empty database for the benchmark alone, with all tables, on the server of DATABASE_URL or
-    as an SQLite file in a temporary folder; its name, for `use`. It is gone afterwards. The
-    user's is not opened. Nested ones are several databases, the latest in use."""
+    """Create an empty database with all tables, on the server of DATABASE_URL or as an SQLite file
+    in a temporary folder. Yields its name, for `use`, and removes it at the end. The user's
+    database is not opened. Nested calls give several databases; the latest is in use."""
     usual_name = connection.settings_dict["NAME"]
     with tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         is_file = connection.vendor == "sqlite"
@@ -120,7 +121,7 @@ def scratch_database() -> Iterator[str]:
 
 
 def use(database: str) -> None:
-    """Go on with another scratch database."""
+    """Switch to another scratch database."""
     if connection.settings_dict["NAME"] != database:
         connection.close()
         settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = database
@@ -129,8 +130,8 @@ def use(database: str) -> None:
 def in_turn(
     databases: Sequence[str], action: Callable[[str], list[float]], *, rounds: int
 ) -> dict[str, list[float]]:
-    """The times that `action` measures in each database, a round here and a round there, so that
-    a busy moment of the machine slows both alike."""
+    """The times that `action` measures in each database. The databases alternate, so that other
+    load on the machine affects both."""
     times: dict[str, list[float]] = {database: [] for database in databases}
     for _ in range(rounds):
         for database in databases:
@@ -140,14 +141,14 @@ def in_turn(
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """How long one call takes."""
+    """The seconds that one call takes."""
     began = perf_counter()
     action()
     return perf_counter() - began
 
 
 def milliseconds(times: list[float]) -> float:
-    """The median of times in seconds, as milliseconds."""
+    """The median of some seconds, in milliseconds."""
     return 1000 * median(times)
 
 

@@ -1,7 +1,7 @@
-"""Importing the captions of a campaign of nocaps' size: time, processor time and memory.
+"""Time, processor time and memory to import the captions of a campaign of nocaps' size.
 
-The captions are made up. Every line has an image, a worker, a sentence, seconds and a time; they
-are flagged, drawn for spot checks and followed by the risk model, as `import_captions` does it.
+The captions are generated. Each line has an image, a worker, a sentence, seconds and a time. The
+import flags them, draws spot checks and updates the risk model, as `import_captions` does.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from hits.services.collected import import_collected
 
 CAPTIONS, SHORT_CAPTIONS = 166_100, 16_610
 CAPTIONS_PER_IMAGE, WORKERS = 11, 727
-# As many seconds as the full size may take; fewer captions may take as much less.
+# The largest acceptable number of seconds for the full size; in proportion for fewer captions.
 MOST_SECONDS = 300
 VOCABULARY = """
 tall young old brown small happy tired wet white smiling red-haired bearded
@@ -39,7 +39,7 @@ MOMENTS = ["at night", "in the rain", "on a sunny day", "before sunrise", "in wi
 
 
 class Samples:
-    """Bytes read, seconds and the most memory so far, each time the import tells its progress."""
+    """Bytes read, seconds and peak memory at each progress report of the import."""
 
     def __init__(self) -> None:
         self.began, self.read = perf_counter(), 0
@@ -50,7 +50,7 @@ class Samples:
         self.rows.append((self.read, perf_counter() - self.began, peak_megabytes()))
 
     def at(self, share: float) -> tuple[float, float]:
-        """Seconds and megabytes when this share of the file had been read."""
+        """Seconds and megabytes when this share of the file was read."""
         end = self.rows[-1][0]
         _, seconds, memory = next(row for row in self.rows if row[0] >= share * end)
         return seconds, memory
@@ -115,8 +115,8 @@ def report(captions: int, taken: float, processor: float, samples: Samples) -> R
 
 
 def write_captions(path: Path, captions: int) -> None:
-    """JSON lines, image after image in rounds, so that a worker's captions are spread over the
-    file."""
+    """Write JSON lines in rounds over the images, so that each worker's captions are spread over
+    the file."""
     rng = random.Random(1)
     images = -(-captions // CAPTIONS_PER_IMAGE)
     with path.open("w", encoding="utf-8") as file:
@@ -140,7 +140,7 @@ def sentences(rng: random.Random) -> Iterator[str]:
 
 
 def peak_megabytes() -> float:
-    """The most memory that this process had so far."""
+    """The peak memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

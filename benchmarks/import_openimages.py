@@ -1,13 +1,13 @@
-"""Rows a second of our import beside a bare script that reads the same boxes into a table.
+"""Rows per second of the product's import, compared with a minimal script that loads the same
+boxes.
 
-The bare script is the limit: it checks nothing, looks nothing up, and its one index is on the
-image's id. Ours checks each field, resolves image and class, keeps the rows unique and the foreign
-keys sound. On SQLite the script loads with `executemany`, on PostgreSQL with COPY.
+The minimal script checks nothing, resolves no keys, and has one index, on the image's id. The
+product checks each field, resolves image and class, and maintains unique rows and foreign keys. On
+SQLite the script uses `executemany`, on PostgreSQL COPY.
 
-On PostgreSQL two more are shown. A COPY of rows that are checked and resolved already, into a
-table with the same keys as ours, is what the server alone needs for our result; what the bare
-script leaves has fewer indexes and no keys. And ours beside a running campaign, whose readers must
-not wait, so that the keys stay in place.
+PostgreSQL has two more measurements. One is a COPY of checked and resolved rows into a table with
+the same keys as the product's: the time that the server alone needs for the product's result. The
+other is the import during a running campaign, whose readers must not wait, so keys are not dropped.
 """
 
 import argparse
@@ -45,7 +45,7 @@ def measure(chosen: argparse.Namespace) -> Report:
         imports.import_classes(path=files.classes)
         images = seconds(lambda: imports.import_images(path=files.images, split=SPLIT))
         reading = seconds(lambda: read(files))
-        # In turn, so that whatever else the machine does meets both alike.
+        # They alternate, so that other load on the machine affects both.
         for _ in range(chosen.rounds):
             bare.append(seconds(lambda: load_barely(files, folder)))
             remove_boxes()
@@ -111,7 +111,8 @@ def import_boxes(files: Files) -> None:
 
 
 def remove_boxes() -> None:
-    """Empty the table as a new one is: a deleted row costs an insert time on both databases."""
+    """Empty the table; on PostgreSQL with TRUNCATE, because dead rows would slow down later
+    inserts."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(f"TRUNCATE {Box._meta.db_table} RESTART IDENTITY")
@@ -155,8 +156,8 @@ def copy_barely(files: Files) -> None:
 
 
 def copy_with_keys(resolved: Path) -> float:
-    """Seconds for the rows of our table from a file into another table with all its keys, made
-    after the rows."""
+    """Seconds to load our table's rows from a file into another table, including the creation of
+    its keys."""
     table = Box._meta.db_table
     columns = ", ".join(imports.BOXES.columns(imports.BOXES.fields))
     with connection.cursor() as cursor, resolved.open("w", encoding="utf-8") as out:

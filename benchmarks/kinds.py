@@ -1,11 +1,10 @@
-"""What a response costs as a correspondence and as a caption: its claim, its page, its ingest, its
-export.
+"""The cost of a response in a word–box link campaign, compared with a caption: claim, page, ingest
+and export.
 
-Both kinds have a campaign on the same images in one database, and take turns, response by response:
-thirty captions of an image beside three answers about each of ten captions of it. Captions are of
-eleven words; in a correspondence four of them are linked to the image's boxes.
-Ingest is the reconciler's own step on what a marketplace lists; the marketplace's calls are not
-in it.
+Both campaigns use the same images in one database, and alternate response by response: thirty
+captions of an image, and three answers about each of ten captions of it. Captions have eleven
+words; an answer links four of them to boxes. Ingest is the reconciler's own step on listed
+assignments, without the marketplace's calls.
 """
 
 import argparse
@@ -33,11 +32,11 @@ from hits.task_page.tokens import FrameParameters
 
 AIM = 1.2
 SUBMITTED_AT = datetime(2020, 1, 1, tzinfo=UTC)
-CAPTIONS, ANSWERS = 10, 3  # of an image, and about each of them as in the preset imageclef
+CAPTIONS, ANSWERS = 10, 3  # captions per image, and answers about each as in the preset imageclef
 WORKERS = 90
 SIZES = {"short": 30, "full": 300}  # images
-WARM_UP = 20  # responses that are not counted
-REPEATS = 5  # of the export, the quickest of which counts
+WARM_UP = 20  # responses before the measurement
+REPEATS = 5  # of the export; the fastest counts
 LINKED = (1, 4, 8, 9)  # children, umbrellas, stone, bridge
 SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/"
@@ -52,19 +51,19 @@ def measure(options: argparse.Namespace) -> Report:
     with scratch_database(), tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
         captions = make_campaign(name="captions", images=size, wanted=CAPTIONS * ANSWERS)
         campaigns = {"caption": captions, "correspondence": _correspondences(captions)}
-        roads = {kind: Road(campaign) for kind, campaign in campaigns.items()}
+        steps_by_kind = {kind: Steps(campaign) for kind, campaign in campaigns.items()}
         for number in range(responses):
-            for road in roads.values():
-                road.walk(worker=number % WORKERS)
+            for steps in steps_by_kind.values():
+                steps.do_response(worker=number % WORKERS)
         for part in ("claim", "page", "ingest"):
-            times = {kind: milliseconds(road.times[part]) for kind, road in roads.items()}
+            times = {kind: milliseconds(steps.times[part]) for kind, steps in steps_by_kind.items()}
             _compare(report, part, times)
         _compare(report, "export", _export(campaigns, Path(folder)))
     return report
 
 
 def _correspondences(captions: Campaign) -> Campaign:
-    """A campaign on one caption of each of the images."""
+    """A campaign about one caption of each of the images."""
     caption_set = CaptionSet.objects.create(name="sentences", created_at=AT)
     GivenCaption.objects.bulk_create(
         GivenCaption(
@@ -88,8 +87,9 @@ def _correspondences(captions: Campaign) -> Campaign:
     return create_campaign(config=parse_config(values), endpoint="local", at=AT)
 
 
-class Road:
-    """One campaign's way from a claim to a submitted response; `times` in seconds by part."""
+class Steps:
+    """The steps of one campaign from a claim to a submitted response. `times` has the seconds by
+    step."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign, self.kind = campaign, KINDS[campaign.kind]
@@ -99,8 +99,8 @@ class Road:
         self.times: dict[str, list[float]] = defaultdict(list)
         self.numbers = count()
 
-    def walk(self, worker: int) -> None:
-        """One response of the worker's: open, show, ingest."""
+    def do_response(self, worker: int) -> None:
+        """Claim, show and ingest one response of the worker."""
         number = next(self.numbers)
         frame = FrameParameters(
             f"{self.hit.hit_id}N{number}", self.hit.hit_id or "", f"AWORKER{worker}", ""
@@ -139,7 +139,7 @@ def _make_hit(campaign: Campaign) -> Hit:
 
 
 def _listed(frame: FrameParameters, answer: str) -> ListedAssignment:
-    """An assignment as a marketplace lists it once it was submitted."""
+    """An assignment as a marketplace lists it after submission."""
     return ListedAssignment.model_validate(
         {
             "WorkerId": frame.worker_id,
@@ -154,7 +154,7 @@ def _listed(frame: FrameParameters, answer: str) -> ListedAssignment:
 
 
 def _fields(task: Task) -> dict[str, str]:
-    """What a worker would have filled in."""
+    """The fields that a worker fills in."""
     if task.subject is None:
         return {f"caption-{task.number}": f"{SENTENCE}seen from side {task.number}."}
     boxes = Box.objects.filter(image=task.image_id).values_list("pk", flat=True)
@@ -173,7 +173,7 @@ def _answer_xml(fields: dict[str, str]) -> str:
 
 
 def _export(campaigns: dict[str, Campaign], folder: Path) -> dict[str, float]:
-    """Milliseconds of each kind's whole export for one of its responses."""
+    """Milliseconds per response of each kind's whole export."""
     releases = {
         kind: freeze(campaign=campaign, name=kind, seed=1, at=AT)
         for kind, campaign in campaigns.items()

@@ -1,8 +1,8 @@
-"""How many workers are needed for a caption where each errs: the links that their answers come to,
-beside the true ones of drawn scenes.
+"""How many workers a caption's word–box links need if each worker errs: the combined links,
+compared with the true ones of generated scenes.
 
-Captions, workers and errors are the demonstration's: one word in five goes wrong, to any other box
-of the image or to any other kind.
+Captions, workers and errors are those of the demonstration: one word in five gets another box of
+the image, or another answer.
 """
 
 import argparse
@@ -27,18 +27,18 @@ from simulation.workers.pages import LinkItem, TaskForm, WordField
 from simulation.workers.writers import Honest, Limits, Sight
 
 WORKERS = (3, 5, 9, 15)
-IMAGES, CAPTIONS_PER_IMAGE, CROWD = 12, 2, 26  # as the demonstration has them
+IMAGES, CAPTIONS_PER_IMAGE, CROWD = 12, 2, 26  # as in the demonstration
 CROWDS, MANY_CROWDS = 6, 24
 DEMONSTRATION = parse_config(
     tomllib.loads(LINKS.toml.format(seed=1, budget=1, images=IMAGES, captions=CAPTIONS_PER_IMAGE))
 )
 KNOWN = frozenset(LABELS) - HIDDEN
-# A caption's and a word's number, and a box of the image.
+# The index of a caption, the index of a word, and a box of the image.
 Link = tuple[int, int, int]
 
 
 class Shares(NamedTuple):
-    """Of the links that hold how many are true, and of the true ones how many hold."""
+    """The share of accepted links that are true, and the share of true links that are accepted."""
 
     right: float
     found: float
@@ -72,7 +72,7 @@ def _add(report: Report, workers: int, method: Method, shares: list[Shares]) -> 
 
 
 def _captions(seed: int) -> Iterator[LinkItem]:
-    """Captions as honest workers write them of drawn scenes, with each image's boxes."""
+    """Captions of generated scenes as honest workers write them, with each image's boxes."""
     rng = random.Random(seed)
     for _ in range(IMAGES):
         boxes = [box for box in draw_scene(rng).boxes if box.name in KNOWN]

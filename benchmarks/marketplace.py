@@ -1,9 +1,9 @@
-"""The marketplace's own time for an assignment, from the first tenth of them to the last, and the
+"""The marketplace's time for an assignment, at the beginning and at the end of a campaign, and the
 cost of lists and of accepting with 100 and with 20,000 HITs.
 
-Workers hold sessions while assignments pass through accept, the page with its frame, submit and
-approve. Every request goes through the whole site, signatures, sessions and database included, in
-this process and without a network. `--scale`: 1,000 workers and 16,610 assignments.
+Workers with sessions take assignments through accept, the page with its frame, submit and approve.
+Every request passes the whole site, including signatures, sessions and database, in this process
+and without a network. `--scale` runs 1,000 workers and 16,610 assignments.
 """
 
 import argparse
@@ -60,8 +60,8 @@ def measure(options: argparse.Namespace) -> Report:
 
 
 def _compare_tenths(report: Report, workers: int, assignments: int) -> None:
-    """Do a marketplace's last tenth in turn with the first of another that is like it: its own
-    first tenth is minutes ago, when the machine may have been quicker or slower."""
+    """Alternate between the last tenth of one marketplace and the first tenth of an equal one. Its
+    own first tenth was measured minutes ago, when the machine may have had another load."""
     tenth = assignments // 10 // TURN * TURN
     with scratch_database() as old:
         campaign = Campaign(workers, assignments)
@@ -77,11 +77,11 @@ def _compare_tenths(report: Report, workers: int, assignments: int) -> None:
 
 
 class Campaign:
-    """A marketplace of its own, in the database in use, with HITs for so many assignments."""
+    """A marketplace in the current database, with HITs for so many assignments."""
 
     def __init__(self, workers: int, assignments: int) -> None:
         self.watch = Watch()
-        # A few more, since the last workers must not be left with what they have done themselves.
+        # A few more, so that the last workers find HITs that they have not done.
         hits = assignments // PLACES + SPARE_HITS
         self.client = requester_client(make_requester(hits * PLACES), self.watch)
         self.hit_type = make_hit_type(Requester.objects.get())
@@ -94,7 +94,7 @@ class Campaign:
             )
         crowd = make_workers(workers, name="worker")
         browsers = [Browser(worker, self.watch) for worker in crowd]
-        # Everybody has much the same to do, in an order like that of people.
+        # All workers do about as many assignments, in random order.
         turns = [browsers[number % workers] for number in range(assignments)]
         random.Random(SEED).shuffle(turns)
         self.turns = iter(turns)
@@ -111,7 +111,7 @@ class Campaign:
         return times
 
     def check(self, assignments: int) -> None:
-        """Raise AssertionError unless so many were approved."""
+        """Raise AssertionError unless so many assignments were approved."""
         approved = Assignment.objects.filter(status=AssignmentStatus.APPROVED).count()
         assert approved == assignments, f"{approved} were approved"
 
@@ -166,12 +166,12 @@ def _compare_sizes(report: Report) -> None:
 
 
 def _anywhere(action: Callable[[], list[float]]) -> Callable[[str], list[float]]:
-    """The action, for whom it does not matter in which database it is."""
+    """Run an action that does not depend on the database."""
     return lambda _database: action()
 
 
 def _set_the_scene(size: int) -> None:
-    """Open HITs for everybody, and in the middle of them one with a page of submitted work."""
+    """Open HITs for all workers, and one in the middle with a page of submitted assignments."""
     hit_type = make_hit_type(make_requester(0))
     fill(hit_type, hits=size, places=10 * PAGE)
     fill_hit(_middle(), make_workers(PAGE, name="done"))
@@ -183,7 +183,7 @@ def _middle() -> Hit:
 
 
 def _list_hits() -> list[float]:
-    """The time per HIT of pages one after the other, from the first again after the last."""
+    """The time per HIT to read all pages of HITs repeatedly."""
     watch = Watch()
     client = requester_client(Requester.objects.get(), watch)
     times: list[float] = []
@@ -209,7 +209,7 @@ def _list_assignments() -> list[float]:
 
 
 def _accept() -> list[float]:
-    """The time that each of some new workers' first accept takes."""
+    """The time of each of some new workers' first accept."""
     watch = Watch()
     hit_type = HitType.objects.get()
     times = []

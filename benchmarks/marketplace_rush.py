@@ -1,8 +1,8 @@
-"""How long the unluckiest of eight workers waits who accept and submit at the same time.
+"""The longest wait among eight workers who accept and submit at the same time.
 
-The workers' browsers run in threads of this process, without a network. Each round is done twice,
-in databases that are alike: with writers that take turns (`marketplace.sqlite`), and with SQLite's
-own way of waiting. On PostgreSQL, which queues writers itself, it is done once.
+The workers' browsers run in threads of this process, without a network. Each round runs twice, in
+equal databases: with the product's queue of writers (`marketplace.sqlite`), and with SQLite's own
+waiting. On PostgreSQL, which queues writers itself, it runs once.
 """
 
 import argparse
@@ -29,15 +29,15 @@ from benchmarks.marketplace_site import (
 from marketplace.models import HitType, Worker
 
 WORKERS = 8
-# Assignments of each worker in a round, and rounds.
+# Assignments of each worker per round, and rounds.
 SHORT, FULL = (10, 3), (25, 10)
 HITS, PLACES = 400, 9
-# The slowest of thousands of requests waits for the others, and not much longer than they do.
+# The largest acceptable ratio of the slowest request to the median.
 AIM = 10.0
 
 
 class NoTurns:
-    """Stands in for `Turns`: everybody goes straight to the database."""
+    """A replacement of `Turns` without a queue."""
 
     def take(self, _timeout: float) -> bool:
         return True
@@ -79,7 +79,7 @@ def _set_the_scene() -> None:
 
 
 def _rush(each: int) -> list[float]:
-    """The seconds of each accept and each submission, of all workers at once."""
+    """The seconds of each accept and each submission, by all workers at the same time."""
     hit_type = HitType.objects.get()
     workers = list(Worker.objects.all())
     connections.close_all()

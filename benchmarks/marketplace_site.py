@@ -1,5 +1,5 @@
-"""The marketplace without a network: requesters' calls by boto3 and workers' browsers, both handed
-straight to the site, with a watch on the site alone."""
+"""The marketplace without a network: boto3 calls and workers' browsers call the site in this
+process, and a stopwatch measures the site's time."""
 
 import re
 from collections.abc import Callable
@@ -39,7 +39,7 @@ REWARD, FEE = Decimal("0.10"), Decimal("0.02")
 
 
 class Watch:
-    """Adds up the time that the site takes."""
+    """A stopwatch that adds up the site's time."""
 
     def __init__(self) -> None:
         self.total = 0.0
@@ -51,7 +51,7 @@ class Watch:
         return response
 
     def lap(self) -> float:
-        """The seconds since the last lap."""
+        """The seconds since the previous call."""
         total, self.total = self.total, 0.0
         return total
 
@@ -66,14 +66,14 @@ class Browser:
         assert self.client.get(path).status_code == 302
 
     def accept(self, hit_type: HitType) -> str:
-        """Accept a HIT of the group; its assignment's page."""
+        """Accept a HIT of the group. Returns its assignment's page."""
         path = f"/groups/{hit_type.public_id}/accept"
         response = self.watch.time(lambda: self.client.post(path))
         assert response.status_code == 303, response.content[:2000]
         return str(response.headers["Location"])
 
     def work(self, page: str) -> str:
-        """Open the assignment's page and its frame, and submit; the assignment's id."""
+        """Open the assignment's page and frame, and submit. Returns the assignment's id."""
         found = self.watch.time(lambda: self.client.get(page))
         frame = re.search(r'<iframe[^>]* src="([^"]+)"', found.content.decode())
         assert frame, found.content[:2000]
@@ -82,7 +82,7 @@ class Browser:
         return self.submit(page)
 
     def submit(self, page: str) -> str:
-        """Submit without opening the page; the assignment's id."""
+        """Submit without opening the page. Returns the assignment's id."""
         assignment_id = page.rsplit("/", 1)[1]
         answers = {"assignmentId": assignment_id, "caption": "A dog runs on a beach."}
         done = self.watch.time(lambda: self.client.post("/mturk/externalSubmit", answers))
@@ -91,7 +91,7 @@ class Browser:
 
 
 def requester_client(requester: Requester, watch: Watch) -> Any:
-    """A boto3 client whose signed requests the site answers in this process."""
+    """A boto3 client whose signed requests are answered by the site in this process."""
     site = Client(SERVER_NAME=HOST)
 
     def answer(request: Any, **_: Any) -> Any:
@@ -121,7 +121,7 @@ def _text(value: str | bytes) -> str:
 
 
 class Raw:
-    """A response's body as botocore reads it."""
+    """A response's body in the form that botocore reads."""
 
     def __init__(self, response: HttpResponse) -> None:
         self.content = response.content
@@ -131,7 +131,7 @@ class Raw:
 
 
 def make_requester(assignments: int) -> Requester:
-    """A requester who can pay for so many assignments."""
+    """A requester with money for so many assignments."""
     return get_or_create_requester(
         name="lab", balance=(REWARD + FEE) * assignments, at=timezone.now()
     )
@@ -156,7 +156,7 @@ def make_workers(count: int, *, name: str) -> list[Worker]:
 
 
 def fill(hit_type: HitType, *, hits: int, places: int) -> None:
-    """So many open HITs, written at once; no money is set aside for them."""
+    """Insert so many open HITs in bulk. No money is reserved for them."""
     now = timezone.now()
     Hit.objects.bulk_create(
         (
@@ -177,7 +177,7 @@ def fill(hit_type: HitType, *, hits: int, places: int) -> None:
 
 
 def fill_hit(hit: Hit, workers: list[Worker]) -> None:
-    """A submitted assignment by each of the workers."""
+    """Insert a submitted assignment by each of these workers."""
     now = timezone.now()
     Assignment.objects.bulk_create(
         Assignment(
@@ -198,7 +198,7 @@ def fill_hit(hit: Hit, workers: list[Worker]) -> None:
 
 
 def settle_down() -> None:
-    """Let PostgreSQL collect the statistics that its own clock would collect in a minute."""
+    """Run ANALYZE on PostgreSQL, instead of waiting for autovacuum."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")

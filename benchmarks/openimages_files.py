@@ -1,4 +1,4 @@
-"""Open Images files of the real form and any size, made up from a seed."""
+"""Generated files in the format of Open Images, of any size, from a seed."""
 
 import csv
 import random
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from annotate.datasets.openimages import BOX_COLUMNS
 
 CLASSES = 600
-# As many as the validation and test files have together: 303,980 and 937,327 rows.
+# The numbers of the validation and test files together: 303,980 and 937,327 rows.
 REAL_BOXES = 1_241_307
 BOXES_PER_IMAGE = 7.4
 BOX_HEADER = ["ImageID", "Source", *BOX_COLUMNS[1:]]
@@ -77,7 +77,7 @@ def _image_row(key: str) -> list[Any]:
 def _box_rows(
     generator: random.Random, keys: list[str], labels: list[str], boxes: int
 ) -> Iterator[list[Any]]:
-    """Boxes image by image; a few classes are frequent and most are rare, as in the real ones."""
+    """Boxes image by image. A few classes are common and most are rare, as in the real files."""
     places = sorted(generator.randrange(len(keys)) for _ in range(boxes))
     for place in places:
         left, right = sorted((generator.random(), generator.random()))

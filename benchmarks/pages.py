@@ -1,8 +1,8 @@
-"""Task page time with 1,000 and with 100,000 tasks, through the site's WSGI application on a real
-database: opening a page (which claims a task) and posting its answer must not grow.
+"""Task page time with 1,000 and with 100,000 tasks, through the site's WSGI application and a real
+database. The time to open a page (which claims a task) and to post its answer must not grow.
 
-With 15,100 tasks, the size of nocaps, Turkle's accepting and showing of a task stands beside it,
-and the making of the tasks.
+With 15,100 tasks, the size of nocaps, it is compared with Turkle's time to accept and show a task,
+and to create the tasks.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def measure(options: argparse.Namespace) -> Report:
 
 
 def _set_the_scene(size: int) -> None:
-    """A running campaign, in which every image has a caption, and its one HIT type."""
+    """A running campaign, in which every image has a caption, and its HIT type."""
     campaign = make_campaign(name=NAME, images=size)
     add_captions(campaign, make_workers(200), each=1)
     hit_type = HitType.objects.create(
@@ -74,7 +74,7 @@ def _set_the_scene(size: int) -> None:
 
 
 def _open_and_post() -> tuple[list[float], list[float]]:
-    """Some workers' turns: the seconds to open each page, and to post its answer."""
+    """The seconds that some workers' pages take to open, and their answers to post."""
     client = Client(headers={"host": settings.ALLOWED_HOSTS[0]})
     opened, posted = [], []
     for number in itertools.islice(_turns, PAGES):

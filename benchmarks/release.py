@@ -1,4 +1,4 @@
-"""Time and memory to freeze a release of nocaps' size: 15,100 images of eleven captions each."""
+"""Time and memory to freeze a release of nocaps' size: 15,100 images with eleven captions each."""
 
 import argparse
 import resource
@@ -34,7 +34,7 @@ def measure(_options: argparse.Namespace) -> Report:
 
 
 def _peak_megabytes() -> float:
-    """The most memory that this process had so far."""
+    """The peak memory of this process so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

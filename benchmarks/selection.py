@@ -1,8 +1,8 @@
-"""Selection on a pool of nocaps' size beside a plain rewrite of the paper's text.
+"""Selection from a pool of nocaps' size, compared with a direct implementation of the paper's text.
 
-Both make the same choice from the same seed, which is asserted. The rewrite computes the entropy
-of the whole set anew for every image that it tries; ours keeps two sums up to date. The memory is
-that of a process of its own which reads the pool from the database and selects from it.
+Both must make the same choice from the same seed. The direct implementation computes the entropy of
+the whole set for every candidate; the product updates two sums. Memory is measured in a separate
+process that reads the pool from the database and selects from it.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from annotate.services import imports, selections
 from annotate.services.bulk import load
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
 
-# Open Images V4's validation and test images, and what nocaps chose from them.
+# Open Images V4's validation and test images, and the number that nocaps chose.
 POOL = 41_620 + 125_436
 CHOSEN = 15_100
 CLASSES = 580
@@ -32,7 +32,7 @@ MOST_SECONDS, MOST_MEGABYTES = 10, 500
 
 
 def generated_pool(images: int, seed: int = SEED) -> list[Candidate]:
-    """A pool whose classes and their numbers an image are spread as unevenly as the real ones."""
+    """A pool with class frequencies and numbers of classes per image as uneven as the real ones."""
     generator = random.Random(seed)
     return [
         Candidate(f"{number:016x}", tuple(_instances(generator).items()))
@@ -49,7 +49,7 @@ def _instances(generator: random.Random) -> dict[int, int]:
 def plain_choice(
     candidates: Sequence[Candidate], count: int, sample: int, seed: int
 ) -> list[Candidate]:
-    """The procedure as the paper tells it, step by step."""
+    """The procedure of the paper, step by step."""
     generator = random.Random(seed)
     chosen = [image for image in candidates if len(image.instances) > 6]
     if len(chosen) > count:
@@ -149,7 +149,7 @@ def measure(chosen: argparse.Namespace) -> Report:
 
 
 def measure_in_database(pool: list[Candidate]) -> tuple[float, float]:
-    """Seconds and megabytes that reading and choosing take in a fresh process."""
+    """Seconds and megabytes of reading and selecting in a fresh process."""
     with scratch_database():
         fill(pool)
         reader, writer = multiprocessing.Pipe(duplex=False)
@@ -183,7 +183,7 @@ def choose_from_database(database: str, writer: Connection) -> None:
 
 
 def fill(pool: list[Candidate]) -> None:
-    """Write the pool as images of COCO, which need no hierarchy, with a box an instance."""
+    """Write the pool as COCO images, which need no hierarchy, with a box for each instance."""
     classes = ObjectClass.objects.bulk_create(
         ObjectClass(label=f"coco:{number}", name=f"Class {number}") for number in range(CLASSES)
     )

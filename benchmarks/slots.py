@@ -1,9 +1,9 @@
-"""HITs accepted with nothing to do, and the time that the last tenth of a campaign takes.
+"""HITs accepted with nothing to do, and the duration of the last tenth of a campaign.
 
-Thirty simulated workers work on two campaigns at once, with three images in a HIT, through the
-pages of a marketplace in a process of its own and of this site. Some return their HIT and some
-leave it without a word. The reconciler runs by the clock. A HIT takes a worker some seconds, so a
-HIT that is left is out of reach for about fifteen times as long, as it is with real workers.
+Thirty simulated workers work on two campaigns at once, with three images per HIT, through the pages
+of a marketplace in its own process and of this site. Some return their HIT, and some abandon it.
+The reconciler runs at regular intervals. A HIT takes a worker some seconds, so an abandoned HIT is
+unavailable for about fifteen times as long, as with real workers.
 """
 
 import argparse
@@ -37,29 +37,29 @@ from simulation.workers.pages import CaptionItem, TaskForm
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 
 WORKERS, CAMPAIGNS, IMAGES = 30, 2, 3
-SIZES = {"short": (12, 5), "full": (51, 11)}  # images of a campaign, and captions of each
-SECONDS = 4.0  # that a HIT takes a worker, on average; a sync comes as often
+SIZES = {"short": (12, 5), "full": (51, 11)}  # images per campaign, captions per image
+SECONDS = 4.0  # mean time of a HIT, and time between two syncs
 RETURNED, ABANDONED = 0.02, 0.03
 # At most one HIT in a hundred may be accepted with nothing to do.
 AIM = 0.01
 SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, on day {}."
-# A worker who was offered nothing looks again after so long.
+# Seconds until a worker without an offer looks again.
 LOOKS_AGAIN_AFTER = 2.0
 
 
 class PatientBrowser(WorkerBrowser):
-    """A worker's browser that takes its time with each HIT."""
+    """A worker's browser that takes some time for each HIT."""
 
     def send(self, task: TaskForm, answers: Any) -> TaskForm | None:
         time.sleep(random.uniform(0.5, 1.5) * SECONDS)
         return super().send(task, answers)
 
     def _load_images(self, page: str, sources: Iterable[str]) -> None:
-        """The images of a made-up campaign are nowhere."""
+        """Loads nothing, because the campaign's images have no files."""
 
 
 class Writer:
-    """Fills in a caption for each image."""
+    """Writes a caption for each image."""
 
     def fill(self, task: TaskForm, rng: random.Random, **_: bool) -> dict[str, str]:
         return {
@@ -71,7 +71,7 @@ class Writer:
 
 @dataclass
 class Course:
-    """What the crowd did in one campaign, and when each HIT was submitted."""
+    """The crowd's work in one campaign, with the time of each submission."""
 
     campaign: Campaign
     begun_at: float = field(default_factory=time.monotonic)
@@ -94,7 +94,7 @@ class Course:
 
     @property
     def last_tenth(self) -> float:
-        """The share of the time that the last tenth of the submissions took."""
+        """The share of the total time that the last tenth of the submissions took."""
         times = sorted(self.submitted_at)
         nine_tenths = times[round(0.9 * len(times)) - 1]
         return (times[-1] - nine_tenths) / (times[-1] - self.begun_at)
@@ -116,7 +116,7 @@ def measure(options: argparse.Namespace) -> Report:
 
 @contextmanager
 def site_running() -> Iterator[None]:
-    """This process's site, on a free port."""
+    """Run this process's site on a free port."""
     application = get_wsgi_application()
     server = create_server(application, host="127.0.0.1", port=0, threads=8)
     settings.SITE_URL = f"http://127.0.0.1:{server.effective_port}"
@@ -131,7 +131,7 @@ def site_running() -> Iterator[None]:
 
 
 def _campaigns(images: int, captions: int) -> list[Campaign]:
-    """Running campaigns whose HITs show several images, and are paid at once."""
+    """Running campaigns with several images per HIT, whose HITs are paid at once."""
     made = []
     for number in range(CAMPAIGNS):
         campaign = make_campaign(name=f"slots-{number}", images=images, wanted=captions)
@@ -147,7 +147,7 @@ def _campaigns(images: int, captions: int) -> list[Campaign]:
 
 
 def _work(process: MarketplaceProcess, courses: list[Course]) -> None:
-    """Let the crowds work and the reconciler run until every campaign is complete."""
+    """Run the crowds and the reconciler until every campaign is complete."""
     names = [f"slots-{number}" for number in range(WORKERS)]
     links = [worker.sign_in_url for worker in process.workers(*names)]
     is_over = threading.Event()
@@ -163,7 +163,7 @@ def _work(process: MarketplaceProcess, courses: list[Course]) -> None:
 
 
 def _closing(action: Callable[..., None], *arguments: Any) -> None:
-    """Do the action in this thread, and close the connections that it opened."""
+    """Run the action in this thread, and close its database connections."""
     try:
         action(*arguments)
     finally:
@@ -185,7 +185,7 @@ def _work_at(course: Course, names: list[str], links: list[str]) -> None:
 
 
 def _crowd(names: list[str], links: list[str]) -> list[Member]:
-    """All workers, each with a browser for this campaign: somebody may have two windows open."""
+    """All workers, each with a browser for this campaign. A worker may have two windows open."""
     browsers = [PatientBrowser(link) for link in links]
     hands = [Hand("honest", Writer()) for _ in names]
     return members(names=names, browsers=browsers, hands=hands, seed=1)
@@ -227,7 +227,7 @@ def _report(courses: list[Course], *, least: int) -> Report:
 
 
 def _surplus(course: Course) -> int:
-    """Captions that count beyond what their images want."""
+    """The number of captions beyond those that the images need."""
     counting = Count("responses", filter=Q(responses__status=ResponseStatus.SUBMITTED))
     tasks = course.campaign.tasks.annotate(has=counting).filter(has__gt=F("wanted"))
     return sum(has - wanted for has, wanted in tasks.values_list("has", "wanted"))

@@ -59,7 +59,7 @@ TEXT = "Two children with red umbrellas wait beside an old stone bridge."
 
 
 class Counting:
-    """A marketplace client whose calls are counted by operation."""
+    """A marketplace client that counts its calls by operation."""
 
     def __init__(self, marketplace: Marketplace) -> None:
         self.marketplace = marketplace
@@ -144,8 +144,8 @@ def _approve_at_once(campaign: Campaign) -> None:
 def _run(
     campaign: Campaign, crowd: list[WorkerSession], wanted: int, syncs: int
 ) -> tuple[Counter[str], float]:
-    """Work and synchronise in turn until all is ingested; the calls and seconds of the
-    synchronisations."""
+    """Work and sync in turn until everything is ingested. Returns the calls and the seconds of the
+    syncs."""
     hit_type_id = campaign.hit_types.get().hit_type_id
     counting = Counting(marketplace_of(campaign))
     taken, each = 0.0, -(-wanted // syncs)
@@ -163,7 +163,7 @@ def _run(
 
 
 def _work(campaign: Campaign, crowd: list[WorkerSession], hit_type_id: str, count: int) -> None:
-    """So many assignments by workers who take turns, two of them at a time."""
+    """Do so many assignments with workers who take turns, two at a time."""
     with ThreadPoolExecutor(2) as pool:
         turns = [crowd[number % len(crowd)] for number in range(count)]
         answers = list(pool.map(lambda worker: _accept(worker, hit_type_id), turns))
@@ -174,15 +174,15 @@ def _work(campaign: Campaign, crowd: list[WorkerSession], hit_type_id: str, coun
 
 
 def _accept(worker: WorkerSession, hit_type_id: str) -> Frame | None:
-    """The frame that the worker got; None where nothing was offered."""
+    """Accept a HIT. Returns the URL of its frame; None if no HIT was offered."""
     with suppress(NotOffered):
         return worker.accept(hit_type_id)
     return None
 
 
 def _answer(campaign: Campaign, worker: WorkerSession, frame: Frame) -> None:
-    """Open the page and store the answer as the site's view does, then submit it. A worker for
-    whom nothing is left gives the slot back."""
+    """Open the page, store the answer as the site's view does, and submit it. A worker without a
+    task returns the HIT."""
     given = {key: values[0] for key, values in parse_qs(urlsplit(frame.src).query).items()}
     parameters = FrameParameters(
         given["assignmentId"], given["hitId"], given["workerId"], settings.MARKETPLACE_URL

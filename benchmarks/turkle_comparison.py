@@ -1,5 +1,5 @@
-"""Turkle 3.1, the nearest tool of the field, doing its nearest equivalent on this machine, in a
-process and a virtual environment of its own."""
+"""Comparison with Turkle 3.1, the most similar tool, which runs in its own process and virtual
+environment."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ ENVIRONMENT = BUILD / "turkle"
 
 
 class TurkleAbsent(Exception):
-    """Turkle could not be installed or run; the message says why."""
+    """Turkle could not be installed or run. The message says why."""
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +34,8 @@ def compare(
     tasks: int,
     more_is_better: bool = False,
 ) -> None:
-    """Add Turkle's figure beside ours; the ratio is ours over theirs for times, and theirs over
-    ours for rates, so that below 1 is always faster than Turkle."""
+    """Add Turkle's result next to ours. The ratio is below 1 if ours is faster, for times and for
+    rates."""
     try:
         theirs = measure(key, tasks)
     except TurkleAbsent as error:
@@ -53,9 +53,10 @@ def compare(
 
 
 def measure(key: str, tasks: int) -> float:
-    """Turkle's figure called `key` (its first word says what is measured); raises TurkleAbsent."""
+    """Turkle's result named `key`, whose first word is the command of `turkle_site`. Raises
+    TurkleAbsent."""
     script = ROOT / "benchmarks" / "turkle_site.py"
-    # -P: this folder's modules are not Turkle's.
+    # -P: do not import modules of this folder.
     command = [_python(), "-P", str(script), key.split("_")[0], "--tasks", str(tasks)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -65,7 +66,7 @@ def measure(key: str, tasks: int) -> float:
 
 @cache
 def _python() -> str:
-    """The interpreter of Turkle's environment, which is made at its first use."""
+    """The interpreter of Turkle's environment, which is created on first use."""
     python = ENVIRONMENT / "bin" / "python"
     installed = ENVIRONMENT / "installed"
     if installed.exists() and installed.read_text() == REQUIREMENT:

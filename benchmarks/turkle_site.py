@@ -1,10 +1,8 @@
-"""Turkle at work, as a program of its own in Turkle's environment: what it is asked for is measured
-through its own code and printed as a JSON object.
+"""Turkle in its own environment: measures its own code, and prints a JSON object.
 
     python turkle_site.py import|page|export --tasks N
 
-Everything runs in an SQLite file in a temporary folder, inside transactions as its own admin pages
-do it.
+It uses an SQLite file in a temporary folder, in transactions like those of its admin pages.
 """
 
 import argparse
@@ -71,7 +69,7 @@ def configure(folder: str) -> None:
         LOGGING_CONFIG=None,
     )
     django.setup()
-    # The site's pages link to its admin, which a project adds to the addresses.
+    # The site's pages link to its admin, so the project must include its URLs.
     from django.contrib import admin
     from django.urls import include, path
     from turkle import urls
@@ -112,7 +110,7 @@ def image_url(number: int) -> str:
 
 
 def measure_import(tasks: int) -> dict[str, float]:
-    """Tasks per second of the import that publishing a batch does."""
+    """Tasks per second of the import that publishes a batch."""
     from django.db import transaction
 
     batch = make_batch()
