@@ -82,8 +82,10 @@ class Workers(Section):
     """Requirements for workers (Agrawal et al. 2019, appendix: US, 5,000 approved, above 95%)."""
 
     countries: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...] = ("US",)
-    approved_hits: int = Field(default=5000, ge=0, description="at least so many approved HITs")
-    approval_rate: int = Field(default=95, ge=0, le=99, description="above so many per cent")
+    approved_hits: int = Field(default=5000, ge=0, description="minimum number of approved HITs")
+    approval_rate: int = Field(
+        default=95, ge=0, le=99, description="minimum approval rate in per cent"
+    )
     masters: bool = False
 
 
@@ -96,9 +98,9 @@ class Review(Section):
         default=0, ge=0, description="responses until the first ones have verdicts; 0: any number"
     )
     reviewers: int = Field(default=1, ge=1, le=2, description="judgements of one response")
-    gold_every: int = Field(default=0, ge=0, description="known judgements among checks; 0: none")
+    gold_every: int = Field(default=0, ge=0, description="one gold item in so many checks; 0: none")
     policy: Literal["decide", "propose"] = "decide"
-    limit: float = Field(default=0.10, gt=0, lt=1, description="share of bad responses to bear")
+    limit: float = Field(default=0.10, gt=0, lt=1, description="tolerated share of bad responses")
     certainty: float = Field(default=0.95, ge=0.5, le=1)
     pause_certainty: float = Field(default=0.80, ge=0.5, le=1)
     discard: Literal["all", "since_first_bad"] = "all"
