@@ -168,7 +168,7 @@ class CampaignConfig(Section):
     responses: int | None = Field(
         default=None, ge=1, le=1000, description="per task, for kinds without references"
     )
-    # What a database column of whole numbers holds.
+    # The range of the database's 64-bit integer column.
     seed: int = Field(default=0, ge=-(2**63), lt=2**63)
     budget: Money = Field(ge=0)
     captions: CaptionRules = CaptionRules()

@@ -166,7 +166,7 @@ AUTHENTICATION_BACKENDS = [
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address", "username"]
 SIGN_IN_LIMITS = (10, 50, 100)
 # Sign-in is locked once any limit is reached, until this time after the last counted attempt.
-# Attempts during the lock do not count, so nobody can prolong it.
+# Attempts during the lock do not count, so they cannot prolong it.
 AXES_FAILURE_LIMIT = 1
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False

@@ -1,7 +1,7 @@
-"""Races that come out the same each time: something happens at one known moment of something else.
+"""Deterministic races: an action runs at a known moment of another one.
 
-`at_once` in `tests.threads` starts things together and leaves the order to chance; here the order
-is given.
+`at_once` in `tests.threads` starts actions together and leaves the order to chance; here the order
+is fixed.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,8 +21,10 @@ LOCKS = {"sqlite": "BEGIN", "postgresql": "FOR NO KEY UPDATE"}
 
 @contextmanager
 def just_before(statement: str, act: Act, *, nth: int = 1) -> Iterator[None]:
-    """Within the block, do the act in another connection when this one is about to send the first
-    statement that contains the text, or the nth. Fails if it is not sent."""
+    """Run the action in another connection before a statement that contains the text is sent.
+
+    Before the first such statement, or the nth. Fails if it is not sent.
+    """
     found = count(1)
     with _before(lambda number, sql: statement in sql and next(found) == nth, act) as done:
         yield
@@ -30,15 +32,16 @@ def just_before(statement: str, act: Act, *, nth: int = 1) -> Iterator[None]:
 
 
 def just_before_lock(act: Act) -> Any:
-    """Within the block, do the act in another connection just before this one takes its first
-    lock: after all that it read without one."""
+    """Run the action in another connection before this one takes its first lock."""
     return just_before(LOCKS[connection.vendor], act)
 
 
 @contextmanager
 def just_before_number(number: int, act: Act) -> Iterator[list[Any]]:
-    """Within the block, do the act in another connection when this one is about to send its
-    statement of this number, from 0. The list that it gives stays empty if there is none."""
+    """Run the action in another connection before this one sends statement `number`, from 0.
+
+    The returned list stays empty if there are fewer statements.
+    """
     with _before(lambda n, sql: n == number, act) as done:
         yield done
 

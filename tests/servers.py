@@ -1,4 +1,4 @@
-"""Servers that tests start as processes of their own: their ports, their start, their end."""
+"""Start and stop servers as processes for tests."""
 
 import atexit
 import socket
@@ -18,7 +18,7 @@ PATIENCE = 120
 
 
 def free_port() -> int:
-    """A port of this machine that nobody else is given as long as this process lives."""
+    """A port that no other test process is given while this process lives."""
     holder = socket.socket()
     holder.bind(("127.0.0.1", 0))
     port = int(holder.getsockname()[1])
@@ -33,7 +33,7 @@ def free_port() -> int:
 
 
 def wait_until_ready(url: str, process: "subprocess.Popen[Any]") -> None:
-    """Return once the process answers at the URL; raises RuntimeError where it ends or hangs."""
+    """Return once the process answers at the URL; raises RuntimeError if it ends or hangs."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if process.poll() is not None:
@@ -45,8 +45,7 @@ def wait_until_ready(url: str, process: "subprocess.Popen[Any]") -> None:
 
 
 def head(url: str) -> bytes:
-    """All bytes that a server sends on a connection that stays open, when asked for the HEAD of the
-    URL."""
+    """All bytes of the response to a HEAD request on a connection that stays open."""
     parts = urlsplit(url)
     request = f"HEAD {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n"
     # The second request ends the connection once the first is answered.
@@ -57,7 +56,7 @@ def head(url: str) -> bytes:
 
 
 def answers(url: str) -> bool:
-    """Whether a server answers there, and well."""
+    """Whether a server answers at the URL without an error."""
     try:
         return requests.get(url, timeout=5).ok
     except (requests.ConnectionError, requests.Timeout):
@@ -69,7 +68,7 @@ def answers(url: str) -> bool:
 def running(
     command: Sequence[str], log: Path, environment: Mapping[str, str], folder: Path
 ) -> Iterator["subprocess.Popen[Any]"]:
-    """A process with its output in the log file, stopped at the end."""
+    """Run a process with its output in the log file, and stop it at the end."""
     with log.open("w") as out:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=out, stderr=subprocess.STDOUT
@@ -81,7 +80,7 @@ def running(
 
 
 def stop(process: "subprocess.Popen[Any]") -> None:
-    """Ask the process to end, and end it if it does not."""
+    """Terminate the process, and kill it if it does not end."""
     process.terminate()
     try:
         process.wait(PATIENCE)

@@ -1,4 +1,4 @@
-"""Property tests see the same examples in every run."""
+"""Property tests use the same examples in every run."""
 
 import sys
 from types import ModuleType
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 
 def examples() -> list[Any]:
-    """What a property test is shown."""
+    """The examples that a property test gets."""
     shown = []
 
     @given(st.lists(st.integers() | st.text()))

@@ -1,4 +1,4 @@
-"""Many things at once, each in a thread with a database connection of its own."""
+"""Run actions concurrently, each in a thread with its own database connection."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -12,8 +12,7 @@ from tests.servers import PATIENCE
 
 
 def threads_that_fit(most: int) -> int:
-    """One thread for each, as far as the server takes so many connections; test processes that run
-    side by side share them."""
+    """One thread per item, limited by the server's connections, which parallel tests share."""
     if connection.vendor != "postgresql":
         return most
     with connection.cursor() as cursor:
@@ -25,8 +24,10 @@ def threads_that_fit(most: int) -> int:
 
 
 def at_once(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """Do the action on every item, in threads that start together; what each returned, in order.
-    What one raises is raised here."""
+    """Run the action on every item in threads that start together; return the results in order.
+
+    Exceptions are raised here.
+    """
     items = list(items)
     size = threads_that_fit(len(items))
     start = Barrier(size)

@@ -64,7 +64,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 class PasswordView(PasswordChangeView):
-    """Sets a new password for a user who knows the present one. The user's other sessions end."""
+    """Changes the user's password, given the current one. The user's other sessions end."""
 
     template_name = "annotate/password.html"
     success_url = reverse_lazy("account:password")

@@ -1,6 +1,6 @@
-"""Files of a release that are computed when the release is made, and kept with it.
+"""Files of a release that are computed and stored when the release is made.
 
-An export copies them, so it says the same even if the code changes.
+An export copies them, so it gives the same files even if the code changes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,24 +14,24 @@ PIECE = 200_000
 
 
 def stored_files(*names: str) -> Files:
-    """The files with these names, for a kind of task whose `freeze` stores them."""
+    """Functions that yield the files with these names, as stored by the task type's `freeze`."""
     return {name: partial(stored, name=name) for name in names}
 
 
 def stored(release: Release, *, name: str) -> Iterator[str]:
-    """A file of the release, piece by piece."""
+    """The content of a file in pieces."""
     pieces = release.files.filter(name=name).order_by("pk")
     return pieces.values_list("text", flat=True).iterator(10)
 
 
 def rows_of(release: Release, name: str, texts: Iterable[str]) -> Iterator[ReleasedFile]:
-    """Unsaved rows that hold the file made of these texts."""
+    """Unsaved rows that contain the file with these texts."""
     for piece in _pieces(texts):
         yield ReleasedFile(release=release, name=name, text=piece)
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
-    """The texts put together until a piece is long enough."""
+    """Join the texts into pieces of at least PIECE characters."""
     waiting: list[str] = []
     length = 0
     for text in texts:

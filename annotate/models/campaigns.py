@@ -116,7 +116,7 @@ class Task(models.Model):
     # than it needs responses.
     places_left = models.SmallIntegerField()
     shows_keywords = models.BooleanField(default=True)
-    # What a kind of task needs besides the image and the subject, for that kind to read.
+    # Further data of the task type, besides image and subject.
     payload = models.JSONField(null=True, blank=True)
 
     objects = TaskQuerySet.as_manager()

@@ -15,7 +15,7 @@ class Release(models.Model):
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="releases")
     seed = models.BigIntegerField()
     is_partial = models.BooleanField(default=False)
-    # What was computed of the release as a whole when it was made; each kind has its own.
+    # Statistics of the whole release, computed when it was made; they depend on the task type.
     figures = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 

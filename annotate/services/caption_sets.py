@@ -103,7 +103,7 @@ def _create_set(
     images: Mapping[str, int],
     where: str,
 ) -> CaptionCounts:
-    """A set of the captions whose image is one of `images`, by the file's name for it."""
+    """Create a set of the captions whose image id, as in the file, is a key of `images`."""
     _check_is_free(name)
     known = [caption for caption in captions if caption.image in images]
     if not known:

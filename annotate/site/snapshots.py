@@ -39,7 +39,7 @@ def in_one_snapshot(make: Callable[[], T]) -> T:
 @contextmanager
 def _snapshot() -> Iterator[None]:
     with transaction.atomic(durable=True):
-        # SQLite's transactions are IMMEDIATE, so nobody else writes until they end. If there is a
+        # SQLite's transactions are IMMEDIATE, so other writers wait until they end. If there is a
         # savepoint, Django's TestCase has wrapped the test in a transaction (`durable` refuses all
         # others), and the isolation level can no longer be set.
         if connection.vendor == "postgresql" and not connection.savepoint_ids:

@@ -55,8 +55,10 @@ def sign_out(request: HttpRequest) -> HttpResponse:
 
 
 @contextmanager
-def _told(request: OperatorRequest, action: str, about: str, done: str) -> Iterator[None]:
-    """Log what the block does and tell the operator, refusals too."""
+def _logged_with_message(
+    request: OperatorRequest, action: str, about: str, done: str
+) -> Iterator[None]:
+    """Log the action in the block and show the operator its result or refusal."""
     try:
         with logged(request, action, about):
             yield
@@ -92,7 +94,9 @@ def requesters(request: OperatorRequest) -> HttpResponse:
     form = RequesterForm(request.POST or None)
     if form.is_valid():
         name = form.cleaned_data["name"]
-        with _told(request, "created a requester", name, f"Requester {name} created."):
+        with _logged_with_message(
+            request, "created a requester", name, f"Requester {name} created."
+        ):
             operators.make_requester(
                 name=name, balance=form.cleaned_data["balance"], at=clock.now()
             )
@@ -131,7 +135,7 @@ def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
         return redirect("operator:requester", pk)
     amount = form.cleaned_data["amount"]
     about = f"{found.name}: ${amount}"
-    with _told(request, "paid in", about, f"${amount} added."):
+    with _logged_with_message(request, "paid in", about, f"${amount} added."):
         operators.add_money(requester=found, amount=amount, at=clock.now())
     return redirect("operator:requester", pk)
 
@@ -140,7 +144,9 @@ def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
 @operator_required
 def replace_keys(request: OperatorRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Requester, pk=pk)
-    with _told(request, "replaced keys", found.name, "Keys replaced. The old keys no longer work."):
+    with _logged_with_message(
+        request, "replaced keys", found.name, "Keys replaced. The old keys no longer work."
+    ):
         operators.replace_keys(requester=found)
     return redirect("operator:requester", pk)
 
@@ -174,7 +180,9 @@ def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
         },
     )
     if form.is_valid():
-        with _told(request, "changed a worker", public_id, "Qualification values saved."):
+        with _logged_with_message(
+            request, "changed a worker", public_id, "Qualification values saved."
+        ):
             operators.set_profile(worker=found, **form.cleaned_data)
         return redirect("operator:worker", public_id)
     context = {
@@ -199,6 +207,6 @@ def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
         if is_suspended
         else ("ended a suspension", "Suspension ended.")
     )
-    with _told(request, action, public_id, done):
+    with _logged_with_message(request, action, public_id, done):
         operators.suspend(worker=found, is_suspended=is_suspended)
     return redirect("operator:worker", public_id)

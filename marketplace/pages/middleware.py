@@ -45,9 +45,9 @@ class SecurityMiddleware(security.SecurityMiddleware):
     """Django's middleware, but redirects only browsers to https, not programs."""
 
     def process_request(self, request: HttpRequest) -> HttpResponsePermanentRedirect | None:
-        # Without a proxy's word nobody knows how a request came, and all would go in circles.
-        # Programs that sign calls, or look whether the site answers, follow no redirect, and a
-        # form that was posted would lose its fields.
+        # Without a proxy, the request's scheme is unknown, and redirects would never end. API
+        # clients and health checks do not follow redirects, and a redirected form would lose its
+        # fields.
         is_program = "X-Amz-Target" in request.headers or request.path == "/healthz"
         is_posted = request.method not in ("GET", "HEAD")
         if not settings.BEHIND_PROXY or is_program or is_posted:

@@ -1,4 +1,4 @@
-"""A marketplace on a port of this machine, and the people who use it."""
+"""A marketplace on a local port, and its users."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ from tests.servers import PATIENCE
 
 @pytest.fixture(scope="session")
 def server_url() -> Iterator[str]:
-    """The address of a real server in a thread of this process."""
+    """URL of a server in a thread of this process."""
     # A connection that outlives its request would keep the test database from being dropped.
     connections.settings["default"]["CONN_MAX_AGE"] = 0
     server = create_server(get_wsgi_application(), host="127.0.0.1", port=0, threads=8)
@@ -42,8 +42,10 @@ def server_url() -> Iterator[str]:
 
 @pytest.fixture
 def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
-    """An empty marketplace that boto3 clients and workers' browsers can reach; with
-    MARKETPLACE_CONFORMANCE_URL set, the one at that address, however full it is."""
+    """An empty marketplace for boto3 clients and workers' browsers.
+
+    With MARKETPLACE_CONFORMANCE_URL, the marketplace at that URL, which may contain other data.
+    """
     if is_foreign():
         site = Marketplace(os.environ["MARKETPLACE_CONFORMANCE_URL"])
     else:
@@ -56,7 +58,7 @@ def marketplace(request, transactional_db, settings) -> Iterator[Marketplace]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A Chromium of the module's own."""
+    """A Chromium for the test."""
     expect.set_options(timeout=1000 * PATIENCE)
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         # The browser's own event loop runs in this thread; the database is used between its calls.
@@ -71,7 +73,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser) -> Iterator[Any]:
-    """A page of that browser's, without cookies."""
+    """A page of that browser."""
     made = browser.new_page()
     made.set_default_timeout(1000 * PATIENCE)
     yield made
@@ -80,5 +82,5 @@ def page(browser) -> Iterator[Any]:
 
 @pytest.fixture
 def without_pauses(monkeypatch) -> None:
-    """botocore's retries without the waiting between them."""
+    """Remove the pauses between botocore's retries."""
     monkeypatch.setattr("botocore.endpoint.time", SimpleNamespace(sleep=lambda seconds: None))

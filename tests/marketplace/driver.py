@@ -1,7 +1,7 @@
-"""Drives a marketplace as its users do: requesters by boto3, workers by forms over HTTP.
+"""Use a marketplace like its users: requesters with boto3, workers with forms over HTTP.
 
-What no user can do, as making accounts and moving time, is done by the server's test hooks. Where
-the server has none, a test that needs them is skipped.
+Actions that users cannot do, such as creating accounts or moving the clock, use the server's test
+hooks. If the server has none, tests that need them are skipped.
 """
 
 import itertools
@@ -30,7 +30,7 @@ HIT_TYPE: dict[str, Any] = {
 
 
 class Worker:
-    """A worker with a browser of their own."""
+    """A worker with a browser."""
 
     def __init__(self, url: str, worker_id: str, sign_in_url: str) -> None:
         self.url = url
@@ -54,14 +54,14 @@ class Worker:
         return page.find("input", {"name": "csrfmiddlewaretoken"})["value"]
 
     def sees(self, hit_type_id: str) -> bool:
-        """Whether the list of HITs shows the group."""
+        """Whether the list of HITs contains the group."""
         return hit_type_id in self.get("/").text
 
     def try_accept(self, hit_type_id: str) -> requests.Response:
         return self.post(f"/groups/{hit_type_id}/accept")
 
     def accept(self, hit_type_id: str) -> str:
-        """Accept a HIT of the group; the assignment's id."""
+        """Accept a HIT of the group; return the assignment's id."""
         response = self.try_accept(hit_type_id)
         assert response.status_code == 303, response.text
         return response.headers["Location"].rsplit("/", 1)[1]
@@ -80,18 +80,18 @@ class Worker:
         assert self.post(f"/assignments/{assignment_id}/return").status_code == 303
 
     def work(self, hit_type_id: str) -> str:
-        """Accept and submit a HIT of the group; the assignment's id."""
+        """Accept and submit a HIT of the group; return the assignment's id."""
         assignment_id = self.accept(hit_type_id)
         self.submit(assignment_id)
         return assignment_id
 
     def frame(self, path: str) -> Any:
-        """The task's frame on a page."""
+        """The URL of the task's frame on a page."""
         return BeautifulSoup(self.get(path).text, "lxml").find("iframe")
 
 
 class Marketplace:
-    """A marketplace at an address, with a clock that can be set."""
+    """A marketplace at a URL, with a clock that can be set."""
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
@@ -100,7 +100,7 @@ class Marketplace:
         self.run = uuid.uuid4().hex[:12]
 
     def hook(self, path: str, **body: Any) -> dict[str, Any]:
-        """Ask for a change by a test hook; skips the test where there are none."""
+        """Call a test hook; skip the test if the server has none."""
         response = requests.post(f"{self.url}/test/{path}", json=body)
         if response.status_code == 404 and os.environ.get("MARKETPLACE_CONFORMANCE_URL"):
             pytest.skip(f"Needs the test hooks (/test/{path}), which {self.url} does not have.")
@@ -108,7 +108,7 @@ class Marketplace:
         return response.json()
 
     def keys(self, name: str = "lab", balance: str | None = None) -> dict[str, str]:
-        """The keys of a requester of this test's; at a server without hooks, the environment's."""
+        """Keys of a requester of this test; without hooks, those in the environment."""
         if is_foreign() and name == "lab" and balance is None and "AWS_ACCESS_KEY_ID" in os.environ:
             return {
                 "access_key": os.environ["AWS_ACCESS_KEY_ID"],
@@ -118,7 +118,7 @@ class Marketplace:
         return {"access_key": made["access_key"], "secret_key": made["secret_key"]}
 
     def requester(self, name: str = "lab", balance: str | None = None, **options: Any) -> Any:
-        """A boto3 client of the requester of that name."""
+        """A boto3 client of the requester with this name."""
         keys = self.keys(name, balance)
         return self.client(keys["access_key"], keys["secret_key"], **options)
 
@@ -145,11 +145,11 @@ class Marketplace:
         return Worker(self.url, made["worker_id"], made["sign_in_url"])
 
     def advance(self, **time: float) -> None:
-        """Move the marketplace's clock."""
+        """Advance the marketplace's clock."""
         self.hook("clock", advance_seconds=timedelta(**time).total_seconds())
 
     def now(self) -> datetime:
-        """The time by the marketplace's clock."""
+        """The time of the marketplace's clock."""
         return datetime.fromtimestamp(self.hook("clock", advance_seconds=0)["now"], UTC)
 
     def choose(self, **choices: Any) -> None:
@@ -157,7 +157,7 @@ class Marketplace:
         self.hook("settings", **choices)
 
     def put_right(self) -> None:
-        """Undo what a test changed by hooks, as far as the server has them."""
+        """Undo the changes that a test made with hooks, if the server has hooks."""
         for path, body in (("clock", "reset"), ("settings", "reset"), ("faults", "clear")):
             requests.post(f"{self.url}/test/{path}", json={body: True})
 
@@ -177,14 +177,14 @@ def create_hit(client: Any, hit_type_id: str, **changes: Any) -> dict[str, Any]:
 
 
 def hits_of(client: Any, hit_type_id: str) -> list[str]:
-    """The ids of the type's HITs, however many others the requester has."""
+    """The ids of the type's HITs, even if the requester has many others."""
     pages = client.get_paginator("list_hits").paginate()
     listed = [hit for page in pages for hit in page["HITs"]]
     return [hit["HITId"] for hit in listed if hit["HITTypeId"] == hit_type_id]
 
 
 def counts(client: Any, hit_id: str) -> tuple[str, int, int, int]:
-    """A HIT's status, and how many assignments are available, pending and completed."""
+    """A HIT's status, and the numbers of available, pending and completed assignments."""
     hit = client.get_hit(HITId=hit_id)["HIT"]
     return (
         hit["HITStatus"],

@@ -1,4 +1,4 @@
-"""The least that is valid of each thing, made through the services where there is one."""
+"""Factories of valid rows, which use services where these exist."""
 
 import itertools
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the ledger says, to compare with the balances that requesters have."""
+"""Balances computed from the ledger, to compare with the stored ones."""
 
 from decimal import Decimal
 
@@ -8,7 +8,7 @@ from marketplace.models import Account, Requester
 
 
 def ledger_balance(requester: Requester, account: Account) -> Decimal:
-    """The balance of a requester's account that the ledger's rows add up to."""
+    """The balance of a requester's account, as the sum of the ledger's rows."""
     rows = requester.transfers
     into = rows.filter(target=account).aggregate(total=Sum("amount"))["total"] or Decimal()
     out = rows.filter(source=account).aggregate(total=Sum("amount"))["total"] or Decimal()

@@ -1,4 +1,4 @@
-"""How workers get in, and how strangers are kept out, by Django's client."""
+"""Signing in and up with Django's client."""
 
 import time
 from datetime import timedelta
@@ -26,7 +26,7 @@ ACCOUNT = {"name": "Ada", "password": PASSWORD, "country": "nl"}
 
 @pytest.fixture(autouse=True)
 def quick_hashes(settings) -> None:
-    """A hash that is slow on purpose would be most of these tests' time."""
+    """Use a fast password hasher: the normal one is slow on purpose."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 

@@ -1,4 +1,4 @@
-"""What is made of a submitted form's fields."""
+"""Converting the fields of a submitted form into answers."""
 
 import pytest
 

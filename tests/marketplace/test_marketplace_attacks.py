@@ -1,4 +1,4 @@
-"""Requests that nobody sends by mistake: each is refused in words, and changes nothing."""
+"""Malicious requests are refused with a message and change nothing."""
 
 import json
 import socket
@@ -38,7 +38,7 @@ def operator() -> Client:
 
 
 def every_path(text: str) -> list[str]:
-    """The path of every page, with the text in place of each of its arguments."""
+    """The path of every page, with the text as each of its arguments."""
     paths = []
     for prefix, urls in (("", "marketplace.urls"), ("operator/", "marketplace.operator.urls")):
         for each in get_resolver(urls).url_patterns:
@@ -54,7 +54,7 @@ def every_path(text: str) -> list[str]:
 @pytest.mark.django_db
 @pytest.mark.parametrize("text", ["%00", "a%00b"])
 def test_a_nul_in_an_address_finds_nothing(text):
-    """PostgreSQL takes none, in whatever query it arrives."""
+    """PostgreSQL raises an error for a NUL in any query."""
     worker, staff = signed_in(), operator()
     paths = {path for path in every_path(text) if text in path}
 
@@ -138,20 +138,20 @@ def test_a_review_policy_of_any_size_is_not_kept():
 
 @pytest.mark.django_db
 def test_a_page_to_come_back_to_has_a_limit():
-    """A redirect that repeats an address of any length is an error of its own."""
+    """A redirect to a URL of any length would fail."""
     response = Client().get("/queue?" + "x" * 20_000)
 
     assert (response.status_code, response.url) == (302, "/sign-in")
 
 
 class Wire:
-    """Speaks to the marketplace byte by byte."""
+    """Sends raw bytes to the marketplace."""
 
     def __init__(self, url: str, requester: Requester) -> None:
         self.url, self.requester = url, requester
 
     def signed(self, operation: str = "GetAccountBalance", body: bytes = b"{}") -> dict[str, str]:
-        """The headers of a call that is signed as it should be."""
+        """The headers of a correctly signed call."""
         headers = {"Content-Type": CONTENT_TYPE, "X-Amz-Target": f"{TARGET}.{operation}"}
         request = AWSRequest("POST", f"{self.url}/", headers=headers, data=body)
         credentials = Credentials(self.requester.access_key, self.requester.secret_key)
@@ -159,7 +159,7 @@ class Wire:
         return {"Host": urlsplit(self.url).netloc, **dict(request.headers)}
 
     def send(self, headers: dict[str, str], line: str = "POST / HTTP/1.1", body: bytes = b"{}"):
-        """The status and the body of what comes back."""
+        """Send a request; return the response's status and body."""
         head = "".join(f"{name}: {text}\r\n" for name, text in headers.items())
         length = f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         parts = urlsplit(self.url)
@@ -201,7 +201,7 @@ def test_a_signature_is_whole_or_refused(wire):
 
 @pytest.mark.parametrize("change", ["body", "operation", "key", "query"])
 def test_a_signature_of_another_call_is_refused(wire, change):
-    """What somebody saw of one call makes no other."""
+    """A signature of one call is not valid for another one."""
     hit = make_hit(make_hit_type(wire.requester))
     body = json.dumps({"HITId": hit.public_id}).encode()
     headers, line = wire.signed("GetHIT", body), "POST / HTTP/1.1"

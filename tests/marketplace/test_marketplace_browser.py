@@ -1,4 +1,4 @@
-"""A worker's task in a real browser, framed from another site, with and without cookies there."""
+"""A task in a browser, in a frame from another site, with and without third-party cookies."""
 
 import threading
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class TaskPage(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def task_url() -> Iterator[str]:
-    """A requester's page; `localhost` is another site than `127.0.0.1`."""
+    """URL of a requester's page; `localhost` is another site than `127.0.0.1`."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), TaskPage)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://localhost:{server.server_port}/task"

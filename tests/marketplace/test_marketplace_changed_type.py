@@ -1,4 +1,4 @@
-"""A HIT gets another type's reward while a decision on its work is on the way."""
+"""A HIT's type, and so its reward, changes while its work is being decided."""
 
 from decimal import Decimal
 
@@ -19,7 +19,7 @@ def requester():
 
 @pytest.fixture
 def read_before(requester) -> Assignment:
-    """A submitted assignment, as it was read before its HIT went from $0.10 to $0.50."""
+    """A submitted assignment, read before its HIT's reward changed from $0.10 to $0.50."""
     hit = make_hit(make_hit_type(requester))
     worker = make_worker()
     accepted = assignments.accept(worker=worker, hit_type=hit.hit_type, at=NOON)

@@ -1,4 +1,4 @@
-"""The commands that other programs read the output of."""
+"""Commands whose output other programs read."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Many at once: nobody gets what somebody else has, and nothing is done twice."""
+"""Concurrent actions: no slot is given twice, and nothing is done twice."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def at_once(actions: list[Callable[[], object]]) -> list[object]:
-    """Run the actions in threads that start together; results, or the DomainErrors."""
+    """Run the actions in threads that start together; return their results or DomainErrors."""
 
     def run(action: Callable[[], object]) -> object:
         try:

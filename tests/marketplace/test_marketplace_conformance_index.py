@@ -1,4 +1,4 @@
-"""Every check of the conformance list has a test, whose docstring names it."""
+"""Every check in the conformance list has a test whose docstring names it."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Fees, against the figures that are published."""
+"""Fees, compared with published prices."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""QuestionForm: checked, drawn, answered."""
+"""QuestionForm: validation, rendering and answers."""
 
 import pytest
 import requests
@@ -29,7 +29,7 @@ def question(identifier: str, specification: str, required: str = "true") -> str
 
 
 def showing(content: str) -> str:
-    """A question with that content."""
+    """A question with this content."""
     return question("shown", "<FreeTextAnswer/>").replace("<Text>What is it?</Text>", content)
 
 
@@ -175,7 +175,7 @@ def test_formatted_text_that_is_no_xhtml_has_an_error_code_of_its_own(text):
 
 
 def test_media_are_shown_by_their_kind():
-    """As in Amazon's schema: http addresses, sizes of any form, parameters of a player."""
+    """As in Amazon's schema: http URLs, sizes in any format, parameters of a player."""
     media = "".join(
         f"<EmbeddedBinary><EmbeddedMimeType><Type>{kind}</Type><SubType>x</SubType>"
         "</EmbeddedMimeType><DataURL>http://example.org/a</DataURL><AltText>A</AltText>"

@@ -1,4 +1,4 @@
-"""The list, the statements, and the frames in which others' pages run."""
+"""The list of HITs, the statements, and the frames with requesters' pages."""
 
 import csv
 import io

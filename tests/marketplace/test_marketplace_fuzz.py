@@ -1,4 +1,4 @@
-"""Requests made up from the model's own shapes: whatever they say, the answer is no fault."""
+"""Random requests of the model's shapes never cause an internal error."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ PLAIN_VALUES = {
 
 
 def values_of(shape, known: dict[str, list[str]]) -> st.SearchStrategy:
-    """Values of a shape, valid for the most part, with ids that exist among them."""
+    """Values of a shape, mostly valid, including ids that exist."""
     if shape.type_name == "structure":
         members = {name: values_of(member, known) for name, member in shape.members.items()}
         for name in members.keys() & known.keys():
@@ -96,7 +96,7 @@ def test_no_request_makes_the_service_fail(known, name, data):
 
 
 def assert_botocore_reads(name: str, answer: dict) -> None:
-    """Raise unless botocore's own shapes parse every member of the answer."""
+    """Check that botocore's shapes parse every member of the response."""
     parser = botocore.parsers.create_parser("json")
     response = {"body": json.dumps(answer).encode(), "status_code": 200, "headers": {}}
     parsed = parser.parse(response, operation(name).output_shape)
@@ -112,7 +112,7 @@ any_json = st.recursive(
 
 @st.composite
 def bodies(draw, name: str, known: dict[str, list[str]]):
-    """A request of the operation's shape, one with something else in a member, or neither."""
+    """Requests of the operation's shape, with one member replaced, or with another shape."""
     body = draw(values_of(operation(name).input_shape, known))
     what = draw(st.sampled_from(["as the model has it", "one member wrong", "anything"]))
     if what == "anything":
@@ -124,7 +124,7 @@ def bodies(draw, name: str, known: dict[str, list[str]]):
 
 @pytest.fixture
 def send(marketplace, known) -> Callable[[str, bytes], requests.Response]:
-    """Sends a call over HTTP, signed by botocore and checked by nobody before it arrives."""
+    """Sends a call over HTTP, signed by botocore and not validated."""
     requester, session = known["requester"][0], requests.Session()
     signer = SigV4Auth(
         Credentials(requester.access_key, requester.secret_key), SERVICE, "us-east-1"

@@ -1,4 +1,4 @@
-"""The test hooks: off unless switched on, and put right again."""
+"""The test hooks: off by default, and undone after a test."""
 
 import pytest
 import requests

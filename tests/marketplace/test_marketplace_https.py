@@ -1,4 +1,4 @@
-"""A marketplace at an https address: what the deployment check says, and who is sent to https."""
+"""A marketplace with an https URL: deployment check and redirects."""
 
 import os
 import secrets
@@ -37,7 +37,7 @@ def test_the_deployment_check_names_the_setting_for_a_proxy():
 
 @pytest.fixture
 def https(settings) -> None:
-    """The settings of a marketplace with an https address, behind a proxy."""
+    """Settings of a marketplace with an https URL, behind a proxy."""
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_HSTS_SECONDS = 31_536_000
     settings.BEHIND_PROXY = True

@@ -1,4 +1,4 @@
-"""Random events on HITs, and what must hold after each of them."""
+"""Random events on HITs, and invariants that are checked after each."""
 
 from contextlib import suppress
 from datetime import timedelta
@@ -29,7 +29,7 @@ which = st.integers(0, 30)
 
 
 class HitLife(RuleBasedStateMachine):
-    """Two HITs of one type, four workers, one requester with little money, and time."""
+    """Two HITs of one type, four workers, a requester with little money, and a clock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class HitLife(RuleBasedStateMachine):
         self.hits.append(make_hit(self.hit_type, max_assignments=count))
 
     def attempt(self, action, *args, **kwargs) -> None:
-        """Do it; being refused is fine, as long as what must hold still does."""
+        """Run the action; it may be refused, but the invariants must hold."""
         with suppress(DomainError):
             action(*args, **kwargs)
 

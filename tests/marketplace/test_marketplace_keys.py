@@ -1,4 +1,4 @@
-"""The signing key: never in the source, made once where none is set, and set to be reachable."""
+"""The signing key: generated once if none is set, and required for public addresses."""
 
 import os
 import stat
@@ -56,7 +56,7 @@ def test_processes_that_start_together_end_with_the_same_key(tmp_path):
 
 
 def test_the_first_of_two_that_make_a_key_wins(tmp_path, monkeypatch):
-    """The second begins before the first has finished, and finds its key at the last moment."""
+    """The second process starts before the first has finished, and finds its key just in time."""
     path, link = tmp_path / "key", os.link
 
     def overtaken(source, target):

@@ -1,4 +1,4 @@
-"""Killed in the middle of its work and started again: what the marketplace has answered holds."""
+"""The server is killed under load and restarted: everything it confirmed is still there."""
 
 import os
 import random
@@ -34,7 +34,7 @@ BALANCE = "1000.00"
 
 @dataclass
 class Records:
-    """What the marketplace told its users before it was killed."""
+    """The changes that the marketplace confirmed before it was killed."""
 
     accepted: set[str] = field(default_factory=set)
     submitted: set[str] = field(default_factory=set)
@@ -42,7 +42,7 @@ class Records:
 
 
 class Server:
-    """A marketplace process on a port that stays the same."""
+    """A marketplace process on a fixed port."""
 
     def __init__(self, folder: Path) -> None:
         self.port = free_port()
@@ -70,7 +70,7 @@ class Server:
 
 
 def work(session: WorkerSession, hit_type_id: str, records: Records, over: threading.Event) -> None:
-    """Accept and submit until told to stop; note what was answered, go on after failures."""
+    """Accept and submit until stopped; record responses, and go on after failures."""
     while not over.is_set():
         try:
             frame = session.accept(hit_type_id)
@@ -82,7 +82,7 @@ def work(session: WorkerSession, hit_type_id: str, records: Records, over: threa
 
 
 def approve(client, hit_ids: list[str], records: Records, over: threading.Event) -> None:
-    """Approve whatever was submitted, again and again."""
+    """Approve all submitted work, repeatedly."""
     while not over.is_set():
         for hit_id in hit_ids:
             try:
@@ -108,7 +108,7 @@ def make_hits(client) -> tuple[str, list[str]]:
 
 
 def kill_under_load(server: Server, client) -> Records:
-    """Let everybody work at once while the server is killed and started again, several times."""
+    """Run all users at the same time while the server is killed and restarted several times."""
     hit_type_id, hit_ids = make_hits(client)
     sessions = server.client.fresh_workers(WORKERS)
     records, over = Records(), threading.Event()
@@ -164,7 +164,7 @@ def test_nothing_that_was_answered_is_lost_and_the_ledger_balances(tmp_path):
 
 
 def check_ledger(database: sqlite3.Connection) -> None:
-    """Balances are what the ledger's rows add up to, and each approved assignment was paid once."""
+    """Check that balances equal the ledger's sums and that approved assignments were paid once."""
     for column, account in (("available_balance", "available"), ("held_balance", "held")):
         (stored,) = database.execute(f"SELECT {column} FROM marketplace_requester").fetchone()
         (summed,) = database.execute(

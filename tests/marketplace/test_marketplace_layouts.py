@@ -1,4 +1,4 @@
-"""Layouts, from the page in a file to the question of a HIT."""
+"""Layouts, from the HTML file to the question of a HIT."""
 
 import io
 import json

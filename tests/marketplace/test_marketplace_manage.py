@@ -61,7 +61,7 @@ def test_a_misspelt_command_names_the_one_that_was_meant():
 
 @pytest.fixture
 def new_database(tmp_path) -> Iterator[str]:
-    """The URL of an empty database, of the sort that the tests run on."""
+    """URL of an empty database of the same type as the tests' database."""
     if connection.vendor == "sqlite":
         yield f"sqlite:///{tmp_path / 'new.sqlite3'}"
         return

@@ -1,4 +1,4 @@
-"""Botocore drops the clients of closed services in time: this says when it has dropped MTurk's."""
+"""The installed botocore still has MTurk's service model."""
 
 import boto3
 import botocore

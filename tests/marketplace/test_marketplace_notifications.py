@@ -1,4 +1,4 @@
-"""Events arrive in a requester's queue: SQS and SNS as moto serves them."""
+"""Events arrive in a requester's SQS queue or SNS topic, served by moto."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ CREDENTIALS = {
 
 @pytest.fixture(scope="module")
 def aws() -> Iterator[str]:
-    """The address at which SQS and SNS answer."""
+    """URL of the SQS and SNS server."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -43,7 +43,7 @@ def queue(aws, settings) -> "Queue":
 
 
 class Queue:
-    """A new queue, and what has come into it."""
+    """A new queue, and the messages that arrived in it."""
 
     def __init__(self, endpoint_url: str) -> None:
         self.client = boto3.client("sqs", endpoint_url=endpoint_url, **CREDENTIALS)
@@ -234,7 +234,7 @@ WAYS = [("SQS", AMAZONS), ("SNS", TOPIC)]
     ],
 )  # fmt: skip
 def test_what_is_no_queue_is_refused_as_such(marketplace, settings, destination):
-    """Wherever the operator lets notifications go."""
+    """Even if the operator allows all destinations."""
     settings.NOTIFICATION_DESTINATIONS = ["*"]
     settings.NOTIFICATION_KEYS = ("key", "secret")
     client = marketplace.requester()
@@ -296,7 +296,7 @@ def test_a_server_of_the_operators_own_is_no_way_to_others(marketplace, queue, h
 def test_what_the_operator_allowed_is_sent_with_the_keys_named_for_it(
     settings, monkeypatch, transport, destination, is_beginning
 ):
-    """Never with the operator's own, which boto3 would find in the environment."""
+    """Never with the operator's own keys, which boto3 would find in the environment."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-operators-own")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "the-operators-own")
     settings.NOTIFICATION_KEYS = ("for-notifications", "secret")

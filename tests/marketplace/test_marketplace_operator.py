@@ -1,4 +1,4 @@
-"""The operator's pages: who gets in, what they show, and what they change."""
+"""The operator's pages: access, contents and changes."""
 
 import csv
 import io
@@ -35,13 +35,13 @@ def make_operator(name: str = "root", **options) -> dict[str, str]:
 
 @pytest.fixture
 def operator(client):
-    """A browser in which an operator has signed in."""
+    """A client signed in as an operator."""
     client.force_login(User.objects.create_user("root", is_staff=True))
     return client
 
 
 def earn(worker, *, times: int = 1) -> None:
-    """Let the worker do so many HITs, of ten cents each."""
+    """Let the worker do this number of HITs at ten cents each."""
     hit_type = make_hit_type()
     for _ in range(times):
         make_hit(hit_type)
@@ -51,7 +51,7 @@ def earn(worker, *, times: int = 1) -> None:
 
 
 def addresses() -> dict[str, str]:
-    """An address for each of the operator's routes."""
+    """A URL for each of the operator's routes."""
     arguments = {
         "requester": [1], "add_money": [1], "replace_keys": [1], "worker": ["A1"],
         "suspend": ["A1"], "hit": ["3A"], "payout_csv": ["2026-03-02T12:00:00+00:00"],

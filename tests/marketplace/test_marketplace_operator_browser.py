@@ -1,4 +1,4 @@
-"""The operator's pages in a real browser: read aloud, on a phone, and filled in."""
+"""The operator's pages in a browser: accessibility, small screens, and forms."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ WIDTHS = {"phone": 390, "desktop": 1280}
 
 @pytest.fixture
 def operator(marketplace, page) -> Page:
-    """A page in which an operator has signed in by the form."""
+    """A page in which an operator has signed in with the form."""
     User.objects.create_user("root", password=PASSWORD, is_staff=True)
     page.goto(f"{marketplace.url}/operator/sign-in")
     page.get_by_label("Name").fill("root")
@@ -34,7 +34,7 @@ def operator(marketplace, page) -> Page:
 
 @pytest.fixture
 def busy_marketplace(marketplace) -> list[str]:
-    """A marketplace with something on every page; the pages' paths."""
+    """A marketplace with data on every page; returns the pages' paths."""
     client, now = marketplace.requester("A lab with a rather long name"), clock.now()
     hit_type_id = create_hit_type(client, Title="Describe an image in a sentence or two")
     hit = create_hit(client, hit_type_id, MaxAssignments=3)

@@ -1,4 +1,4 @@
-"""Invitations, studies and layouts, made and ended on the operator's pages."""
+"""Creating and ending invitations, studies and layouts on the operator's pages."""
 
 from datetime import timedelta
 
@@ -33,7 +33,7 @@ STUDY = {
 
 @pytest.fixture
 def operator(client):
-    """A browser in which an operator has signed in."""
+    """A client signed in as an operator."""
     client.force_login(User.objects.create_user("root", is_staff=True))
     return client
 
@@ -43,7 +43,7 @@ def text_of(answer) -> str:
 
 
 def address_in(answer) -> str:
-    """The link that the first row of a page is for."""
+    """The link in the first row of a page."""
     return BeautifulSoup(answer.content, "lxml").find(class_="address").text
 
 

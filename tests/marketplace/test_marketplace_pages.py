@@ -1,4 +1,4 @@
-"""The pages of a worker's day, by Django's client."""
+"""The worker's pages with Django's client."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def browser(worker: Worker) -> Client:
-    """A browser in which the worker is signed in, and which checks forms as a real one's are."""
+    """A client signed in as the worker, which checks CSRF tokens."""
     client = Client(enforce_csrf_checks=True)
     path = sign_in_url(worker).partition("/sign-in/")[2]
     assert client.get(f"/sign-in/{path}").url == "/"
@@ -29,7 +29,7 @@ def browser(worker: Worker) -> Client:
 
 
 def post(client: Client, page: str, action: str):
-    """Press the button of the form with that action on a page."""
+    """Submit the form with this action on a page."""
     soup = BeautifulSoup(client.get(page).content, "lxml")
     form = soup.find("form", {"action": action})
     fields = {
@@ -46,7 +46,7 @@ def hit_type():
 
 
 def make_current_hit(hit_type, **changes):
-    """A HIT that is open by the real clock too."""
+    """A HIT that is open by the real clock, too."""
     hit = make_hit(hit_type, **changes)
     type(hit).objects.filter(pk=hit.pk).update(expires_at=clock.now() + timedelta(hours=1))
     return hit
@@ -238,7 +238,7 @@ def test_a_session_that_outlives_its_worker_is_nobodys(client):
     ],
 )
 def test_amazons_address_of_a_group_leads_to_it(worker, hit_type, address, name):
-    """Clients print them with the HIT type's id, or the group's."""
+    """Clients print these URLs with the HIT type's id or the group's."""
     link = address.format(getattr(hit_type, name))
 
     response = browser(worker).get(link)
@@ -281,7 +281,7 @@ def test_a_group_that_is_hidden_from_the_worker_is_not_found_by_links(worker):
 
 
 def test_a_blocked_worker_is_told_so(worker, hit_type):
-    """But not why: the requester's reason is a note of their own."""
+    """The requester's reason is not shown."""
     block_worker(requester=hit_type.requester, worker=worker, reason="Sloppy.", at=clock.now())
     client = browser(worker)
 
@@ -302,7 +302,7 @@ ALLOWED = {
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
 def test_no_other_method_does_anything(worker, method, settings):
-    """Neither does OPTIONS: other sites' pages are not to call the API."""
+    """This includes OPTIONS: pages of other sites must not call the API."""
     # One that forms' tokens do not keep from the views.
     client = Client()
     client.get(sign_in_url(worker).partition(settings.MARKETPLACE_URL)[2])
@@ -317,7 +317,7 @@ def test_no_other_method_does_anything(worker, method, settings):
 
 
 def every_address():
-    """The name of each page and call, with arguments for its address."""
+    """The name of each page and API call, with arguments for its URL."""
     resolver = get_resolver("marketplace.urls")
     for names, patterns in (
         ("", resolver.url_patterns),

@@ -1,4 +1,4 @@
-"""Requesters' regular expressions: what they say, and how long they may take."""
+"""Requesters' regular expressions: results and time limits."""
 
 import contextlib
 import time

@@ -1,4 +1,4 @@
-"""What is shown where nothing can be, and how a client of the API is told the same."""
+"""Error pages for browsers, and error responses for API clients."""
 
 import pytest
 import requests

@@ -1,4 +1,4 @@
-"""Workers ask for qualifications: at once, by a test, or by the requester's leave."""
+"""Requests for qualifications: granted at once, by a test, or by the requester."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Two ends of the same thing at once: one happens, and the counts and the ledger still agree."""
+"""Two conflicting actions at once: one succeeds, and counts and ledger stay consistent."""
 
 from collections import Counter
 from datetime import timedelta
@@ -32,7 +32,7 @@ SOON = NOON + timedelta(minutes=1)
 
 
 def outcomes(*actions) -> Counter[str]:
-    """What became of actions that began together: "done", or the name of the error."""
+    """The outcome of each concurrent action: "done", or the name of the error."""
 
     def run(action) -> str:
         try:
@@ -50,7 +50,7 @@ def accepted(hit: Hit) -> Assignment:
 
 
 def check_books(hit: Hit) -> None:
-    """The HIT's counts are those of its rows, and the money held is what they may still cost."""
+    """Check that the HIT's counts match its rows, and the held money their remaining cost."""
     hit.refresh_from_db()
     statuses = Counter(hit.assignments.values_list("status", flat=True))
     assert hit.pending == statuses["Accepted"]
@@ -137,7 +137,7 @@ def test_a_participant_who_arrives_in_many_tabs_is_one_and_has_one_hit():
 
 
 def test_an_arrival_and_a_first_password_leave_no_open_door():
-    """Whichever is first: afterwards the panel id opens the account no more."""
+    """In either order, the panel id no longer opens the account afterwards."""
     hit_type = make_hit_type()
     study = make_study(hit_type)
     arrival = {"study": study, "identifier": "p1", "address": "192.0.2.1", "at": NOON}
@@ -155,7 +155,7 @@ def test_an_arrival_and_a_first_password_leave_no_open_door():
 
 
 def test_of_two_first_passwords_the_second_needs_the_first():
-    """Both sessions read the account when it had none."""
+    """Both sessions read the account when it had no password."""
     worker = make_worker()
     accounts.set_password(
         worker=Worker.objects.get(), current="", password="the first password", at=NOON

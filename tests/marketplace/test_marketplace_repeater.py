@@ -1,4 +1,4 @@
-"""The threads that keep the time go on, whatever one turn of theirs meets."""
+"""Background threads continue after any error."""
 
 import threading
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Whether a worker meets a requirement: a table, and laws for all the rest."""
+"""Meeting qualification requirements: a table of cases, and general properties."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Tables that would grow without end are cut back by the clock."""
+"""Old rows are deleted regularly from tables that would grow without limit."""
 
 from datetime import timedelta
 from importlib import import_module
@@ -98,7 +98,7 @@ def test_tokens_of_hits_are_forgotten_after_their_life_and_those_of_bonuses_neve
 
 @pytest.fixture
 def arrive():
-    """Lets a participant of that panel id arrive at a study, and accept a HIT."""
+    """Let a participant with this panel id join a study and accept a HIT."""
     hit_type = make_hit_type()
     make_hit(hit_type, max_assignments=9)
     plan = studies.StudyPlan(
@@ -116,7 +116,7 @@ def arrive():
 
 
 def test_participants_who_never_submitted_anything_are_deleted_after_a_month(arrive):
-    """Anybody can arrive with an invented panel id, again and again."""
+    """Anybody can join with invented panel ids, any number of times."""
     for number in range(3):
         assignments.give_back(assignment=arrive(f"invented {number}"), at=NOON)
 

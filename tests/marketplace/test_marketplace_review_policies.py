@@ -1,4 +1,4 @@
-"""Review policies: the scores, and what follows from them."""
+"""Review policies: scores and actions."""
 
 import pytest
 from hypothesis import given
@@ -192,7 +192,7 @@ def test_impossible_policies_are_refused(client, policy):
 
 
 def test_the_longest_texts_of_a_policy_can_be_carried_out(marketplace, client):
-    """Beyond what the database keeps, a policy would stop all that happens by time."""
+    """A longer text could not be stored, and its error would stop the sweep."""
     hit_type_id = create_hit_type(client)
     policy = known_answers(RejectIfKnownAnswerScoreIsLessThan=50, RejectReason="r" * 1024)
     policy["Parameters"][0]["MapEntries"][0]["Key"] = "q" * 255

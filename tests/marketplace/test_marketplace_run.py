@@ -1,4 +1,4 @@
-"""A program that knows nothing of the marketplace is led to it: tried with real child programs."""
+"""Redirecting programs written for Amazon to the marketplace, with real child processes."""
 
 import json
 import os
@@ -28,7 +28,7 @@ print(json.dumps(client.get_account_balance()["AvailableBalance"]))
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """`manage.py marketplace_run ARGUMENTS` as a process of its own."""
+    """Run `manage.py marketplace_run ARGUMENTS` as a process."""
     return subprocess.run(
         [sys.executable, "manage.py", "marketplace_run", *arguments],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""What must not grow with the number of HITs, seen in how the database goes about it."""
+"""Queries whose cost must not grow with the number of HITs, checked by their query plans."""
 
 import pytest
 from django.db import connection

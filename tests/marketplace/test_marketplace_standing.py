@@ -1,4 +1,4 @@
-"""What the marketplace itself knows of a worker, and how it comes to know it."""
+"""Workers' histories: counts and rates of approved assignments."""
 
 import json
 import uuid
@@ -56,7 +56,7 @@ def test_an_operators_command_knows_both(capsys):
 @pytest.mark.django_db
 @pytest.mark.parametrize(("waiting", "percent"), [(0, 100), (1, 98)])
 def test_an_approval_rate_counts_from_100_submitted_assignments(waiting, percent):
-    """Submitted, as the sheet has it, and not only reviewed."""
+    """Submitted assignments count, as documented, and not only reviewed ones."""
     hit_type = make_hit_type()
     hit = make_hit(hit_type, max_assignments=1)
     worker = make_worker()

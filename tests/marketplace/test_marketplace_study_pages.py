@@ -1,4 +1,4 @@
-"""Participants from a panel: arrive, do their HITs, go back with a code."""
+"""Participants from a panel join, do their HITs, and return with a code."""
 
 import json
 from datetime import timedelta
@@ -29,7 +29,7 @@ def hit_type():
 
 
 def open_all() -> None:
-    """Let the HITs be open by the real clock too."""
+    """Make the HITs open by the real clock, too."""
     Hit.objects.update(expires_at=clock.now() + timedelta(hours=1))
 
 

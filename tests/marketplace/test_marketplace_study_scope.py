@@ -1,4 +1,4 @@
-"""A panel id opens the work of its study and nothing else: anybody can put one in an address."""
+"""A panel id gives access to the work of its study only, because anybody can put it in a URL."""
 
 from datetime import timedelta
 from types import SimpleNamespace
@@ -79,7 +79,7 @@ def arrive(client: Client, slug: str, identifier: str = PANEL_ID):
 
 @pytest.fixture
 def victim():
-    """A participant with work in two studies and outside of both, money, and a message."""
+    """A participant with work inside and outside two studies, money, and a message."""
     types = {name: make_open_hit_type(name) for name in ("first", "second", "outside")}
     for name in ("first", "second"):
         make_study(name, types[name])
@@ -105,7 +105,7 @@ def victim():
 
 @pytest.fixture
 def forger(victim) -> Client:
-    """Somebody who wrote the participant's panel id into the address of the first study."""
+    """An attacker who put the participant's panel id into the URL of the first study."""
     client = Client()
     assert arrive(client, "first").status_code == 303
     return client
@@ -127,7 +127,7 @@ def address(name: str, victim) -> str:
 
 
 def test_every_route_of_the_site_is_judged_here():
-    """A new route is not part of a study until somebody has thought of it."""
+    """A new route is outside studies until it is listed here."""
     patterns = get_resolver("marketplace.urls").url_patterns
     names = {each.name for each in patterns if not isinstance(each, URLResolver)}
 
@@ -176,7 +176,7 @@ def test_other_work_of_the_same_person_is_not_there(victim, forger, which):
 
 
 def test_work_of_the_type_from_before_the_study_is_not_there(victim):
-    """The worker did HITs of the type before any study asked for them."""
+    """The worker did HITs of the type before the study existed."""
     earlier = assignments.accept(
         worker=victim.worker, hit_type=victim.types["outside"], at=clock.now()
     )
@@ -290,7 +290,7 @@ def test_arriving_again_in_the_same_session_makes_no_new_one(forger):
 
 @pytest.mark.parametrize("name", ["sso", "csrfmiddlewaretoken", "", "a b", "x" * 65, "id&next"])
 def test_a_panels_parameter_cannot_pass_for_another_source(name):
-    """People whom another site signs for are known by the source `sso`."""
+    """Workers introduced by another site have the source `sso`."""
     with pytest.raises(StudyRefused, match="parameter"):
         make_study("Scenes", make_open_hit_type("Scenes"), id_parameter=name)
 
@@ -315,7 +315,7 @@ def test_ids_cannot_be_guessed_at_a_closed_study_without_limit(victim, settings)
 
 
 def test_a_frame_without_a_session_submits(victim):
-    """Without a session the assignment's id is what counts: frames have none."""
+    """Frames may have no session; the assignment's id is sufficient then."""
     response = Client().post(
         "/mturk/externalSubmit",
         {"assignmentId": victim.second.rpartition("/")[2], "caption": "A dog."},

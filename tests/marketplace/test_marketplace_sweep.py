@@ -1,4 +1,4 @@
-"""What time brings about, and that it comes to an end."""
+"""The sweep: deadlines, and that it terminates."""
 
 from datetime import timedelta
 
@@ -29,7 +29,7 @@ def test_a_hit_that_was_deleted_before_its_expiry_is_not_swept_for_ever():
 
 
 def test_a_sweep_with_nothing_to_do_only_reads():
-    """A write, even one that changes nothing, waits for all other writers."""
+    """Any write, even one that changes nothing, waits for all other writers."""
     assignments.accept(worker=make_worker(), hit_type=make_hit().hit_type, at=NOON)
 
     with CaptureQueriesContext(connection) as queries:

@@ -1,4 +1,4 @@
-"""What a worker is told when a task can no longer be submitted."""
+"""The messages for a worker whose task can no longer be submitted."""
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def accepted(marketplace, page):
-    """The page of a task that was accepted, and has ten minutes."""
+    """The page of an accepted task with ten minutes left."""
     client = marketplace.requester()
     question = HTML_QUESTION.format(html=WRITTEN_FOR_AMAZON.format(survey=marketplace.url))
     create_hit(client, create_hit_type(client), Question=question)

@@ -1,4 +1,4 @@
-"""The server under Amazon's names, as a program meets it that was written for Amazon."""
+"""The TLS server under Amazon's host names, used like Amazon's."""
 
 import os
 import ssl

@@ -1,4 +1,4 @@
-"""Bodies that come in pieces, over the TLS server and the plain one."""
+"""Chunked request bodies at the TLS server and the plain one."""
 
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ PIECES = [b"five ", b"small ", b"pieces"]
 
 
 def echo(environ, start_response):
-    """A program that reads no more than it was told there is, as Django does."""
+    """A WSGI application that reads no more than the stated length, like Django."""
     body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]

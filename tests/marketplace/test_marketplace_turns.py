@@ -1,4 +1,4 @@
-"""Writers of an SQLite marketplace get the database in the order in which they asked for it."""
+"""Writers of an SQLite marketplace get the database in the order in which they asked."""
 
 import threading
 import time
@@ -59,7 +59,7 @@ def test_a_thread_that_waited_in_vain_leaves_the_line():
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("in_transaction", [True, False])
 def test_a_waiting_writer_is_not_overtaken(in_transaction):
-    """The first writer asks for the next turn before its own ends, as a busy thread does."""
+    """The first writer asks again before its turn ends, as a busy thread does."""
     make_worker()
     turns, order = turns_at(str(connection.settings_dict["NAME"])), []
 

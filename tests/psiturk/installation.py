@@ -1,5 +1,7 @@
-"""psiTurk as its users have it: installed from the package index, one experiment, a shell and a
-server. Everything lies in `build/psiturk` and a temporary folder."""
+"""An installed psiTurk with one experiment, its shell and its server.
+
+All files are in `build/psiturk` and a temporary folder.
+"""
 
 import os
 import shutil
@@ -41,7 +43,7 @@ launch_in_mode = {mode}
 
 
 def installed() -> Path:
-    """The folder of psiTurk's programs; installed when it is not there or the list has changed."""
+    """The folder of psiTurk's programs; installs them if missing or if the requirements changed."""
     pins = sha256(REQUIREMENTS.read_bytes()).hexdigest()[:12]
     environment = BUILD / f"venv-{pins}"
     if not (environment / "installed").exists():
@@ -69,7 +71,7 @@ class PsiTurk:
     prefix: Sequence[str] = ()
 
     def shell(self, command: str) -> str:
-        """What one command of psiTurk's shell prints."""
+        """Run a command of psiTurk's shell; return its output."""
         done = subprocess.run(
             [*self.prefix, str(self.programs / "psiturk"), "-e", command],
             cwd=self.experiment,
@@ -84,7 +86,7 @@ class PsiTurk:
 
     @contextmanager
     def server(self) -> Iterator[None]:
-        """psiTurk's own web server, which shows the experiment."""
+        """Run psiTurk's web server, which serves the experiment."""
         with subprocess.Popen(
             [*self.prefix, str(self.programs / "psiturk-server")],
             cwd=self.experiment,
@@ -99,7 +101,7 @@ class PsiTurk:
                 stop(process)
 
     def take_part(self, worker: WorkerSession, frame: Frame) -> None:
-        """Go through the experiment as its pages do, up to the form at the end."""
+        """Do the experiment as its pages do, up to the form at the end."""
         site = f"http://127.0.0.1:{self.port}"
         advertisement = requests.get(frame.src, timeout=PATIENCE)
         assert advertisement.ok, advertisement.text
@@ -116,7 +118,7 @@ class PsiTurk:
 def make_experiment(
     folder: Path, keys: dict[str, str], *, mode: str = "sandbox", **options: Any
 ) -> PsiTurk:
-    """psiTurk's own example, set up in the folder."""
+    """Set up psiTurk's own example in the folder."""
     programs = installed()
     environment = {
         **{name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},

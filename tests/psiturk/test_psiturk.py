@@ -1,6 +1,6 @@
-"""psiTurk 3.3, unmodified: it posts, lists, approves and pays a bonus against the marketplace.
+"""psiTurk 3.3, unmodified, posts HITs, lists, approves and pays a bonus at the marketplace.
 
-psiTurk passes Amazon's host names to boto3, so it is led here in the two ways there are for that.
+psiTurk passes Amazon's host names to boto3, so both ways of redirecting are tested.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The admin shows quality control's rows and changes none."""
+"""The admin shows quality control's rows without allowing changes."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Appeals, and that undoing an exclusion restores what there was."""
+"""Appeals, and restoring responses when an exclusion is undone."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings

@@ -1,4 +1,4 @@
-"""The decision log is only appended; the database itself refuses anything else."""
+"""The database allows only appending to the decision log."""
 
 import pytest
 from django.db import DatabaseError, connection, transaction

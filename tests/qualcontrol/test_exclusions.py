@@ -1,4 +1,4 @@
-"""Excluding a worker, what that discards, and taking it back."""
+"""Excluding a worker, discarding the responses, and undoing both."""
 
 from decimal import Decimal
 

@@ -32,7 +32,7 @@ def campaign():
 
 @pytest.fixture
 def write(campaign):
-    """Submit a caption and have it assessed; `task` and `worker` are new unless given."""
+    """Submit a caption and assess it; `task` and `worker` are new by default."""
 
     def write(text, *, task=None, worker=None, **fields):
         response = ResponseFactory(

@@ -1,4 +1,4 @@
-"""Many responses at once are flagged as if they came one after another."""
+"""Flags of a batch of responses are the same as one by one."""
 
 import random
 from datetime import timedelta
@@ -26,8 +26,7 @@ TEXTS = [
 
 
 def write(campaign, workers, tasks):
-    """A caption by each worker of each image, near-copies and careless ones among them, some of
-    them pasted."""
+    """A caption by each worker for each image, some copied, careless or pasted."""
     responses = []
     for number, (worker, task) in enumerate((w, t) for t in tasks for w in workers):
         response = ResponseFactory(
@@ -44,7 +43,7 @@ def write(campaign, workers, tasks):
 
 
 def outcome():
-    """What is kept of the flags, by the order of the responses."""
+    """The stored flags, in the order of the responses."""
     first = Assessment.objects.order_by("pk").values_list("pk", flat=True)[0]
     assessments = Assessment.objects.order_by("pk")
     return (

@@ -1,4 +1,4 @@
-"""The flags as plain Python: what each finds, what it lets pass, laws for any text."""
+"""Flags: examples with and without each, and general properties."""
 
 from datetime import timedelta
 
@@ -36,7 +36,7 @@ HARBOUR = [
 
 
 def found(text, **given):
-    """The codes of a text that is the first one of its campaign."""
+    """The flag codes of a text that is the campaign's first."""
     return codes(lasting_flags(Neighbour(1, 1, text), CONFIG, InMemory(), **given))
 
 
@@ -123,7 +123,7 @@ def test_a_threshold_of_the_campaigns_decides():
 
 @pytest.fixture
 def earlier():
-    """Captions that were written before, by workers 1 and 2."""
+    """Earlier captions by workers 1 and 2."""
     neighbours = InMemory()
     for key, text in enumerate(HARBOUR):
         lasting_flags(Neighbour(key, 1 + key % 2, text, NOON, "PHONE"), CONFIG, neighbours)

@@ -1,4 +1,4 @@
-"""Gold: known judgements, by which reviewers are measured."""
+"""Gold items, with which reviewers are measured."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Nothing that a reviewer sees tells which item is gold."""
+"""Reviewers cannot distinguish gold items from responses."""
 
 import re
 from uuid import UUID
@@ -36,7 +36,7 @@ def image():
 
 
 def written(campaign, text, **task):
-    """A new worker's response, taken in as the reconciler does it."""
+    """A new worker's response, ingested as by the reconciler."""
     response = ResponseFactory(task=TaskFactory(campaign=campaign, **task), text=text)
     services.review_submitted(campaign=campaign, responses=[response], at=NOON)
     services.refresh_worker_risks(campaign=campaign)
@@ -49,7 +49,7 @@ def made_up(campaign, text, **task):
 
 
 def campaign_of(slug, review, *, others=4):
-    """A campaign in which every item is followed by a gold one, while there is some."""
+    """A campaign in which a gold item follows every item, while there are any."""
     campaign = CampaignFactory(slug=slug, config={"review": {**review, "gold_every": 1}})
     for number in range(others):
         written(campaign, sentence(number))
@@ -61,12 +61,12 @@ def page_of(client, campaign):
 
 
 def items_in(page):
-    """The source of each item, the shown one and those held ready."""
+    """The source of each item, both the shown one and the preloaded ones."""
     return re.findall(r'<div class="review" data-review .*?</aside>', page, re.DOTALL)
 
 
 def item_with(client, campaign, text):
-    """What the page says of the item with this text, but for its key and the like, and figures."""
+    """The page's HTML for the item with this text, without keys and numbers."""
     (html,) = [html for html in items_in(page_of(client, campaign)) if text in html]
     html = re.sub(r'(name="csrfmiddlewaretoken" value=)"[^"]*"', r"\1", html)
     key = re.search(r'data-key="([^"]*)"', html)[1]
@@ -129,7 +129,7 @@ def test_addresses_and_keys_are_of_one_form(client):
 
 @pytest.mark.parametrize("review", FLOORS.values(), ids=FLOORS)
 def test_a_verdict_is_answered_alike(client, review):
-    """By a page without its script and with it, and when it is given twice."""
+    """With and without the page's script, and also when given twice."""
     campaign = campaign_of("pilot", review)
     gold, [response, *_] = made_up(campaign, TEXT), Response.objects.order_by("pk")
     told = []
@@ -155,7 +155,7 @@ def test_a_verdict_is_answered_alike(client, review):
 
 
 def left_in(page):
-    """How many required checks the page says are left."""
+    """The number of required checks left, as shown on the page."""
     found = re.search(r"<strong>(\d+)</strong> required check", page)
     return int(found[1]) if found else 0
 

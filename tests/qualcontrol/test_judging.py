@@ -1,4 +1,4 @@
-"""One reviewer or two, and what follows when they differ."""
+"""Judging with one reviewer or two, and disagreements."""
 
 import pytest
 from hypothesis import assume, given

@@ -1,5 +1,7 @@
-"""A worker may post a caption of any length to the marketplace, past our page. Its flags take time
-in proportion to its length: no pattern looks at each part of it again for each other part."""
+"""Flags of very long texts take time proportional to the length.
+
+A worker may post a caption of any length to the marketplace, without our page.
+"""
 
 import os
 import subprocess

@@ -1,5 +1,7 @@
-"""Several reviewers, the policy, the reconciler and releases at once: whatever they do in whatever
-order, nothing but a refusal in words comes of it, and afterwards everything agrees."""
+"""Reviewers, policy, reconciler and releases run concurrently in random order.
+
+The only errors are refusals with a message, and the data are consistent afterwards.
+"""
 
 import random
 from collections.abc import Callable
@@ -30,7 +32,7 @@ THREADS, ACTS = 6, 12
 
 
 class People:
-    """Who acts on one campaign, and what each may do next."""
+    """The actors of one campaign, and their possible next actions."""
 
     def __init__(self, seed: int, **review: object) -> None:
         self.rng = random.Random(seed)
@@ -47,7 +49,7 @@ class People:
             services.review_submitted(campaign=self.campaign, responses=responses, at=NOON)
 
     def plan(self) -> list[Callable[[], object]]:
-        """One thread's acts, in their order."""
+        """The actions of one thread, in order."""
         acts = [
             self.judge,
             self.judge,

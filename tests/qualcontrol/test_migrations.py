@@ -1,4 +1,4 @@
-"""That rows of earlier versions are kept."""
+"""Migrations keep the rows of earlier versions."""
 
 import pytest
 from django.db import connection
@@ -24,7 +24,7 @@ BEFORE_KEYS = [("qualcontrol", "0007_intervals_of_shares"), ("annotate", "0003_c
 
 @pytest.fixture
 def earlier_database():
-    """The database's tables as they were; brought up to date again when the test asks or ends."""
+    """Migrate to an earlier state; migrated back when the test asks for it or ends."""
     executor = MigrationExecutor(connection)
     latest = executor.loader.graph.leaf_nodes()
 

@@ -1,4 +1,4 @@
-"""What the campaign's policy does about a worker, and what it leaves to a person."""
+"""The actions of a campaign's policy, and the decisions that it leaves to a person."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def make_campaign(**review):
 
 
 def spoil(campaign, worker, bad=4, written=20):
-    """Work of which the first responses are judged bad."""
+    """Responses of which the first ones are judged bad."""
     responses = write(campaign, worker, written)
     for response in responses[:bad]:
         if Response.objects.counting().filter(pk=response.pk).exists():
@@ -27,8 +27,7 @@ def spoil(campaign, worker, bad=4, written=20):
 
 
 def believe(campaign, worker, *, risk, bad=LEAST_BAD_VERDICTS):
-    """Give the worker, all of whose responses and verdicts are counted, the risk that a test is
-    about."""
+    """Give the worker, whose responses and verdicts are all counted, this risk."""
     services.refresh_worker_risks(campaign=campaign)
     WorkerRisk.objects.update_or_create(
         campaign=campaign,

@@ -1,4 +1,4 @@
-"""The policy and a person at the same moment: what the policy read before its lock is a hint."""
+"""The policy and a person act at the same time; the policy checks again under its lock."""
 
 from functools import partial
 
@@ -27,7 +27,7 @@ def campaign(review):
 
 @pytest.fixture
 def worker(campaign):
-    """A worker with some bad verdicts and responses that nobody judged."""
+    """A worker with some bad verdicts and some unjudged responses."""
     worker = WorkerFactory()
     for response in write(campaign, worker, 10)[:LEAST_BAD_VERDICTS]:
         SpotCheckFactory(response=response, verdict="BAD", reason="vague", judged_at=NOON)
@@ -40,7 +40,7 @@ def believe(campaign, worker, risk):
 
 
 def by_person(service, campaign, worker, **values):
-    """A service about the worker, called by a person."""
+    """A service call about the worker by a person."""
     about = {"campaign": campaign, "worker": worker, "at": NOON, "reason": "by hand", **values}
     return partial(service, actor=UserFactory(), **about)
 

@@ -1,4 +1,4 @@
-"""`spot_checks`, `judge` and `quality`, which scripts call in turn."""
+"""The commands `spot_checks`, `judge` and `quality`, as used by scripts."""
 
 import io
 import json
@@ -68,7 +68,7 @@ def test_spot_checks_gives_what_a_script_needs(campaign):
 
 @pytest.fixture
 def linked():
-    """A worker's links: `dog` to one box, `man` to two of which one is not of the image."""
+    """A worker's links: `dog` to one box, `man` to two, one of which is not in the image."""
     campaign = LinkCampaignFactory(config={"review": NO_REQUIRED_CHECKS})
     task = LinkTaskFactory(campaign=campaign, boxes=["Dog", "Man"])
     dog, man = Box.objects.filter(image=task.image).order_by("object_class__name")

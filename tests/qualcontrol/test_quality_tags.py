@@ -1,4 +1,4 @@
-"""The pictures of what is believed, and the words for a probability."""
+"""Pictures of estimates, and words for probabilities."""
 
 import pytest
 from django.template import Context, Template

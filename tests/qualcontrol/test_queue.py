@@ -1,4 +1,4 @@
-"""What a reviewer is shown next."""
+"""The order of a reviewer's items."""
 
 from datetime import timedelta
 

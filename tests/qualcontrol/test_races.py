@@ -1,4 +1,4 @@
-"""Two people at once: real transactions, in threads, on whichever database the tests run on."""
+"""Two people at the same time: real transactions in threads."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def at_once(*acts: Callable[[], object]) -> list[DomainError | None]:
-    """Start all acts together; what each was refused with, or None."""
+    """Start all actions together; return the error of each, or None."""
     start = Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> DomainError | None:

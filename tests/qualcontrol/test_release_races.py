@@ -1,5 +1,4 @@
-"""Releases while reviewers and workers go on: whatever happens at whichever moment, a release is
-of one moment, and what it says of itself is true of its rows."""
+"""Releases during reviews and submissions: a release is a consistent snapshot."""
 
 from itertools import count
 
@@ -27,7 +26,7 @@ IMAGES, WANTED = 3, 2
 
 @pytest.fixture
 def worker():
-    """Whoever is acted against: they wrote a caption of all images but one."""
+    """The worker concerned by the actions, with a caption of all images except one."""
     return WorkerFactory()
 
 
@@ -137,8 +136,10 @@ def test_of_two_releases_of_one_name_at_once_one_is_refused(worker):
 
 
 def lock_whole_and_change(campaign):
-    """Change tasks under a lock of their keys, too, which a snapshot's foreign keys conflict with;
-    the product's own locks leave the keys alone."""
+    """Change tasks with a lock that also covers their keys.
+
+    Foreign keys of a snapshot conflict with it. The product's own locks do not cover the keys.
+    """
     with transaction.atomic():
         list(Task.objects.filter(campaign=campaign).select_for_update())
         Task.objects.filter(campaign=campaign).update(places_left=F("places_left"))

@@ -1,4 +1,4 @@
-"""Releases, which wait for quality control's open questions."""
+"""Releases wait for required checks and open decisions."""
 
 import pytest
 from django.core.management import CommandError, call_command

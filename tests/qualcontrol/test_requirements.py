@@ -1,4 +1,4 @@
-"""Worker requirements in the marketplace's structure, checked with botocore's own model."""
+"""Worker requirements in the API's structure, validated with botocore's model."""
 
 import botocore.session
 import pytest

@@ -1,4 +1,4 @@
-"""Drawing spot checks and judging them."""
+"""Drawing and judging spot checks."""
 
 import pytest
 

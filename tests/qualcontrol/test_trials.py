@@ -1,4 +1,4 @@
-"""The trial: a new worker's first responses are judged before the worker may write more."""
+"""The trial: a new worker's first responses are judged before the worker gets more tasks."""
 
 import pytest
 from django.urls import reverse
@@ -36,7 +36,7 @@ def state_of(campaign, worker):
 
 
 def firsts(campaign):
-    """The responses drawn as first ones, in the order in which they came in."""
+    """The responses drawn as first ones, in the order of submission."""
     checks = SpotCheck.objects.of(campaign).filter(is_first=True).order_by("response")
     return [check.response for check in checks]
 

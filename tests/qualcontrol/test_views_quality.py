@@ -1,4 +1,4 @@
-"""The quality page: estimate, what is to be decided, policy, reviewers; and the page of gold."""
+"""The quality page, with estimate, proposals, policy and reviewers, and the page of gold items."""
 
 import pytest
 

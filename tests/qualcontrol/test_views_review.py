@@ -1,4 +1,4 @@
-"""The review page: what a reviewer sees, what a verdict does, and what the page's script gets."""
+"""The review page: its contents, its verdicts, and its responses to the script."""
 
 import re
 
@@ -33,7 +33,7 @@ NO_ITEM = "5b1d6f0e-91c4-4f7e-8f2a-3c6a1e0d9b75"
 
 
 def submitted(campaign, **response):
-    """A response that was taken in as the reconciler does it."""
+    """A response, ingested as by the reconciler."""
     return taken_in(ResponseFactory(task__campaign=campaign, **response))
 
 
@@ -55,13 +55,13 @@ def judge_address(response):
 
 
 def shown(page):
-    """The caption that is before the reviewer; those held ready lie in templates."""
+    """The caption shown to the reviewer; preloaded ones are in templates."""
     before, *_ = page.content.decode().split("<template")
     return before
 
 
 def held(page):
-    """The keys of the items that an answer brings, in order."""
+    """The keys of the items in a response, in order."""
     return re.findall(r'data-key="([^"]*)"', page.content.decode())
 
 

@@ -1,4 +1,4 @@
-"""The researcher's pages about workers, and what may be done there; the decision log's page."""
+"""The pages of workers, their actions, and the decision log."""
 
 import pytest
 from django.urls import reverse

@@ -1,4 +1,4 @@
-"""Worker risks: what is stored of each worker, and that it equals a count from scratch."""
+"""The stored risk of each worker equals one computed from scratch."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -174,7 +174,7 @@ def test_a_discarded_response_counts_again_only_when_it_was_restored(acts):
 
 
 def _do(campaign, worker, act):
-    """One thing that may happen; what is not possible now does not."""
+    """Do a random action; it may be refused."""
     about = {"campaign": campaign, "worker": worker, "actor": None, "reason": "test", "at": NOON}
     left = worker.responses.filter(
         task__campaign=campaign, status="SUBMITTED", spot_check=None

@@ -1,4 +1,4 @@
-"""Helpers for tests: responses stored as ingest stores them, and verdicts."""
+"""Helpers that create ingested responses and verdicts."""
 
 import random
 
@@ -13,14 +13,16 @@ hat guitar plate snow beach tower lamp garden bicycle sheep mirror cake piano ki
 
 
 def sentence(number: int) -> str:
-    """A sentence that is like no other number's."""
+    """A sentence that is unlike that of any other number."""
     words = random.Random(number).sample(NOUNS.split(), 5)
     return "A {} and a {} are near the {} with a {} and a {}.".format(*words)
 
 
 def write(campaign: Campaign, worker: Worker, count: int = 1, **values) -> list[Response]:
-    """So many submitted responses of a worker, each to a task of its own; the same sentences in
-    each campaign."""
+    """Create submitted responses of a worker, each to another task.
+
+    The sentences are the same in each campaign.
+    """
     first = campaign.tasks.count()
     responses = [
         ResponseFactory(
@@ -45,11 +47,11 @@ def judge(response: Response, verdict: str, reviewer=None) -> None:
 
 
 def worker_risk_of(campaign: Campaign, worker: Worker):
-    """The worker's risk after a refresh."""
+    """The worker's risk, refreshed."""
     services.refresh_worker_risks(campaign=campaign)
     return campaign.worker_risks.get(worker=worker)
 
 
 def key_of(subject: Response | Gold) -> str:
-    """The key of a response, or of a made-up caption, as the review page writes it."""
+    """The key of a response, or of a made-up caption, on the review page."""
     return str(subject.key)

@@ -1,4 +1,4 @@
-"""A small campaign of drawn scenes, and workers who caption them over HTTP."""
+"""A small campaign of generated scenes, and workers who caption them over HTTP."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ Send = Callable[..., requests.Response]
 
 
 def prepare_campaign(installation: Installation, *, images: int, captions: int) -> None:
-    """Drawn scenes, imported and selected, as a draft campaign; all by the product's commands."""
+    """Create a draft campaign of generated scenes with the product's commands."""
     folder: Path = installation.folder
     for _ in draw_dataset(Dataset(folder / "scenes"), count=images + 10, seed=1, split="services"):
         pass
@@ -55,8 +55,10 @@ def caption_one(
     get: Send = requests.get,
     post: Send = requests.post,
 ) -> None:
-    """One assignment over HTTP: accept, open the frame, write, hand on. `get` and `post` send what
-    goes to the requester site."""
+    """Do one assignment over HTTP: accept, open the frame, write, submit.
+
+    `get` and `post` send the requests to the requester site.
+    """
     frame = worker.accept(hit_type_id)
     page = get(frame.src, timeout=PATIENCE)
     answers = {

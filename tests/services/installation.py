@@ -1,5 +1,7 @@
-"""The product as an operator runs it on many machines: site, Celery worker and beat, each a process
-of its own, on a Redis and a PostgreSQL database that belong to this run alone."""
+"""The product as several processes: site, Celery worker and beat, with Redis and PostgreSQL.
+
+The Redis and the PostgreSQL database belong to the test run.
+"""
 
 import os
 import secrets
@@ -23,12 +25,12 @@ SERVER = os.environ.get("POSTGRESQL", "postgres://postgres@127.0.0.1:5432/postgr
 
 
 class ServiceAbsent(Exception):
-    """PostgreSQL or Redis is not there; the message says what was tried."""
+    """PostgreSQL or Redis is not available; the message lists what was tried."""
 
 
 @dataclass
 class Installation:
-    """The running processes, seen through their addresses, their database and their log files."""
+    """The running processes with their URLs, database and log files."""
 
     folder: Path
     environment: dict[str, str]
@@ -40,7 +42,7 @@ class Installation:
         return Path(self.environment["MEDIA_ROOT"])
 
     def manage(self, *arguments: str) -> str:
-        """Run `manage.py ARGUMENTS`; what it prints."""
+        """Run `manage.py ARGUMENTS`; return its output."""
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
@@ -51,12 +53,12 @@ class Installation:
         ).stdout
 
     def delay(self, task: str, *arguments: object) -> None:
-        """Ask the Celery worker for a task, as a page does."""
+        """Queue a task for the Celery worker, as a page does."""
         module, name = task.rsplit(".", 1)
         self.manage("shell", "-c", f"from {module} import {name}; {name}.delay(*{arguments!r})")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """What the database says now."""
+        """Rows of the database, by a query."""
         connection = psycopg2.connect(self.environment["DATABASE_URL"])
         try:
             with connection.cursor() as cursor:
@@ -69,7 +71,7 @@ class Installation:
         return int(self.rows(query)[0][0])
 
     def wait_until(self, is_so: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
-        """Wait for what the processes do by themselves; fails with their last log lines."""
+        """Wait for the processes; fails with their last log lines."""
         deadline = time.monotonic() + seconds
         while not is_so():
             if time.monotonic() > deadline:
@@ -77,7 +79,7 @@ class Installation:
             time.sleep(0.2)
 
     def logs(self, last: int = 3000) -> str:
-        """The last characters of each process's log."""
+        """The end of each process's log."""
         files = sorted(self.folder.glob("*.log"))
         return "\n".join(f"--- {file.name}\n{file.read_text()[-last:]}" for file in files)
 
@@ -86,8 +88,10 @@ class Installation:
 def running_installation(
     folder: Path, marketplace: MarketplaceProcess, *, watches: bool = False
 ) -> Iterator[Installation]:
-    """Start everything, with `sync --watch` too if wanted, and stop it at the end; raises
-    ServiceAbsent. PostgreSQL knows each process's connections by the process's name."""
+    """Start all processes, optionally with `sync --watch`, and stop them at the end.
+
+    Raises ServiceAbsent. Each process's connections have its name in PostgreSQL.
+    """
     keys = marketplace.requester("services")
     with ExitStack() as stack:
         database = stack.enter_context(_scratch_database())
@@ -133,7 +137,7 @@ def running_installation(
 
 @contextmanager
 def _scratch_database() -> Iterator[str]:
-    """The URL of an empty PostgreSQL database, dropped afterwards."""
+    """URL of an empty PostgreSQL database, dropped afterwards."""
     name = f"services_{os.getpid()}"
     parts = urlsplit(SERVER)
     try:
@@ -154,7 +158,7 @@ def _scratch_database() -> Iterator[str]:
 
 @contextmanager
 def _redis(folder: Path) -> Iterator[str]:
-    """The URL of a Redis server of this run's own, which keeps nothing."""
+    """URL of a Redis server for this run without persistence."""
     program = shutil.which("redis-server")
     if program is None:
         raise ServiceAbsent("there is no redis-server on the PATH")

@@ -1,5 +1,4 @@
-"""A campaign through a real Celery worker and beat, on Redis and PostgreSQL: nobody calls the
-reconciler here but beat."""
+"""A campaign with a real Celery worker and beat, which alone starts the reconciler."""
 
 import os
 import re

@@ -1,7 +1,7 @@
-"""PostgreSQL's connections are cut again and again while workers caption: no process ends, and a
-cut costs at most the one request that was using the connection.
+"""PostgreSQL's connections are cut repeatedly while workers caption.
 
-Thirty cuts in CI; `CUTS=300` tries longer.
+No process ends, and a cut costs at most the request that was using the connection. Thirty cuts in
+CI; `CUTS=300` tries longer.
 """
 
 import os
@@ -33,7 +33,7 @@ CONNECTED = """
 
 
 class Browser:
-    """Sends requests to the requester site, and again as long as it answers with an error."""
+    """Sends requests to the requester site, and repeats them while they fail."""
 
     def __init__(self) -> None:
         self.answered = self.failed = 0
@@ -46,7 +46,7 @@ class Browser:
         return self._send("POST", url, **options)
 
     def wait_for(self, answered: int) -> None:
-        """Return once there are so many good answers."""
+        """Return once there are this many successful responses."""
         with self._changed:
             assert self._changed.wait_for(lambda: self.answered >= answered, PATIENCE)
 
@@ -77,7 +77,7 @@ def installation(tmp_path):
 
 
 def cut_connections(installation: Installation, browser: Browser) -> Counter[str]:
-    """Cut every connection, CUTS times; how many of each process were cut."""
+    """Cut every connection, CUTS times; return the number of cuts by process."""
     cut: Counter[str] = Counter()
     for _ in range(CUTS):
         for pid, name in installation.rows(CONNECTED):

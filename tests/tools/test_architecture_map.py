@@ -12,7 +12,7 @@ names = (f"mapped{number}" for number in itertools.count())
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A function that writes an app of its own name from its modules' texts; returns the name."""
+    """A function that creates an app with these modules and returns its name."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def write(**modules):

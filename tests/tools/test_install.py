@@ -1,4 +1,4 @@
-"""The installer takes over pip's configuration."""
+"""The installer uses pip's configuration."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Section "Frame flow": what a task page is told, and what it sends."""
+"""Section "Frame flow": the parameters of a task page, and its submission."""
 
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit

@@ -21,14 +21,16 @@ def pages_of(client, size: int) -> list[dict]:
 
 
 def sizes(count: int, size: int) -> list[int]:
-    """Full pages, what is left, and the empty page at the end."""
+    """The sizes of full pages, of the last page, and of the empty page at the end."""
     left = [count % size] if count % size else []
     return [size] * (count // size) + left + [0]
 
 
 def assert_pages_hold(pages: list[dict], made: list[str], size: int) -> None:
-    """Raise unless the pages are of the right sizes and hold everything once. The requester may
-    have other HITs, too."""
+    """Check that pages have the right sizes and contain everything once.
+
+    The requester may have further HITs.
+    """
     listed = [hit["HITId"] for page in pages for hit in page["HITs"]]
     assert [page["NumResults"] for page in pages] == sizes(len(listed), size)
     assert ["NextToken" in page for page in pages] == [True] * (len(pages) - 1) + [False]

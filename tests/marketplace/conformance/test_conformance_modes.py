@@ -1,4 +1,4 @@
-"""Sections "Lists and events": what the service was seen to do now and then, on demand."""
+"""Section "Lists and events": behaviour that the service showed only at times, switched on here."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -148,7 +148,7 @@ MASTERS = {
 
 
 def cost_of(client, *requirements: dict, slots: int = 1) -> Decimal:
-    """What a HIT for such workers sets aside."""
+    """The amount held for a HIT with these requirements."""
     hit_type_id = create_hit_type(client, QualificationRequirements=list(requirements))
 
     def held() -> Decimal:

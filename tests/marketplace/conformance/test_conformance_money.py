@@ -13,7 +13,7 @@ def client(marketplace):
 
 
 def submitted(marketplace, client, *, max_assignments: int = 1, **hit_type) -> tuple:
-    """A HIT with one submitted assignment: its type, its id, the worker, the assignment."""
+    """A HIT with one submitted assignment: type, id, worker, assignment."""
     hit_type_id = create_hit_type(client, **hit_type)
     hit_id = create_hit(client, hit_type_id, MaxAssignments=max_assignments)["HITId"]
     worker = marketplace.worker()

@@ -1,4 +1,4 @@
-"""Section "Protocol": what a client sees on the wire."""
+"""Section "Protocol": requests and responses over HTTP."""
 
 import json
 import re
@@ -125,7 +125,7 @@ def test_an_unknown_access_key_is_refused(marketplace):
 
 
 def test_access_errors_have_the_services_own_codes_too(marketplace):
-    """boto3 shows them for errors of the model alone; other clients read the body."""
+    """boto3 shows only codes of modelled errors; other clients read the body."""
     sent = _signed_request(marketplace)
     signed = _text(sent["headers"])
     stranger = re.sub("Credential=[^/]*", "Credential=AKIAUNKNOWN", signed["Authorization"])
@@ -218,7 +218,7 @@ def test_a_fault_after_the_effect_makes_the_retry_meet_its_own_token(marketplace
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "PATCH"])
 def test_an_operation_runs_by_post_alone(marketplace, method):
-    """A signature covers the method, so that a call signed for another one is whole."""
+    """A signature covers the method, so a call signed for another method has a valid signature."""
     client = marketplace.requester()
     hit_type_id = create_hit_type(client)
     answers = []
