@@ -27,12 +27,12 @@ from annotate.services.campaigns import incomplete_tasks, recount_places
 from hits.models import (
     Assignment,
     AssignmentStatus,
-    Barring,
     Hit,
     Sync,
     SyncProblem,
     TaskPage,
     WorkerAccount,
+    WorkerBarring,
 )
 from hits.mturk.client import marketplace_of
 from hits.services.barring import has_work
@@ -321,7 +321,7 @@ def assert_only_the_workers_answers_count(campaign: Campaign, crowd: list[Member
         written[worker].add(text)
     assert FORGED not in {text for texts in written.values() for text in texts}
     assert written == {member.name: set(member.hand.work.kept) for member in crowd}
-    barred = Barring.objects.filter(is_wanted=True).values_list("account__worker", flat=True)
+    barred = WorkerBarring.objects.filter(is_wanted=True).values_list("account__worker", flat=True)
     assert not [pk for pk in barred if has_work(campaign, Worker.objects.get(pk=pk))]
 
 
