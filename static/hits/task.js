@@ -58,7 +58,8 @@ function mountCounter(output) {
 function showProblems(form, problems) {
   for (const field of form.querySelectorAll("[data-field]")) {
     const controls = [...field.querySelectorAll("[name]")];
-    const items = controls.flatMap(({ name }) => problems[name] ?? []).map(listItem);
+    const names = [...new Set(controls.map(({ name }) => name))]; // radio buttons share one
+    const items = names.flatMap((name) => problems[name] ?? []).map(listItem);
     field.querySelector("[data-problems]").replaceChildren(...items);
     for (const control of controls) {
       if (problems[control.name]) control.setAttribute("aria-invalid", "true");

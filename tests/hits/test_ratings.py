@@ -13,6 +13,7 @@ from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import CaptionSet, Response
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
+from annotate.templatetags.campaigns import show_answer
 from hits.reconcile.reconciler import reconcile
 from qualcontrol.models import Assessment
 from qualcontrol.services.flagging import assess
@@ -269,6 +270,30 @@ def test_a_worker_who_rates_all_alike_gets_a_flag(captioned, model):
     assess(campaign=campaign, responses=[response])
 
     assert "same_ratings" in Assessment.objects.get(response=response).codes.split()
+
+
+@pytest.mark.django_db
+def test_a_reviewer_sees_what_was_rated_and_not_who_wrote_it(captioned, model, admin_client):
+    campaign = make_campaign(captioned)
+    response = Response.objects.create(
+        task=campaign.tasks.first(), worker=ResponseFactory().worker, submitted_at=NOON
+    )
+    part = {"true": 1, "complete": 5}
+    RATINGS.store([(response, {"1": part, "3": {**part, "fluent": 5}})])
+    assess(campaign=campaign, responses=[response])
+
+    page = show_answer(RATINGS, response)
+
+    assert "true: false (1) · complete: all (5) · fluent: not rated" in page
+    assert "true: not rated · complete: not rated · fluent: not rated" in page
+    assert "A model writes 1." in page
+    assert "human" not in page
+    assert RATINGS.summary(response) == "1 5 – · 1 5 5"
+    assert [set(each) for each in RATINGS.judge_payload(response)["answer"]] == [
+        {"caption", "true", "complete"},
+        {"caption"},
+        {"caption", "true", "complete", "fluent"},
+    ]
 
 
 @pytest.mark.django_db

@@ -37,12 +37,12 @@ QUESTIONS = (
     Question(
         "complete",
         "Does it say what is important?",
-        ("nothing", "little", "half", "most", "everything"),
+        ("nothing", "little", "half", "most", "all"),
     ),
     Question(
         "fluent",
         "Is it fluent English?",
-        ("unreadable", "poor", "fair", "good", "flawless"),
+        ("broken", "poor", "fair", "good", "flawless"),
     ),
 )
 NAMES = tuple(question.name for question in QUESTIONS)

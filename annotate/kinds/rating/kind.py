@@ -50,7 +50,6 @@ class RatingKind(TaskKind):
     }
     scripts = ("hits/rating.js",)
     styles = ("hits/rating.css",)
-    answer_relations = ("answer",)
     faults: ClassVar[Mapping[str, str]] = {
         "not-looked-at": "ratings that do not fit the image",
         "all-alike": "the same rating for good and bad captions",
@@ -140,7 +139,7 @@ class RatingKind(TaskKind):
         return mean_similarities(answers)
 
     def answer_context(self, response: Response) -> dict[str, Any]:
-        return {"questions": QUESTIONS, "captions": list(_rated_texts(response))}
+        return {"captions": list(_rated_texts(response))}
 
     def summary(self, response: Response) -> str:
         """The ratings of each caption, in the order of the questions: `5 4 5 · 2 1 5`."""
@@ -162,7 +161,7 @@ class RatingKind(TaskKind):
         freeze(release, drawn, numbers)
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
-        return {"questions": QUESTIONS, "captions": image.record["captions"]}
+        return {"captions": image.record["captions"]}
 
 
 def _texts(task: Task) -> list[str]:
@@ -196,7 +195,11 @@ def _rated_texts(response: Response) -> Iterator[dict[str, Any]]:
         yield {
             "text": text,
             "ratings": [
-                {"value": value, "label": question.labels[value - 1] if value else "not rated"}
+                {
+                    "name": question.name,
+                    "value": value,
+                    "label": question.labels[value - 1] if value else "not rated",
+                }
                 for question, value in given
             ],
         }

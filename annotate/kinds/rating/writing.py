@@ -55,7 +55,8 @@ def sources_csv(figures: Mapping[str, Any]) -> Iterator[str]:
     yield _line(["source", "question", "mean", "low", "high", "images"])
     for source in figures["sources"]:
         for question, score in source["scores"].items():
-            yield _line([source["name"], question, *score.values()])
+            cells = [score[name] for name in ("mean", "low", "high", "images")]
+            yield _line([source["name"], question, *cells])
 
 
 def _entry(caption: Rated, keys: Keys) -> dict[str, Any]:
