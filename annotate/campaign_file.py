@@ -75,7 +75,7 @@ class Hit(Section):
     assignments: int = Field(default=9, ge=1, le=9, description="assignments of one HIT")
     minutes: int = Field(default=20, ge=1, le=525_600, description="time allotted to a worker")
     lifetime_days: int = Field(default=7, ge=1, le=365)
-    auto_approval_days: int = Field(default=3, ge=0, le=30)
+    auto_approval_days: int = Field(default=30, ge=0, le=30)
 
 
 class Workers(Section):
