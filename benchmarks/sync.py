@@ -1,14 +1,17 @@
-"""API calls and time for each assignment that the reconciler ingests, against a marketplace that
-runs as a process of its own.
+"""API calls and time per assignment that the reconciler ingests, against a marketplace in its own
+process.
 
-Four ways to synchronise are measured: once the workers have filled the HITs, as after a break of
-the reconciler; after each twentieth of the work, as by the clock; by the clock with
-MTURK_READ_WAIT_SECONDS, which leaves a HIT unread until it is full; and that with
-MTURK_LIST_SECONDS, so that all HITs are listed with the last synchronisation alone. The aim is set
-on the first and the last: a call for each HIT of nine, and a listing. By the clock alone a HIT is
-read again each time that its counts have changed, and all are listed each time, so the calls follow
-the number of synchronisations.
-Approvals are a call for each assignment by the API's nature, and are shown apart.
+Four schedules of syncs are measured:
+
+- once, after the workers have filled the HITs;
+- after each twentieth of the work, as at regular intervals;
+- the same with MTURK_READ_WAIT_SECONDS, which leaves a HIT unread until it is full;
+- the same with MTURK_LIST_SECONDS in addition, so that only the last sync lists all HITs.
+
+The first and the last have a limit: one call for each HIT of nine, and one listing. At regular
+intervals alone, a HIT is read whenever its counts have changed and every sync lists all HITs, so
+the calls grow with the number of syncs. Approving takes one call per assignment, and is shown
+separately.
 """
 
 import argparse
@@ -47,7 +50,7 @@ from tests.hits.marketplace_process import (
 AIM = 0.13
 INGESTING = ("ListHITs", "ListAssignmentsForHIT")
 SIZES = {"short": (16, 9, 24), "full": (150, 11, 40)}  # images, captions of each, workers
-# Synchronisations, and the seconds that a HIT may wait to be read, and that lists lie apart.
+# Syncs, the seconds that a HIT may stay unread, and the seconds between two listings.
 WAYS = {
     "at_the_end": (1, 0, 0),
     "by_the_clock": (20, 0, 0),
