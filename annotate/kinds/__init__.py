@@ -1,4 +1,4 @@
-"""Each kind of task is one folder here; this is the one place that lists them."""
+"""The registry of task types. Each task type is one folder in this package."""
 
 from annotate.kinds.base import AnswerMissing, AnswerRefused, CampaignNotPossible, TaskKind
 from annotate.kinds.caption.kind import CaptionKind

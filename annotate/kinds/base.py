@@ -1,6 +1,6 @@
-"""What a kind of task is: its subject, form, checks, answer, reviews, release and files.
+"""The interface of a task type: subject, form, checks, answers, reviews, release and files.
 
-`docs/adding-a-task-type.md` goes through the parts in the order in which you write them.
+`docs/adding-a-task-type.md` explains the parts in the order in which you write them.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, 
 
 
 class CampaignNotPossible(DomainError):
-    """The campaign cannot be made from this file in this database."""
+    """The campaign cannot be created from this file in this database."""
 
 
 class AnswerRefused(DomainError):
@@ -33,12 +33,15 @@ class AnswerRefused(DomainError):
 
 
 class AnswerMissing(DomainError):
-    """The fields hold no answer to this task."""
+    """The fields contain no answer to this task."""
 
 
 class Candidate(NamedTuple):
-    """A response that a release may draw. There are a hundred thousand of them, so only what the
-    draw and `freeze` need."""
+    """A response that a release may draw.
+
+    There may be a hundred thousand of them, so it has only the fields that the draw and `freeze`
+    need.
+    """
 
     pk: int
     worker_id: int
@@ -53,7 +56,7 @@ class Drawn(NamedTuple):
 
 
 class Sign(NamedTuple):
-    """A sign of careless work that only this kind of task has; it becomes a flag."""
+    """A sign of careless work that only this task type has; it becomes a flag."""
 
     code: str
     value: float
@@ -63,7 +66,7 @@ class Sign(NamedTuple):
 
 @dataclass(frozen=True)
 class Templates:
-    """The paths of a kind's templates."""
+    """Paths of a task type's templates."""
 
     task: str  # one task of the form, disabled in the preview; with `context`
     instructions: str  # above the form
@@ -74,45 +77,48 @@ class Templates:
 
     @classmethod
     def of(cls, kind: str) -> Self:
-        """Those in the kind's folder, `templates/kinds/NAME/`."""
+        """The templates in the folder `templates/kinds/NAME/`."""
         return cls(**{field.name: f"kinds/{kind}/{field.name}.html" for field in fields(cls)})
 
 
 class TaskKind(ABC):
-    """A kind of task. What it says of `answer` is the value that `check` and `read` return; other
-    modules pass it on and never look inside."""
+    """A task type.
+
+    An `answer` is the value that `check` and `read` return. Other modules pass it on and never read
+    it.
+    """
 
     name: ClassVar[str]
-    # What a task is about, and what workers make of it: `image`, `caption`, `captions`.
+    # Names for a task's subject and for answers: `image`, `caption`, `captions`.
     subject_name: ClassVar[str]
     answer_name: ClassVar[str]
     answers_name: ClassVar[str]
 
-    # The campaign file: the kind's section, which has its name; its defaults; its presets.
+    # The campaign file: the section of the same name, its defaults, and its presets.
     section: ClassVar[type[Section] | None] = None
     defaults: ClassVar[Mapping[str, Any]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    # Static files that the task page loads on top of its own.
+    # Additional static files of the task page.
     scripts: ClassVar[tuple[str, ...]] = ()
     styles: ClassVar[tuple[str, ...]] = ()
 
-    # Where an answer is stored, seen from Response: the relations for `select_related`, and the
-    # field. Only this class reads the field.
+    # Location of the answer, from Response: relations for `select_related`, and the field. Only
+    # this class reads the field.
     answer_relations: ClassVar[tuple[str, ...]] = ("answer",)
     answer_field: ClassVar[str] = "answer__content"
-    # Whether a plain text can be an answer, as for gold items that a reviewer makes up and for
-    # files of captions that were collected elsewhere.
+    # Whether a plain text can be an answer, for made-up gold items and for files of captions that
+    # were collected elsewhere.
     takes_text: ClassVar[bool] = False
 
-    # What may be wrong with an answer, each under a name for the form. Reviewers choose by number
-    # keys in this order, and one more is for reasons of their own: so eight at most.
+    # Reasons to judge an answer bad, by their names in the form. Reviewers select them with number
+    # keys in this order, and one key is for other reasons, so there can be at most eight.
     faults: ClassVar[Mapping[str, str]]
-    # Whether the answer's template has the image in it, so that pages show none of their own.
+    # Whether the answer's template includes the image. If so, pages do not show it themselves.
     answer_shows_image: ClassVar[bool] = False
 
-    # What a release can be downloaded as: each file's name with what writes it, piece by piece;
-    # the command that writes them into a folder; the relations of ReleasedImage that a page needs.
+    # Files of a release: functions that yield their content in chunks, by name; the command that
+    # writes them; the relations of ReleasedImage that a page needs.
     files: ClassVar[Files]
     export_command: ClassVar[str] = "export"
     released_relations: ClassVar[tuple[str, ...]] = ()
@@ -124,18 +130,18 @@ class TaskKind(ABC):
     # The campaign and its tasks
 
     def rules(self, config: CampaignConfig) -> Any:
-        """The kind's section of the campaign file; None for a kind without."""
+        """The task type's section of the campaign file, or None."""
         if self.section is None:
             return None
         return self.section.model_validate((config.model_extra or {}).get(self.name, {}))
 
     @abstractmethod
     def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
-        """The field of Campaign that says what it works on; raises CampaignNotPossible."""
+        """The field of Campaign with its selection or caption set; raises CampaignNotPossible."""
 
     @abstractmethod
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
-        """The tasks of a new campaign, not yet saved; raises CampaignNotPossible."""
+        """The unsaved tasks of a new campaign; raises CampaignNotPossible."""
 
     # The form
 
@@ -143,12 +149,14 @@ class TaskKind(ABC):
     def context(
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Any]:
-        """What the template needs of the task; `fields` hold the answer so far."""
+        """The template's variables for the task; `fields` contain the answer so far."""
 
     @abstractmethod
     def field_names(self, task: Task) -> list[str]:
-        """The form's fields that make up an answer. Each ends in `-` and the task's number, so
-        that one form can hold several tasks."""
+        """Names of the form's fields for an answer.
+
+        Each ends in `-` and the task's number, so that one form can contain several tasks.
+        """
 
     @abstractmethod
     def check(self, task: Task, config: CampaignConfig, fields: Mapping[str, str]) -> Any:
@@ -156,17 +164,19 @@ class TaskKind(ABC):
 
     @abstractmethod
     def read(self, task: Task, fields: Mapping[str, str]) -> Any:
-        """The answer as the marketplace reports it, rules aside: it was submitted, so it counts
-        until somebody discards it; raises AnswerMissing."""
+        """The answer that the marketplace reported, even if it breaks rules; raises AnswerMissing.
+
+        A submitted answer counts until somebody discards it.
+        """
 
     @abstractmethod
     def fields_of(self, task: Task, answer: Any) -> dict[str, str]:
-        """The fields that hold an answer to the task, as `read` takes them."""
+        """The fields for an answer to the task, in the form that `read` accepts."""
 
     # Stored answers
 
     def row(self, response: Response, answer: Any) -> Model:
-        """The row that stores an answer, not yet saved; the response has it from now on."""
+        """The unsaved row that stores an answer; sets it on the response, too."""
         return Answer(response=response, content=answer)
 
     def store(self, answers: Sequence[tuple[Response, Any]]) -> None:
@@ -176,64 +186,71 @@ class TaskKind(ABC):
             type(rows[0])._default_manager.bulk_create(rows)
 
     def answer(self, response: Response) -> Any:
-        """A response's answer."""
         return attrgetter(self.answer_field.replace("__", "."))(response)
 
     def with_answers(
         self, rows: QuerySet[Any], *columns: str, response: str = ""
     ) -> QuerySet[Any, Any]:
-        """These columns of the rows and, as the last one, the answer. `response` is the path from
-        a row to its Response, such as `response__`."""
+        """Values of these columns and, as the last one, the answer.
+
+        `response` is the lookup from a row to its Response, such as `response__`.
+        """
         return rows.values_list(*columns, response + self.answer_field)
 
     # Quality control
 
     def from_text(self, text: str) -> Any:
-        """The answer that a plain text is, for kinds with `takes_text`."""
+        """The answer for a plain text, for task types with `takes_text`."""
         raise NotImplementedError
 
     def text(self, answer: Any) -> str | None:
-        """What the worker wrote, for the flags of careless writing; None where nothing is
-        written."""
+        """The text that the worker wrote, for flags about texts; None if there is none."""
         return None
 
     def signs(self, answer: Any, config: CampaignConfig) -> list[Sign]:
-        """Signs of careless work in one answer, besides those that all kinds share."""
+        """Signs of careless work in one answer, in addition to those of all task types."""
         return []
 
     def agreements(self, answers: Mapping[int, Any]) -> dict[int, float]:
-        """How far each answer to one task agrees with the others, by response: the mean of a
-        symmetric similarity, 0 to 1. Empty where answers are not meant to be the same."""
+        """Mean similarity (0 to 1) of each answer with the others to the task, by response.
+
+        Empty if answers are not supposed to be the same.
+        """
         return {}
 
     def answer_context(self, response: Response) -> dict[str, Any]:
-        """What the answer's template needs besides the `response`."""
+        """Variables of the answer's template besides `response`."""
         return {}
 
     def summary(self, response: Response) -> str:
-        """A line for tables that says what was answered, or what the task is about."""
+        """One line for tables with the answer, or with the task's subject."""
         return self.text(self.answer(response)) or str(response.task.subject or "")
 
     def judge_payload(self, response: Response) -> dict[str, Any]:
-        """What programs that judge get of a response, in JSON's types, under `caption` and
-        `answer`: the caption that was written or worked on, and the answer if it is no caption."""
+        """A response for programs that judge, as JSON types.
+
+        `caption` is the caption that was written or worked on, `answer` the answer if it is not a
+        caption.
+        """
         return {"answer": self.answer(response)}
 
     def judge_line(self, response: Response) -> str:
-        """The same as one line for people."""
+        """The same as one line of text."""
         return self.summary(response)
 
     # The release
 
     @abstractmethod
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
-        """Copy what was drawn into the release; `numbers` has each worker's number in it."""
+        """Copy the drawn responses into the release; `numbers` are the workers' numbers in it."""
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
-        """What the template of one released item needs besides the `image`."""
+        """Variables of the template of one released item besides `image`."""
         return {}
 
     def write(self, release: Release, out_dir: Path) -> list[Path]:
-        """Write the release's files into a folder; returns their paths. Raises DomainError for a
-        release of another kind."""
+        """Write the release's files into a folder and return their paths.
+
+        Raises DomainError if the release is of another task type.
+        """
         return write_files(release, self.files, out_dir, kind=self.name)

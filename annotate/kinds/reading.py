@@ -1,6 +1,6 @@
-"""Reading campaign files: the presets and defaults of the kinds of task, and the file's errors.
+"""Read campaign files: presets and defaults of the task types, and errors.
 
-A key that no section has, or a value that none allows, is an error that names the key.
+An unknown key or an invalid value is an error that names the key.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,17 +20,18 @@ PRESETS = {name: values for kind in KINDS.values() for name, values in kind.pres
 
 
 class CampaignFileError(Exception):
-    """The campaign file cannot be used; the message names the keys that are at fault."""
+    """The campaign file cannot be used; the message names the keys with errors."""
 
 
 def read_config(path: Path) -> CampaignConfig:
-    """The campaign file at `path`; raises MalformedFile, and CampaignFileError for its values."""
+    """The campaign file at `path`; raises MalformedFile, and CampaignFileError for invalid
+    values."""
     with open_text(path) as text:
         return parse_config(parse_toml(str(path), text.read()))
 
 
 def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
-    """The checked configuration; raises CampaignFileError with one line for each fault."""
+    """The validated configuration; raises CampaignFileError with one line per error."""
     kind = _kind(values)
     whole = merged(merged(kind.defaults if kind else {}, _preset(values)), values)
     faults = list(_unknown(whole, kind))
@@ -46,7 +47,7 @@ def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `over`'s values on top, section by section."""
+    """`base` overridden by `over`, section by section."""
     result = dict(base)
     for key, value in over.items():
         if isinstance(value, dict) and isinstance(result.get(key), dict):
@@ -61,15 +62,17 @@ def _preset(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _kind(values: Mapping[str, Any]) -> TaskKind | None:
-    """The kind of task that the file or its preset names; None if there is none by that name, which
-    `create_campaign` refuses."""
+    """The task type that the file or its preset names, or None if it is unknown.
+
+    `create_campaign` refuses unknown task types.
+    """
     default = CampaignConfig.model_fields["kind"].default
     name = values.get("kind", _preset(values).get("kind", default))
     return KINDS.get(name) if isinstance(name, str) else None
 
 
 def _unknown(values: Mapping[str, Any], kind: TaskKind | None) -> Iterator[str]:
-    """A line for each key that such a file does not have."""
+    """One error message for each unknown key."""
     known = {*CampaignConfig.model_fields, *([kind.name] if kind and kind.section else [])}
     for key in values:
         if key not in known:
@@ -82,7 +85,7 @@ def _unknown(values: Mapping[str, Any], kind: TaskKind | None) -> Iterator[str]:
 def _checked(
     model: type[Checked], values: Any, section: str = ""
 ) -> tuple[Checked | None, list[str]]:
-    """The values as the model has them, or a line for each fault."""
+    """The validated values, or one error message per error."""
     try:
         return model.model_validate(values), []
     except ValidationError as error:
@@ -90,7 +93,7 @@ def _checked(
 
 
 def _explain(fault: Any, section: str) -> str:
-    """One fault as `section.key: what is wrong`."""
+    """One error as `section.key: message`."""
     places = [section, *fault["loc"]] if section else fault["loc"]
     key = printable(".".join(str(part)[:100] for part in places))
     if fault["type"] == "extra_forbidden":

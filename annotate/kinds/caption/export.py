@@ -1,7 +1,7 @@
-"""A release of captions as files, in the form of the published nocaps captions.
+"""The files of a caption release, in the format of the published nocaps captions.
 
-Everything is read from the release's own rows, in their order, so that the same release gives the
-same bytes for ever. Files are written in chunks: a release of any size takes little memory.
+All data come from the release's own rows, in order, so the same release always gives the same
+bytes. Files are written in chunks, so a large release needs little memory.
 """
 
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def captions_file(release: Release) -> Iterator[str]:
 
 
 def baseline_file(release: Release) -> Iterator[str]:
-    """`baseline.json`: the human baseline in COCO's results form."""
+    """`baseline.json`: the human baseline in COCO's results format."""
     yield from json_array(
         {"image_id": image, "caption": text}
         for image, text in _captions(release, Role.BASELINE, "text")
@@ -43,8 +43,8 @@ def baseline_file(release: Release) -> Iterator[str]:
 
 
 def workers_file(release: Release) -> Iterator[str]:
-    """`workers.json`: which of the release's workers wrote which caption; their numbers mean
-    something in this release only."""
+    """`workers.json`: the worker of each caption, with numbers that are valid in this release
+    only."""
     yield '{"release": ' + dump(release.name) + ', "annotations": '
     yield from json_array(
         {"id": number, "image_id": image, "worker": worker}
@@ -68,8 +68,10 @@ CAPTION_FILES: Files = {
 
 
 def write_captions(release: Release, out_dir: Path) -> list[Path]:
-    """Write the files of a release of captions into a folder; returns their paths. Raises
-    DomainError for a release of another kind."""
+    """Write the files of a caption release into a folder and return their paths.
+
+    Raises DomainError if the release is of another task type.
+    """
     return write_files(release, CAPTION_FILES, out_dir, kind="caption")
 
 
@@ -84,7 +86,7 @@ def _image(number: int, record: dict[str, Any], licenses: dict[str, int]) -> dic
 
 
 def _license_name(url: str) -> str:
-    """`CC BY 2.0` for a Creative Commons address, which Open Images gives; else the address."""
+    """`CC BY 2.0` for a Creative Commons URL, as in Open Images, else the URL."""
     if "creativecommons.org/licenses/" not in url:
         return url
     parts = url.split("creativecommons.org/licenses/")[1].strip("/").split("/")

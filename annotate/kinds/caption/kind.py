@@ -1,4 +1,4 @@
-"""Captions: one sentence for an image, with or without priming keywords."""
+"""Captions as a task type: one sentence for an image, with or without priming keywords."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ class CaptionKind(TaskKind):
         return {"selection": selection}
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
-        """A task for each selected image; keywords are shown on a seeded share of them."""
+        """A task for each selected image; a share of them, drawn with the seed, shows keywords."""
         config = campaign.config
         assert campaign.selection is not None, "see material"
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
@@ -142,8 +142,8 @@ class CaptionKind(TaskKind):
         return {"caption": self.answer(response)}
 
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
-        """The first caption drawn is the human baseline, the others are references in the order
-        in which they came in."""
+        """The first caption drawn is the human baseline; the others are references in submission
+        order."""
         classes = class_names(release.campaign)
         images = ReleasedImage.objects.bulk_create(
             (

@@ -1,7 +1,12 @@
-"""Which words of a caption refer to which boxes of its image, as plain Python.
+"""Word–box links as a task type: the boxes of an image that each word of a caption refers to.
 
-Word by word, as in ImageCLEF 2015 (Wang and Gaizauskas 2015, section 3); a word without a box is of
-one of three kinds, the distinctions of Flickr30k Entities (Plummer et al. 2015, section 3).
-`answers` is one worker's answer, `nouns` guesses which words will need one, `aggregation` makes one
-answer of several, `agreement` says how far they agree, `brackets` writes them into the sentence.
+Links are per word, as in ImageCLEF 2015 (Wang and Gaizauskas 2015, section 3). A word without a box
+is of one of three kinds, as in Flickr30k Entities (Plummer et al. 2015, section 3). These modules
+do not use Django:
+
+- `answers` is one worker's answer
+- `nouns` guesses the words that need a link
+- `aggregation` combines several answers into one
+- `agreement` measures the agreement of answers
+- `brackets` writes links into the sentence
 """

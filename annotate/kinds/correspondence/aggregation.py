@@ -1,9 +1,9 @@
-"""One answer out of several workers': which links hold, and what the words without one are.
+"""Combine several workers' answers: decide which links hold, and the kinds of the other words.
 
-Links are (word, box) pairs, each a yes-or-no question that every worker of the caption answered by
-linking or not linking the two. The kind of a word without a box is one question more. Pairs are
-asked of the words and boxes that somebody linked, since all agree on the others. Votes are counted,
-and weighed by Dawid and Skene's model of who errs how often.
+Each (word, box) pair is a yes-or-no question, which every worker of the caption answered by linking
+the two or not. The kind of a word without a box is another question. Only pairs that somebody
+linked are considered, because all workers agree about the others. Votes are counted, and weighted
+with the error rates of Dawid and Skene's model.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,15 +16,15 @@ from annotate.kinds.correspondence.answers import WordKind, Words, links
 from annotate.kinds.correspondence.dawid_skene import Votes, dawid_skene, vote_shares
 
 Method = Literal["dawid-skene", "majority"]
-# Each worker is taken to have answered a few questions before, as many for each label: four right,
-# and one wrong for each other label. Otherwise the model takes a worker of a few answers, all of
-# them right, for one who would give these answers to any question.
+# Prior answers of each worker, the same number for each label: four correct ones, and one wrong one
+# for each other label. Without them, the model would conclude from a few correct answers that a
+# worker always gives these answers.
 KNOWN_RIGHT, KNOWN_WRONG = 4, 1
 LINKED = "linked"
 
 
 class Answers(NamedTuple):
-    """What several workers, by their numbers, said of one caption."""
+    """Several workers' answers about one caption, by worker number."""
 
     workers: Sequence[int]
     words: Sequence[Words]
@@ -39,17 +39,19 @@ class Link(NamedTuple):
 
 
 class Word(NamedTuple):
-    """What a word comes to: its links or, without any, its kind; neither if workers link it to
-    boxes that they do not agree on."""
+    """The combined answer for a word: its links or, without links, its kind.
+
+    It has neither if workers link the word to boxes without agreeing on one.
+    """
 
     links: tuple[Link, ...] = ()
     kind: WordKind | None = WordKind.NOT_VISUAL
-    # Share of the workers who gave it this kind; nothing for a linked word.
+    # Share of the workers who gave this kind; None for a linked word.
     support: float | None = 1.0
 
 
 class Belief(NamedTuple):
-    """How an answer to a question stands: share of the votes, and probability."""
+    """An answer to a question: its share of the votes, and its probability."""
 
     support: float
     probability: float
@@ -61,10 +63,11 @@ Value = TypeVar("Value", Question, int, str)
 
 
 def aggregate(captions: Sequence[Answers], method: Method) -> list[dict[int, Word]]:
-    """For each caption, what the words come to that any worker answered, by their numbers.
+    """For each caption, the combined answer of each word that any worker answered, by word number.
 
-    A link holds if it is more likely than not: by the votes counted, or after Dawid and Skene. All
-    captions are taken together, because the model learns each worker's errors from all they did.
+    A link holds if its share of the votes, or its probability after Dawid and Skene, is above one
+    half. All captions are processed together, because the model estimates workers' error rates from
+    all their answers.
     """
     pairs = _beliefs([vote for n, caption in enumerate(captions) for vote in _pairs(n, caption)])
     labels = _beliefs([vote for n, caption in enumerate(captions) for vote in _kinds(n, caption)])
@@ -97,7 +100,7 @@ def _kinds(caption: int, answers: Answers) -> Iterator[Vote]:
 
 
 def _kind_of(beliefs: dict[str, Belief], method: Method) -> Word:
-    """The likeliest kind; of two alike the first in the order of WordKind, after linked ones."""
+    """The most likely kind; if equal, the first in the order of WordKind, after links."""
     order = [LINKED, *WordKind]
     best = max(order, key=lambda name: _strength(beliefs.get(name, Belief(0, 0)), method))
     if best == LINKED:
@@ -110,7 +113,7 @@ def _strength(belief: Belief, method: Method) -> float:
 
 
 def _beliefs(votes: Sequence[Vote]) -> dict[Question, dict[str, Belief]]:
-    """How each answer to each question stands."""
+    """Vote share and probability of each answer to each question."""
     if not votes:
         return {}
     names = sorted({label for _, _, label in votes})
@@ -134,6 +137,6 @@ def _beliefs(votes: Sequence[Vote]) -> dict[Question, dict[str, Belief]]:
 
 
 def _numbers(values: Sequence[Value]) -> NDArray[np.int64]:
-    """Each value's number in the order of the distinct values."""
+    """The number of each value in the sorted order of distinct values."""
     numbers = {value: number for number, value in enumerate(sorted(set(values)))}
     return np.array([numbers[value] for value in values], np.int64)

@@ -1,7 +1,7 @@
-"""How far workers agree on what words refer to.
+"""Agreement of workers about the meanings of words.
 
-A worker's answer about one word is a set: of boxes, or of a kind alone. Sets are compared by
-Jaccard's distance, the share of their members that the two do not have in common.
+A worker's answer about one word is a set: of boxes, or of a single kind. Sets are compared with
+Jaccard's distance, the share of members of their union that are not in both.
 """
 
 from collections import Counter, defaultdict
@@ -16,7 +16,7 @@ NOTHING: Value = frozenset({WordKind.NOT_VISUAL.value})
 
 
 def values(words: Words) -> dict[int, Value]:
-    """Each answered word's value."""
+    """The value of each answered word."""
     return {
         int(number): frozenset({said} if isinstance(said, str) else said)
         for number, said in words.items()
@@ -24,9 +24,10 @@ def values(words: Words) -> dict[int, Value]:
 
 
 def overlap(one: Words, other: Words) -> float:
-    """The harmonic mean of how much of each answer the other has: 2|A∩B| / (|A| + |B|) of their
-    pairs of a word and a box or a kind; 1 where neither has any. Words that nobody can see say
-    nothing."""
+    """Similarity of two answers: 2|A∩B| / (|A| + |B|) of their (word, box or kind) pairs.
+
+    1 if both are empty. Words that are not visible do not count.
+    """
     a, b = _statements(one), _statements(other)
     return 2 * len(a & b) / (len(a) + len(b)) if a or b else 1.0
 
@@ -41,7 +42,7 @@ def _statements(words: Words) -> set[tuple[int, object]]:
 
 
 def mean_overlaps(answers: Mapping[int, Words]) -> dict[int, float]:
-    """For each answer to one task, its mean overlap with the others; empty for a single one."""
+    """For each answer to one task, its mean overlap with the others; empty for a single answer."""
     found: dict[int, list[float]] = defaultdict(list)
     for one, other in combinations(answers, 2):
         shared = overlap(answers[one], answers[other])
@@ -51,24 +52,27 @@ def mean_overlaps(answers: Mapping[int, Words]) -> dict[int, float]:
 
 
 def distance(one: Value, other: Value) -> float:
-    """Jaccard's: 0 for the same set, 1 for sets with nothing in common."""
+    """Jaccard's distance: 0 for equal sets, 1 for disjoint ones."""
     return 1 - len(one & other) / len(one | other)
 
 
 def units(answers: Sequence[Words]) -> Iterator[list[Value]]:
-    """A caption's words that any worker answered, each with the value that every worker gave it.
-    A word passed over is one that nothing can be seen of."""
+    """For each word of a caption that any worker answered, the values of all workers.
+
+    A word that a worker skipped counts as not visible.
+    """
     given = [values(words) for words in answers]
     for number in sorted({number for worker in given for number in worker}):
         yield [worker.get(number, NOTHING) for worker in given]
 
 
 def alpha(words: Iterable[Sequence[Value]]) -> float | None:
-    """Krippendorff's alpha (Content Analysis, 2004, chapter 11) over the values that workers gave
-    each word: 1 agreed, 0 as by chance; None where there is nothing to disagree on.
+    """Krippendorff's alpha of the workers' values of each word (Content Analysis, 2004, chapter
+    11).
 
-    Written out, since sets are no array: pairs are counted by value, so it takes as much memory as
-    there are different values, however many words.
+    1 is full agreement, 0 chance agreement; None if all values are the same. Implemented here
+    because sets do not fit into an array. Pairs are counted by value, so memory grows with the
+    number of distinct values and not of words.
     """
     observed, pairable = 0.0, 0
     counts: Counter[Value] = Counter()

@@ -1,4 +1,4 @@
-"""One worker's answer: for each word that they said something of, its boxes or its kind."""
+"""One worker's answer: the boxes or the kind of each word that the worker answered."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,7 +7,7 @@ BOX = "box:"
 
 
 class WordKind(StrEnum):
-    """What a word is that has no box."""
+    """The kind of a word without a box."""
 
     NOT_BOXED = "not-boxed"
     SCENE = "scene"
@@ -24,15 +24,15 @@ KIND_LABELS = {
     WordKind.NOT_VISUAL: "not visible",
 }
 
-# A word's boxes by their keys, or its kind.
+# The keys of a word's boxes, or its kind.
 Referent = list[int] | str
-# By the word's number from 0, written out, as JSON has it.
+# By word number from 0, as text, because JSON keys are text.
 Words = Mapping[str, Referent]
 
 
 def parse(value: str) -> Referent | None:
-    """What a form's field says of a word: `box:12 box:15`, a kind, or nothing; raises ValueError.
-    A box named twice is named once."""
+    """Parse a field: `box:12 box:15`, a kind, or empty; raises ValueError. Repeated boxes count
+    once."""
     parts = value.split()
     if not parts:
         return None
@@ -49,17 +49,17 @@ def _box_key(part: str) -> int:
 
 
 def as_value(referent: Referent) -> str:
-    """The field that `parse` reads the same from."""
+    """The field's value for boxes or a kind; the inverse of `parse`."""
     return referent if isinstance(referent, str) else " ".join(map(box_value, referent))
 
 
 def box_value(key: int) -> str:
-    """A box as a form's field names it."""
+    """A box's name in the fields of the form."""
     return f"{BOX}{key}"
 
 
 def links(words: Words) -> set[tuple[int, int]]:
-    """The pairs of a word's number and a box's key that the answer links."""
+    """The (word number, box key) pairs of the answer."""
     return {
         (int(number), box)
         for number, referent in words.items()
@@ -69,7 +69,7 @@ def links(words: Words) -> set[tuple[int, int]]:
 
 
 def kinds(words: Words) -> dict[int, str]:
-    """The kinds of the words that have no box, where the answer says one."""
+    """The kinds of the answered words without a box, by word number."""
     return {
         int(number): referent for number, referent in words.items() if isinstance(referent, str)
     }

@@ -1,4 +1,4 @@
-"""Sentences with their links written in, for people and for programs."""
+"""Sentences with their links written into them, for people and for programs."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from annotate.language.tokens import tokens
 
-# What a word refers to: a box's number, or a kind.
+# The number of a box that a word refers to, or a kind.
 Mark = TypeVar("Mark", bound=int | str)
 UNFIT = re.compile(r"[\s/\[\]]+")
 
@@ -15,8 +15,10 @@ UNFIT = re.compile(r"[\s/\[\]]+")
 def passages(
     caption: str, marked: Mapping[int, tuple[Mark, ...]]
 ) -> Iterator[tuple[str, tuple[Mark, ...]]]:
-    """The caption in stretches with their marks, which joined are the caption again. Neighbouring
-    words with the same marks are one stretch, as those of `hot dog` are."""
+    """The caption in passages with their marks; joining the passages gives the caption.
+
+    Neighbouring words with the same marks form one passage, for example `hot dog`.
+    """
     places = tokens(caption)
     end = 0
     for marks, group in groupby(range(len(places)), key=lambda number: marked.get(number, ())):
@@ -32,7 +34,7 @@ def passages(
 
 
 def bracketed(caption: str, linked: Mapping[int, tuple[int, ...]]) -> str:
-    """The form of figure 2 of Wang and Gaizauskas 2015, `A [woman]2 in a white [dress]0`."""
+    """The format of figure 2 in Wang and Gaizauskas 2015: `A [woman]2 in a white [dress]0`."""
     return "".join(
         f"[{text}]{','.join(map(str, boxes))}" if boxes else text
         for text, boxes in passages(caption, linked)
@@ -45,10 +47,10 @@ def entities(
     names: Mapping[int, str],
     kinds: Mapping[int, str],
 ) -> str:
-    """In the manner of a sentence file of Flickr30k Entities: `A [/EN#2/woman woman] in white`.
+    """A sentence in the format of Flickr30k Entities: `A [/EN#2/woman woman] in white`.
 
-    The id is the box's number, or several with `+`, and the type its class; words without a box
-    have the id 0 and their kind for a type.
+    The id is the box's number, or several joined by `+`, and the type its class. Words without a
+    box have the id 0 and their kind as type.
     """
     marked = {number: (kind,) for number, kind in kinds.items()} | dict(linked)
     return "".join(
@@ -63,5 +65,5 @@ def _entity_id(marks: tuple[int | str, ...]) -> str:
 
 def _entity_types(marks: tuple[int | str, ...], names: Mapping[int, str]) -> str:
     types = [mark if isinstance(mark, str) else names[mark] for mark in marks]
-    # One word each, and each once, because programs split at spaces and slashes.
+    # Each is one word and occurs once, because programs split at spaces and slashes.
     return "/".join(dict.fromkeys(UNFIT.sub("_", name.casefold()) for name in types))

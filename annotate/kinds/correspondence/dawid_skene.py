@@ -21,12 +21,12 @@ Ints = NDArray[np.int64]
 
 ITERATIONS = 100
 TOLERANCE = 1e-6
-# Shares and counts below this are raised to it: what never happened is not impossible.
+# Lower bound of shares and counts, so that an event that never occurred is not impossible.
 LEAST = 1e-10
 
 
 class Estimate(NamedTuple):
-    """What the votes tell. Rows are in the order of the questions' and workers' numbers."""
+    """The result of the model. Rows are in the order of the questions' and workers' numbers."""
 
     probabilities: Floats  # (Q, K): how likely each label is the true one
     shares: Floats  # (K,): how common each label is
@@ -77,8 +77,10 @@ def dawid_skene(
 
 
 def vote_shares(votes: Votes) -> Floats:
-    """Each label's share of a question's votes, of shape (Q, K); raises ValueError for a question
-    with no vote."""
+    """The share of a question's votes for each label, of shape (Q, K).
+
+    Raises ValueError if a question has no vote.
+    """
     questions, labels = _count(votes.questions), votes.label_count
     cells = np.bincount(votes.questions * labels + votes.labels, minlength=questions * labels)
     counts = cells.reshape(questions, labels)
@@ -90,14 +92,14 @@ def vote_shares(votes: Votes) -> Floats:
 
 
 def _ordered(votes: Votes) -> Votes:
-    """The votes in one order, because a sum of floating-point numbers depends on their order."""
+    """The votes in a fixed order, because floating-point sums depend on the order."""
     order = np.lexsort((votes.labels, votes.workers, votes.questions))
     columns = (votes.questions[order], votes.workers[order], votes.labels[order])
     return Votes(*columns, votes.label_count)
 
 
 def _expect(votes: Votes, shares: Floats, error_rates: Floats) -> Floats:
-    """The E step, in logarithms, because a product of many small numbers becomes zero."""
+    """The E step, in logarithms, because a product of many small numbers underflows to zero."""
     said = np.log(error_rates[votes.workers, :, votes.labels])  # (V, K): [vote, true]
     sums = [np.bincount(votes.questions, of_label) for of_label in said.T]
     logs = np.log(shares) + np.stack(sums, axis=1)
@@ -107,7 +109,7 @@ def _expect(votes: Votes, shares: Floats, error_rates: Floats) -> Floats:
 
 
 def _maximize(votes: Votes, probabilities: Floats, known: Floats) -> tuple[Floats, Floats]:
-    """The M step: the class shares, and each worker's error rates."""
+    """The M step: class shares and each worker's error rates."""
     totals = probabilities.sum(axis=0) + known.sum(axis=1)
     shares = np.maximum(totals / max(totals.sum(), LEAST), LEAST)
     workers, labels = _count(votes.workers), votes.label_count
@@ -117,8 +119,8 @@ def _maximize(votes: Votes, probabilities: Floats, known: Floats) -> tuple[Float
         for of_label in probabilities[votes.questions].T
     ]
     counts = np.stack(sums, axis=1) + known
-    # A label that a worker never gives keeps the rate zero, so somebody who always gives the same
-    # label tells nothing, whatever is believed of the questions.
+    # A label that a worker never gives keeps the rate zero. A worker who always gives the same
+    # label then provides no information, whatever the other estimates are.
     counts = np.where(counts.any(axis=1, keepdims=True), np.maximum(counts, LEAST), 0)
     return shares, counts / np.maximum(counts.sum(axis=2, keepdims=True), LEAST)
 

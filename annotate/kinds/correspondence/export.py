@@ -1,7 +1,7 @@
-"""A release of correspondences as files.
+"""Export a release of word–box links.
 
-`writing.py` put them together when the release was made, and they are kept with it. So an export
-copies and computes nothing, and says the same whatever becomes of the code.
+The files were computed by `writing.py` when the release was made, and stored with it. An export
+only copies them, so it gives the same files even if the code changes.
 """
 
 from pathlib import Path
@@ -19,8 +19,11 @@ CORRESPONDENCE_FILES = stored_files(
 
 
 def write_correspondences(release: Release, out_dir: Path) -> list[Path]:
-    """Write the release's files into a folder, and `sentences/` with one for each image; returns
-    the files' paths and the folder's. Raises DomainError for a release of another kind."""
+    """Write the release's files into a folder, with `sentences/` containing one file per image.
+
+    Returns the paths of the files and of that folder. Raises DomainError if the release is of
+    another task type.
+    """
     paths = write_files(release, CORRESPONDENCE_FILES, out_dir, kind="correspondence")
     folder = out_dir / SENTENCES
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Correspondences: which word of a caption refers to which box of its image."""
+"""Word–box links as a task type."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +100,7 @@ class CorrespondenceKind(TaskKind):
         )
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
-        """A task for each caption of the set that has a word, whose image has a box to show."""
+        """A task for each caption in the set that has words, and whose image has boxes to show."""
         config = campaign.config
         assert campaign.caption_set is not None, "see material"
         captions = list(_chosen(campaign.caption_set, rules_of(config)))
@@ -167,7 +167,7 @@ class CorrespondenceKind(TaskKind):
         return words
 
     def read(self, task: Task, fields: Mapping[str, str]) -> dict[str, Referent]:
-        """Whatever of the answer can be understood."""
+        """The parts of the answer that can be parsed."""
         boxes = set(Box.objects.verified().filter(image=task.image_id).values_list("pk", flat=True))
         found = {}
         for number, token in enumerate(tokens(_caption(task))):
@@ -184,8 +184,7 @@ class CorrespondenceKind(TaskKind):
         return found
 
     def fields_of(self, task: Task, answer: Words) -> dict[str, str]:
-        """Only what was answered, in one field for each word: the marketplace's answers are
-        short."""
+        """One field for each answered word. Other words are left out, to keep submissions short."""
         return {_fields(task, int(number))[0]: as_value(said) for number, said in answer.items()}
 
     def row(self, response: Response, answer: Words) -> Correspondence:
@@ -224,7 +223,7 @@ def _unanswered(words: Sequence[str]) -> Problem:
 
 
 def _chosen(caption_set: CaptionSet, rules: Correspondences) -> Iterator[GivenCaption]:
-    """The set's captions in their order, of so many images at most and of each so many at most."""
+    """The set's captions in order, up to the maximum number of images and of captions per image."""
     most, per_image = rules.images or inf, rules.captions_per_image or inf
     taken: Counter[int] = Counter()
     for caption in caption_set.captions.order_by("number").iterator():
@@ -245,15 +244,17 @@ def _boxes(task: Task, config: CampaignConfig) -> list[NumberedBox]:
 
 
 def _fields(task: Task, number: int) -> tuple[str, str]:
-    """The names of a word's fields: one for all that it refers to, and one for a second box where
-    a page without its script can name only one in the first."""
+    """Names of a word's fields: one for all its boxes, and one for a second box.
+
+    Without JavaScript, the first field can name only one box.
+    """
     return f"word-{number}-{task.number}", f"also-{number}-{task.number}"
 
 
 def _words(
     task: Task, found: Sequence[Token], fields: Mapping[str, str], *, first: int = 0
 ) -> dict[str, Referent]:
-    """What the fields say of each word, in the caption's order; raises ValueError."""
+    """The meanings of the words in the fields, in the caption's order; raises ValueError."""
     words: dict[str, Referent] = {}
     for number, _ in enumerate(found, start=first):
         field, also = _fields(task, number)

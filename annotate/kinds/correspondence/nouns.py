@@ -1,5 +1,7 @@
-"""Which words of a caption probably name something in a box: those that the names of the boxes'
-classes match. A guess that orders the work; it answers nothing."""
+"""Guess which words of a caption name an object with a box, by the names of the boxes' classes.
+
+The task page requires an answer for these words. The guess itself is never used as an answer.
+"""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,8 +24,8 @@ IRREGULAR = {
 }
 PEOPLE = ("person", "somebody", "someone", "player", "rider", "worker")
 CHILDREN = ("child", "kid", "toddler", "baby", "infant", *PEOPLE)
-# What else people call the boxes of a class. A class's own name, and the last word of a longer
-# name (`racket` for `Tennis racket`), need no entry.
+# Other names for the boxes of a class. The class's own name, and the last word of a longer name
+# (`racket` for `Tennis racket`), need no entry.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "person": ("man", "woman", "boy", "girl", "guy", "lady", "crowd", "couple", *CHILDREN),
     "man": ("guy", "gentleman", "male", "boy", *PEOPLE),
@@ -76,8 +78,10 @@ Form = tuple[frozenset[str], ...]
 
 
 def suggested(words: Sequence[Token], names: Iterable[str]) -> set[int]:
-    """The numbers of the words that match one of the classes' names or what else they are called.
-    Every word of a longer name (`hot dog`) is one of them."""
+    """Numbers of the words that match a name of one of the classes.
+
+    Every word of a longer name (`hot dog`) is included.
+    """
     written = [
         (number, _forms(part))
         for number, token in enumerate(words)
@@ -94,7 +98,7 @@ def suggested(words: Sequence[Token], names: Iterable[str]) -> set[int]:
 
 @lru_cache(maxsize=2048)
 def _callings(name: str) -> tuple[Form, ...]:
-    """All that a class may be called; there are a few hundred classes."""
+    """All names of a class. Cached: there are a few hundred classes."""
     folded = name.casefold()
     own = HYPHEN.split(folded)
     called = [own, own[-1:], *([synonym] for synonym in SYNONYMS.get(folded, ()))]
@@ -102,7 +106,7 @@ def _callings(name: str) -> tuple[Form, ...]:
 
 
 def _forms(word: str) -> frozenset[str]:
-    """The word and what may be its singular; two words match if they share one."""
+    """The word and its possible singulars; two words match if they have one in common."""
     forms = {word, IRREGULAR.get(word, word)}
     if word.endswith("s") and len(word) > 3:
         forms.add(word[:-1])

@@ -1,5 +1,7 @@
-"""A worker's answer as programs are shown it: what each word refers to, and the boxes to choose
-from. Boxes go by the ids that the files of a release have."""
+"""A worker's answer for programs: the links of each word, and the boxes to choose from.
+
+Boxes have the same ids as in the files of a release.
+"""
 
 from typing import Any
 
@@ -13,14 +15,17 @@ from annotate.models import Response
 
 
 def judge_payload(response: Response) -> dict[str, Any]:
-    """The `caption` that was worked on, and in `answer` its links in brackets, as `links` and
-    `kinds` by the words' numbers in `tokens`, and the image's boxes."""
+    """The `caption`, and the `answer` in several forms.
+
+    The answer has the caption with links in brackets, `links` and `kinds` by the numbers of the
+    words in `tokens`, and the image's boxes.
+    """
     task, said = response.task, response.correspondence.words
     caption, image = task.subject.text if task.subject else "", task.image.key
     shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
     numbers = {box.key: box.number for box in shown[task.image_id]}
     linked: dict[int, tuple[int, ...]] = {}
-    # What came by the marketplace may name a box that the campaign does not show.
+    # A submission may name a box that the campaign does not show. Ignore it.
     known = [(word, numbers[box]) for word, box in links(said) if box in numbers]
     for word, number in sorted(known):
         linked[word] = (*linked.get(word, ()), number)

@@ -1,5 +1,4 @@
-"""Freezing correspondences: each caption with its words and boxes, what each worker linked, and
-what all of it comes to, as the files of the release will have it."""
+"""Freeze a release of word–box links: compute its rows, statistics and files."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -22,9 +21,9 @@ ABOUT = ("width", "height", "file_name", "coco_url")
 
 
 def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
-    """Write the release's rows, its figures and its files."""
+    """Save the release's rows, its statistics and its files."""
     config = rules_of(release.campaign.config)
-    # In the order in which they came in: which was drawn first means nothing here.
+    # In the order of submission, because the order of the draw has no meaning here.
     drawn = [Drawn(task, sorted(responses, key=_key)) for task, responses in drawn]
     boxes = numbered_boxes({task.image_id for task, _ in drawn}, parts=config.parts)
     answers = [_answers(responses, boxes[task.image_id], numbers) for task, responses in drawn]
@@ -48,7 +47,7 @@ def _key(response: Candidate) -> int:
 def _answers(
     responses: Sequence[Candidate], boxes: Sequence[NumberedBox], numbers: Mapping[int, int]
 ) -> Answers:
-    """What was drawn for a caption, by the workers' numbers."""
+    """The drawn answers for a caption, by worker number."""
     by_key = {box.key: box.number for box in boxes}
     return Answers(
         [numbers[response.worker_id] for response in responses],
@@ -57,15 +56,17 @@ def _answers(
 
 
 def _by_number(words: Words, numbers: Mapping[int, int]) -> dict[str, Referent]:
-    """The answer with boxes' numbers in place of their keys; boxes that are shown no more are
-    dropped, and words that have no other."""
+    """The answer with box numbers in place of keys.
+
+    Boxes that are no longer shown are removed, and words without remaining boxes, too.
+    """
     found = {
         word: said
         if isinstance(said, str)
         else sorted(numbers[box] for box in said if box in numbers)
         for word, said in words.items()
     }
-    # In the caption's order, since not every database keeps that of a JSON object.
+    # Sorted, because not every database keeps the order of a JSON object's keys.
     return {word: said for word, said in sorted(found.items(), key=_number) if said}
 
 
@@ -84,7 +85,7 @@ def _sentence(task: Task, answers: Answers, words: Mapping[int, Word]) -> Senten
 def _images(
     release: Release, drawn: Sequence[Drawn], sentences: Sequence[Sentence]
 ) -> Iterator[ReleasedImage]:
-    """The release's items; their records have what its page shows of them."""
+    """The release's items; their records contain the data for its page."""
     classes = class_names(release.campaign)
     for (task, _), sentence in zip(drawn, sentences, strict=True):
         record = image_record(task.image, classes[task.image_id])
@@ -118,7 +119,7 @@ def _pictures(
 def _files(
     release: Release, sentences: Sequence[Sentence], pictures: Sequence[Picture]
 ) -> Iterator[ReleasedFile]:
-    """The rows of all files, each file's after each other."""
+    """The rows of all files, file by file."""
     about = describe(release, f"words of {len(sentences)} captions linked to boxes")
     files = {
         "correspondences.json": writing.correspondences_file(about | release.figures, sentences),

@@ -8,7 +8,7 @@ from annotate.campaign_file import CampaignConfig, Section
 
 
 class Correspondences(Section):
-    """What workers link words to, and how their links become one answer."""
+    """Which boxes and captions are used, and how workers' links are combined."""
 
     parts: bool = Field(default=False, description="show boxes of parts, as faces and wheels are")
     images: int | None = Field(default=None, ge=1, description="the first so many of the captions'")

@@ -1,4 +1,4 @@
-"""The boxes of images as workers see them: verified ones, numbered the same way always."""
+"""The boxes of images as workers see them: verified ones, with fixed numbers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,10 +13,10 @@ Row = tuple[Any, ...]
 
 
 def numbered_boxes(images: Iterable[int], *, parts: bool) -> dict[int, list[NumberedBox]]:
-    """Each image's verified boxes by its primary key, from two queries however many they are.
+    """Each image's verified boxes by the image's primary key, in two queries.
 
-    Ordered by class name, then from left to right. Boxes of parts come last and are left out
-    unless asked for, so a box has the same number with them and without.
+    Ordered by class name, then from left to right. Boxes of parts come last and are left out by
+    default, so a box has the same number with and without them.
     """
     hidden = hidden_class_numbers()
     found: dict[int, list[Row]] = {image: [] for image in images}

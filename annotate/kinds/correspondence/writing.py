@@ -1,6 +1,6 @@
-"""The files of a release of correspondences, as text.
+"""The files of a release of word–box links, as text.
 
-Boxes go by their numbers in the image; in the files a box's id is its image's and its number there.
+The id of a box in the files consists of its image's id and the box's number in the image.
 """
 
 from collections import defaultdict
@@ -22,7 +22,7 @@ DIGITS = 4
 
 @dataclass(frozen=True)
 class Sentence:
-    """A caption of an image, what each worker said of its words, and what that comes to."""
+    """A caption with each worker's answer and the combined answer."""
 
     number: int
     image: str
@@ -33,7 +33,7 @@ class Sentence:
 
     @cached_property
     def linked(self) -> dict[int, tuple[int, ...]]:
-        """The boxes that each linked word refers to."""
+        """The boxes of each linked word."""
         return {
             number: tuple(link.box for link in word.links)
             for number, word in self.words.items()
@@ -47,7 +47,7 @@ class Sentence:
 
     @cached_property
     def agreement(self) -> dict[str, float | None]:
-        """How far the caption's workers agree; empty figures where there is one alone."""
+        """Agreement of the caption's workers; empty for a single worker."""
         shared = mean_overlaps(dict(enumerate(self.answers.words)))
         return {
             "overlap": rounded(sum(shared.values()) / len(shared) if shared else None),
@@ -56,8 +56,10 @@ class Sentence:
 
 
 class Picture(NamedTuple):
-    """An image with the boxes that workers could choose, and what `boxes.json` says about it,
-    `width` and `height` in pixels among it."""
+    """An image with the boxes that workers could choose, and its record for `boxes.json`.
+
+    The record includes `width` and `height` in pixels.
+    """
 
     key: str
     about: Mapping[str, Any]
@@ -70,7 +72,8 @@ def box_id(image: str, number: int) -> str:
 
 
 def correspondences_file(about: Mapping[str, Any], sentences: Iterable[Sentence]) -> Iterator[str]:
-    """`correspondences.json`: each caption with its words, their links, and who linked what."""
+    """`correspondences.json`: each caption with its words, their links, and the workers'
+    answers."""
     yield '{"info": ' + dump(about) + ', "captions": '
     yield from json_array(map(_entry, sentences))
     yield "}\n"
@@ -101,7 +104,7 @@ def gold_file(sentences: Iterable[Sentence]) -> Iterator[str]:
 
 
 def brackets_file(sentences: Iterable[Sentence]) -> Iterator[str]:
-    """`brackets.txt`: a caption a line after its image and its id, links in brackets."""
+    """`brackets.txt`: one caption per line with links in brackets, after its image and id."""
     for sentence in sentences:
         yield f"{sentence.image}#{sentence.annotation_id}\t{sentence.bracketed}\n"
 
@@ -109,7 +112,7 @@ def brackets_file(sentences: Iterable[Sentence]) -> Iterator[str]:
 def sentence_files(
     sentences: Iterable[Sentence], pictures: Iterable[Picture]
 ) -> Iterator[tuple[str, str]]:
-    """Each image's key with its captions, a line each, in the manner of Flickr30k Entities."""
+    """Each image's key with its captions, one per line, in the format of Flickr30k Entities."""
     lines: dict[str, list[str]] = {picture.key: [] for picture in pictures}
     names = {picture.key: {box.number: box.name for box in picture.boxes} for picture in pictures}
     for sentence in sentences:
@@ -187,5 +190,5 @@ def _box(picture: Picture, box: NumberedBox) -> dict[str, Any]:
 
 
 def rounded(figure: float | None) -> float | None:
-    """A figure as files have it."""
+    """A number as written to files."""
     return None if figure is None else round(figure, DIGITS)

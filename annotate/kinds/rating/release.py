@@ -1,4 +1,4 @@
-"""Freezing a release of ratings: each caption with its ratings, and what they come to."""
+"""Freeze a release of ratings: each caption with its ratings, and the scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain

@@ -6,12 +6,12 @@ from pydantic import Field, model_validator
 
 from annotate.campaign_file import CampaignConfig, Section
 
-# Captions on one page: more would tire workers.
+# Maximum number of captions on one page; more would tire workers.
 MOST_CAPTIONS = 12
 
 
 class Source(Section):
-    """Where captions come from: a release, or a caption set."""
+    """The source of captions: a release or a caption set."""
 
     name: str = Field(pattern=r"^[\w.-]+( [\w.-]+)*$", max_length=40)
     release: str | None = Field(default=None, min_length=1)
@@ -27,7 +27,7 @@ class Source(Section):
 
 
 class Rating(Section):
-    """Whose captions are rated, and of how many images."""
+    """Which sources are rated, and how many images."""
 
     sources: tuple[Source, ...] = ()
     images: int | None = Field(default=None, ge=1, description="drawn at random; all unless given")

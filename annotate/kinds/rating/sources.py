@@ -1,4 +1,4 @@
-"""The captions that a campaign has rated, by image, with their sources mixed and hidden."""
+"""The captions to rate by image, in random order, without their sources."""
 
 import random
 from collections import defaultdict
@@ -18,10 +18,10 @@ Captions = Mapping[int, Sequence[str]]
 def captions_to_rate(
     rules: Rating, images: Sequence[int], seed: int
 ) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """Each image that has a caption of every source, in the order of `images`, with its captions in
-    a random order: each has its `text` and, in `sources`, what each source wrote.
+    """Each image for which every source has a caption, with its captions in random order.
 
-    Raises CampaignNotPossible.
+    Images are in the order of `images`. A caption has its `text` and, in `sources`, the text of
+    each source. Raises CampaignNotPossible.
     """
     if not rules.sources:
         raise CampaignNotPossible("rating.sources: name at least one source of captions.")
@@ -68,7 +68,7 @@ def _rows(source: Source) -> Iterable[tuple[int, str]]:
 def _mixed(
     rules: Rating, given: Mapping[str, Captions], image: int, rng: random.Random
 ) -> list[dict[str, Any]]:
-    """The captions of an image in a random order. What several sources wrote is rated once."""
+    """The captions of an image in random order. The same text by several sources is rated once."""
     by_text: dict[str, dict[str, str]] = defaultdict(dict)
     for source in rules.sources:
         texts = given[source.name][image]
@@ -80,13 +80,13 @@ def _mixed(
 
 
 def captions_of(task: Task) -> list[dict[str, Any]]:
-    """The captions of a task, in the order in which its page shows them."""
+    """The captions of a task in the order of its page."""
     payload: dict[str, list[dict[str, Any]]] = task.payload or {}
     return payload["captions"]
 
 
 def in_same_form(text: str) -> str:
-    """The text with a capital first and a full stop last, so that neither tells its source."""
+    """The text with a capital letter and a full stop, so that neither reveals its source."""
     text = text.strip().rstrip(".").rstrip()
     ending = "" if text.endswith(("!", "?", "…")) else "."
     return f"{text[:1].upper()}{text[1:]}{ending}"
