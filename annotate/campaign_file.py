@@ -39,8 +39,7 @@ class CaptionRules(Section):
 
 
 class Priming(Section):
-    """Whether workers see the image's object classes. With a share below 1, both can be
-    compared."""
+    """Whether workers see the image's object classes. A share below 1 allows a comparison."""
 
     share: Share = 1.0
 

@@ -2,8 +2,7 @@
 
 
 class DomainError(Exception):
-    """The requested change is not possible now; the message can be shown to requesters and
-    workers."""
+    """The change is not possible now; the message can be shown to requesters and workers."""
 
     code = "InvalidParameterValue"
 

@@ -1,5 +1,4 @@
-"""The demo: from generated scenes to a caption release, and from that to released word–box
-links."""
+"""The demo: from generated scenes to releases of captions and of word–box links."""
 
 from collections.abc import Callable
 from contextlib import ExitStack

@@ -91,8 +91,7 @@ def size(boxes: Sequence[Box]) -> list[float]:
 
 
 def position(boxes: Sequence[Box]) -> list[float]:
-    """Negative distance of each box's centre from the image's; both sides of the image have
-    length 1."""
+    """Negative distance of each box's centre from the image's, whose sides have length 1."""
     return [
         -math.hypot((box.x_min + box.x_max - 1) / 2, (box.y_min + box.y_max - 1) / 2)
         for box in boxes

@@ -80,8 +80,10 @@ def read_captions(path: Path) -> list[CocoCaption]:
 
 
 def read_results(path: Path) -> list[CocoCaption]:
-    """Read and check a captions file in the COCO results form: a list of objects with `image_id`
-    and `caption`. Captions are numbered from 0. Raises MalformedFile, which names the entry."""
+    """Read and check a captions file in the COCO results format; raises MalformedFile.
+
+    The file is a list of objects with `image_id` and `caption`. Captions are numbered from 0.
+    """
     content = read_json(path)
     if not isinstance(content, list):
         raise MalformedFile(path, "a results file is a list of objects")

@@ -188,8 +188,7 @@ class BoxReader:
         self.skipped = 0
 
     def read(self, file: BlockFile) -> Iterator[BoxColumns]:
-        """Yield the boxes as columns, with primary keys in place of the image's key and the
-        label."""
+        """Yield the boxes as columns, with primary keys in place of image keys and labels."""
         self.rows_read = self.skipped = 0
         for block in file.blocks(BOX_COLUMNS):
             try:

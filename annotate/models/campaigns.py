@@ -21,8 +21,7 @@ class CampaignStatus(models.TextChoices):
 
 
 class Campaign(models.Model):
-    """One collection of responses at one marketplace, about a selection's images or a caption
-    set."""
+    """A collection of responses at one marketplace, about a selection or a caption set."""
 
     slug = models.SlugField(max_length=100, unique=True)
     kind = models.CharField(max_length=20, help_text="a name of annotate.kinds")
@@ -93,8 +92,7 @@ class TaskQuerySet(models.QuerySet["Task"]):
         return self.select_related("campaign", "image", "subject")
 
     def emptiest_first(self) -> Self:
-        """The order in which pages get tasks: most places left first, then in the campaign's
-        order."""
+        """The order in which pages get tasks: most places left first, then by number."""
         return self.order_by("-places_left", "number")
 
 

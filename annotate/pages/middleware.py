@@ -30,8 +30,10 @@ class ContentSecurityPolicyMiddleware:
 
 
 class HeadMiddleware:
-    """Answers HEAD without a body. waitress would send the body, and the client would read it as
-    the start of its connection's next answer."""
+    """Answers HEAD without a body.
+
+    waitress would send the body, and the client would read it as the start of the next response.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

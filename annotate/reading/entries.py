@@ -91,8 +91,7 @@ def _entries(name: str, text: Text) -> Entries:
 
 
 def _table_rows(table: CsvFile, columns: list[str]) -> Iterator[Entry]:
-    """The rows as entries. Missing cells at the end are empty, as Mechanical Turk's site exports
-    them."""
+    """The rows as entries. Mechanical Turk's site omits empty cells at the end of a row."""
     for row in table.rows:
         if len(row) > len(columns):
             reason = f"{len(columns)} fields are expected, there are {len(row)}"

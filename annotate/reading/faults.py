@@ -20,8 +20,7 @@ class Faults:
             self.kept.append((line, reason))
 
     def lines(self, most: int) -> Iterator[str]:
-        """One line of text for each of the first `most` entries, and one for the number of
-        others."""
+        """One line of text for each of the first `most` entries, and one for the rest."""
         for line, reason in self.kept[:most]:
             yield f"line {line}: {reason}"
         if self.count > most:

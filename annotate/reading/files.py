@@ -77,8 +77,7 @@ class Text:
         self._position = len(mark)
 
     def pieces(self, size: int = READ_SIZE) -> Iterator[str]:
-        """The text in pieces of about `size` bytes. None ends between a carriage return and a line
-        feed."""
+        """The text in pieces of about `size` bytes, which never split a CR LF pair."""
         decoder = codecs.getincrementaldecoder(self._encoding)()
         line, held = 1, ""
         for piece in chain(iter(partial(self._binary.read, size), b""), [b""]):

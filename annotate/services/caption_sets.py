@@ -28,8 +28,7 @@ class CaptionCounts(NamedTuple):
 
 @transaction.atomic
 def set_of_release(*, name: str, at: datetime) -> CaptionSet:
-    """Return the caption set of a release's references, created at first use; raises
-    NoSuchCaptions."""
+    """The caption set of a release's references, created at first use; raises NoSuchCaptions."""
     release = Release.objects.filter(name=name).first()
     if release is None:
         raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(Release)}.")

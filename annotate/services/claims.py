@@ -117,8 +117,7 @@ def _lock_waiting(choice: _Choice) -> list[Task] | None:
 
 @transaction.atomic
 def release_claims(*, pages: Collection[int]) -> int:
-    """Delete the claims of these pages and give back the places that they take; return their
-    number."""
+    """Delete the claims of these pages and give back their places; return the number of claims."""
     claims = _locked(Claim.objects.filter(page__in=pages))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
     move_places(Counter(claim.task_id for claim in claims if claim.takes_place))
@@ -127,8 +126,7 @@ def release_claims(*, pages: Collection[int]) -> int:
 
 @transaction.atomic
 def give_back_places(*, pages: Collection[int]) -> None:
-    """Give back the places of these pages' claims. The claims stay, so the pages keep their
-    tasks."""
+    """Give back the places of these pages' claims. The pages keep their claims and tasks."""
     claims = _locked(Claim.objects.filter(page__in=pages, takes_place=True))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).update(takes_place=False)
     move_places(Counter(claim.task_id for claim in claims))
@@ -143,8 +141,7 @@ def take_places_again(*, page: int) -> None:
 
 
 def _locked(claims: QuerySet[Claim]) -> list[Claim]:
-    """Lock the claims' tasks, in the order of the tasks' keys; return the claims as they are
-    then."""
+    """Lock the claims' tasks, in the order of their keys; return the claims as they are then."""
     keys = sorted(set(claims.values_list("task_id", flat=True)))
     for batch in batches(keys):
         lock_tasks(batch)

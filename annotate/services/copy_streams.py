@@ -26,8 +26,7 @@ class CopyStream(Protocol):
     error: Exception | None
 
     def read(self, _size: int) -> str | bytes:
-        """Return the next chunk, empty at the end. It may be longer than `_size`: psycopg2 accepts
-        that."""
+        """Return the next chunk, empty at the end. psycopg2 accepts more than `_size`."""
 
 
 class CsvStream:

@@ -84,8 +84,7 @@ def freeze(
 
 
 def _create(campaign: Campaign, name: str, seed: int, at: datetime, *, is_partial: bool) -> Release:
-    """Create the release's row. If another transaction is creating a release of this name, wait for
-    it."""
+    """Create the release's row, after waiting for another release of this name in progress."""
     try:
         with transaction.atomic():
             return Release.objects.create(
@@ -117,8 +116,7 @@ def _fill(release: Release) -> None:
 
 
 def _check_count(release: Release) -> None:
-    """Check that a release that is not partial has all tasks of the campaign; raises
-    ReleaseRefused."""
+    """Check that a complete release has all tasks of the campaign; raises ReleaseRefused."""
     saved, tasks = release.images.count(), release.campaign.tasks.count()
     if saved != tasks and not release.is_partial:
         raise ReleaseRefused(

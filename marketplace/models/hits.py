@@ -120,8 +120,7 @@ class HitQuerySet(models.QuerySet["Hit"]):
         self, *, at: datetime, available: int = 0, pending: int = 0, completed: int = 0,
         unreviewed: int = 0, slots: int = 0,
     ) -> int:  # fmt: skip
-        """Change the counts of undisposed HITs, and their status accordingly; return the number of
-        HITs.
+        """Change the counts and status of undisposed HITs; return the number of HITs.
 
         A single UPDATE, so that concurrent changes are not lost. Constraints of the table ensure
         that counts add up and are not negative.

@@ -41,8 +41,7 @@ def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
 
 
 def outside_study(request: HttpRequest, study: Study) -> HttpResponse:
-    """The response to a participant outside their study: a 404, or their study for the root
-    page."""
+    """The response to a participant outside their study: a 404, or their study for the root."""
     if request.resolver_match and request.resolver_match.url_name == "groups":
         return redirect(study)
     return not_possible(request, "Not part of your study", OUTSIDE_STUDY, 404)

@@ -27,8 +27,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def build(fields: Iterable[tuple[str, list[str]]]) -> str:
-    """The document for a form's fields; raises DomainError if there are none or they are too
-    long."""
+    """The document for a form's fields; raises DomainError if there are none or too much text."""
     root = etree.Element(f"{{{NAMESPACE}}}QuestionFormAnswers", nsmap=NAMESPACES)
     sent = list(fields)
     own = [(name, values) for name, values in sent if name not in RESERVED]

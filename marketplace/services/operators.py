@@ -24,8 +24,7 @@ def make_requester(*, name: str, balance: Decimal, at: datetime) -> Requester:
 
 
 def add_money(*, requester: Requester, amount: Decimal, at: datetime) -> None:
-    """Add dollars to the requester's available balance; raises DomainError for an invalid
-    amount."""
+    """Add dollars to the requester's balance; raises DomainError for an invalid amount."""
     if not 0 < amount <= MOST_MONEY:
         raise DomainError(f"The amount must be between 0.01 and {MOST_MONEY}.")
     money.move_money(requester=requester, kinds={TransferKind.DEPOSIT: amount}, at=at)

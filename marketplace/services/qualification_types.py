@@ -108,8 +108,10 @@ def _check_test(qualification_type: QualificationType) -> None:
 
 @transaction.atomic
 def delete_qualification_type(*, qualification_type: QualificationType, at: datetime) -> None:
-    """Delete the type. Its name can be used again; workers keep it, and HITs may still require
-    it."""
+    """Delete the type, whose name can then be used again.
+
+    Workers keep the qualification, and existing HITs may still require it.
+    """
     if not QualificationType.objects.filter(pk=qualification_type.pk, is_deleted=False).update(
         is_deleted=True, is_active=False
     ):

@@ -113,8 +113,7 @@ def unblock_worker(*, requester: Requester, worker: Worker) -> None:
 def notify_workers(
     *, requester: Requester, subject: str, text: str, worker_ids: Sequence[str], at: datetime
 ) -> dict[str, str]:
-    """Send a message to workers; return the reason for each worker id that could not be
-    notified."""
+    """Send a message to workers; return the errors by worker id."""
     if len(subject) > 200 or not subject.strip():
         raise DomainError("Subject must have 1 to 200 characters.")
     if len(text) > 4096 or not text.strip():

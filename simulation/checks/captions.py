@@ -9,8 +9,7 @@ from simulation.checks.check import Check
 
 
 def check_captions(folder: Path, release: Release) -> list[Check]:
-    """Check that each image has its captions by different workers, and none by an excluded
-    worker."""
+    """Check that images have captions by different workers, and none by excluded ones."""
     return [_complete(folder, release), _nobody_excluded(release)]
 
 

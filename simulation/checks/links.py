@@ -1,5 +1,4 @@
-"""Checks of a release of word–box links: its files, and how many links match the generated
-scenes."""
+"""Checks of a release of word–box links: its files and the correctness of its links."""
 
 import csv
 import filecmp

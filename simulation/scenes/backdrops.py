@@ -26,8 +26,7 @@ def mixed(first: Colour, second: Colour, share: float) -> Colour:
 
 
 def shade(image: Image.Image, top: float, bottom: float, first: Colour, second: Colour) -> None:
-    """Fill a horizontal band with a vertical gradient; `top` and `bottom` are fractions of the
-    height."""
+    """Fill a band between two fractions of the height with a vertical gradient."""
     draw = ImageDraw.Draw(image)
     start, end = round(top * image.height), round(bottom * image.height)
     for y in range(start, end):

@@ -36,8 +36,7 @@ class Rect:
 
 
 class Pen:
-    """Draws in coordinates from 0 to 1 of a frame; `marks` are the parts with boxes of their
-    own."""
+    """Draws in coordinates from 0 to 1 of a frame; `marks` are parts with their own boxes."""
 
     def __init__(self, draw: ImageDraw.ImageDraw, frame: Rect, *, mirrored: bool = False) -> None:
         self.draw = draw
@@ -54,8 +53,7 @@ class Pen:
     def ring(
         self, left: float, top: float, right: float, bottom: float, fill: Colour, width: float
     ) -> None:
-        """Draw the outline of an ellipse, inside its edges; `width` is a share of the frame's
-        height."""
+        """Draw the outline of an ellipse; `width` is a share of the frame's height."""
         rect = self._rect(left, top, right, bottom)
         self.draw.ellipse(
             (rect.left, rect.top, rect.right, rect.bottom), outline=fill, width=self._width(width)

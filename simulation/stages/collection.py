@@ -43,8 +43,7 @@ class Collection:
             notes.append(f"{reconcile(self.campaign).hits_created} HITs at the marketplace")
 
     def collect(self) -> None:
-        """Let workers and reviewer take turns until the campaign is complete; raises
-        CampaignStuck."""
+        """Let workers and reviewer take turns until all answers are there; raises CampaignStuck."""
         for number in range(1, MOST_ROUNDS + 1):
             with self.clock(f"Workers {self.verb}, round {number}") as notes:
                 outcome = self._work(self._most(number))
@@ -61,8 +60,7 @@ class Collection:
         raise CampaignStuck("\n".join(lines))
 
     def _most(self, number: int) -> int | None:
-        """Limit for the first round, so that careless workers are found before they have done
-        much."""
+        """Limit of the first round, so that careless workers are found early."""
         wanted, images = progress(self.campaign).wanted, self.campaign.config.hit.images
         return max(1, wanted // images // 2) if number == 1 else None
 

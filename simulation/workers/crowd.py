@@ -17,8 +17,7 @@ MOST_ERRORS, MOST_CORRECTIONS = 3, 4
 
 @dataclass(frozen=True)
 class Plan:
-    """What the crowd should do: HIT group, seed, limits, and shares of HITs to return or
-    abandon."""
+    """HIT group, seed and limits of a crowd, and the shares of HITs to return or abandon."""
 
     group: str
     seed: int
@@ -60,8 +59,7 @@ class Outcome:
 def members(
     *, names: Sequence[str], browsers: Sequence[WorkerBrowser], hands: Sequence[Hand], seed: int
 ) -> list[Member]:
-    """Create the members. Their activity is heavy-tailed, as at marketplaces: few workers do
-    most HITs."""
+    """Create the members, with heavy-tailed activity: few workers do most HITs."""
     rng = random.Random(f"{seed}/crowd")
     return [
         Member(name, browser, hand, weight=min(8.0, rng.paretovariate(1.2)))

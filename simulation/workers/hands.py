@@ -30,8 +30,7 @@ class Hand(NamedTuple):
 
 
 class Crew(NamedTuple):
-    """Size of a crowd, number of careless workers, and share of words that the others link
-    wrongly."""
+    """Size of a crowd, number of careless workers, and error rate of the others' links."""
 
     size: int
     careless: int

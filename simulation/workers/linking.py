@@ -37,8 +37,7 @@ def true_meanings(
 
 @dataclass(frozen=True)
 class Linker:
-    """Links words correctly, or with probability `errors` to another box or kind, chosen at
-    random."""
+    """Links words correctly, or with probability `errors` to a random other box or kind."""
 
     known: frozenset[str]
     errors: float

@@ -1,5 +1,4 @@
-"""Class names in sentences: their names in everyday language, plurals, and where a text has
-them."""
+"""Class names in everyday language: singular, plural, and their positions in texts."""
 
 import re
 
@@ -81,8 +80,10 @@ def references(text: str, names: set[str]) -> dict[int, str]:
 
 
 def _places(text: str, names: set[str]) -> list[tuple[int, int, str]]:
-    """Where a text names a class: start, end, name. The longest name counts: a palm tree is not
-    a tree."""
+    """Start, end and name of each class name in a text.
+
+    Of overlapping names the longest counts: a palm tree is not also a tree.
+    """
     forms = {form: name for name in names for form in (called(name), plural(called(name)))}
     by_length = sorted(forms, key=len, reverse=True)
     if not by_length:

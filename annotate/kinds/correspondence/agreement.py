@@ -67,12 +67,11 @@ def units(answers: Sequence[Words]) -> Iterator[list[Value]]:
 
 
 def alpha(words: Iterable[Sequence[Value]]) -> float | None:
-    """Krippendorff's alpha of the workers' values of each word (Content Analysis, 2004, chapter
-    11).
+    """Krippendorff's alpha of the workers' values of each word.
 
-    1 is full agreement, 0 chance agreement; None if all values are the same. Implemented here
-    because sets do not fit into an array. Pairs are counted by value, so memory grows with the
-    number of distinct values and not of words.
+    From Content Analysis (2004), chapter 11: 1 is full agreement, 0 chance agreement; None if all
+    values are the same. Implemented here because sets do not fit into an array. Pairs are counted
+    by value, so memory grows with the number of distinct values and not of words.
     """
     observed, pairable = 0.0, 0
     counts: Counter[Value] = Counter()
