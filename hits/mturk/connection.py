@@ -170,7 +170,9 @@ class Connection:
                 read_timeout=settings.MTURK_READ_TIMEOUT,
             )
         except BotoCoreError as error:
-            raise MarketplaceError(f"No client of {endpoint.url} can be made: {error}") from error
+            raise MarketplaceError(
+                f"No client for {endpoint.url} can be created: {error}"
+            ) from error
 
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         try:

@@ -38,7 +38,7 @@ def _storable(value: Any) -> Any:
 
 def _in_this_century(at: datetime) -> datetime:
     if not EARLIEST <= at < LATEST:
-        raise ValueError("is no time between 2005 and 2100")
+        raise ValueError("is not a time between 2005 and 2100")
     return at.astimezone(UTC)
 
 
@@ -140,7 +140,7 @@ class ListedAssignment(Reply):
     @model_validator(mode="after")
     def _decided_at_some_time(self) -> "ListedAssignment":
         if self.status != ListedAssignmentStatus.SUBMITTED and self.decided_at is None:
-            raise ValueError("it is decided, but has no time of the decision")
+            raise ValueError("it is decided, but the time of the decision is missing")
         return self
 
     @property

@@ -75,8 +75,8 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
     close_returned(hit=hit, at_work=pending, before=run.at)
     if listed.max_assignments != hit.slots:
         raise StrangeReply(
-            f"The marketplace has {listed.max_assignments} assignments for this HIT; "
-            f"{hit.slots} were asked for."
+            f"The marketplace has {listed.max_assignments} assignments for this HIT, but "
+            f"{hit.slots} were requested."
         )
 
 
@@ -98,8 +98,8 @@ def _listed_assignments(run: Run, hit: Hit, *, most: int) -> list[ListedAssignme
     known = {each.assignment_id for each in listed if isinstance(each, ListedAssignment)}
     if len(known) > hit.slots:
         raise StrangeReply(
-            f"The marketplace lists {len(known)} submitted assignments of this HIT; "
-            f"{hit.slots} were asked for."
+            f"The marketplace lists {len(known)} submitted assignments of this HIT, but "
+            f"{hit.slots} were requested."
         )
     return listed
 

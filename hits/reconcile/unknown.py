@@ -52,7 +52,8 @@ class Unknown:
         """A row for a HIT that has none; all its slots count as free until it is read."""
         if not 1 <= listed.max_assignments <= MOST_ASSIGNMENTS:
             raise DomainError(
-                f"It has {listed.max_assignments} assignments, as no HIT of ours has."
+                f"It has {listed.max_assignments} assignments; the HITs of this site "
+                "never have so many."
             )
         campaign, config = self.run.campaign, self.run.campaign.config
         reward = config.hit.reward if listed.reward is None else listed.reward

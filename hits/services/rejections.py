@@ -17,12 +17,12 @@ WHY_NOT = {
 }
 UNDER_WAY = {
     AssignmentStatus.APPROVED: (
-        "This assignment is being paid: the marketplace has been told to approve it, and its "
-        "answer is not here yet."
+        "This assignment is being paid: the approval was sent to the marketplace, which has not "
+        "confirmed it yet."
     ),
     AssignmentStatus.REJECTED: (
-        "This assignment is being rejected: the marketplace has been told, and its answer is not "
-        "here yet."
+        "This assignment is being rejected: the rejection was sent to the marketplace, which "
+        "has not confirmed it yet."
     ),
 }
 

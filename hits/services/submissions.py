@@ -100,7 +100,7 @@ def _fields(assignment: Assignment, xml: str) -> dict[str, str]:
     try:
         return parse_answer(xml)
     except (UnreadableAnswer, DefusedXmlException):
-        log.warning("The answer of %s is not readable; it is kept as it came.", assignment)
+        log.warning("The answer of %s is unreadable and is stored unchanged.", assignment)
         return {}
 
 

@@ -220,7 +220,7 @@ def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: da
     already. Raises AlreadyExcluded."""
     lock_worker(worker)
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
-        raise AlreadyExcluded(f"{worker} is excluded from {campaign} already.")
+        raise AlreadyExcluded(f"{worker} is already excluded from {campaign}.")
     if Proposal.objects.open().filter(campaign=campaign, worker=worker).exists():
         return False
     Proposal.objects.create(campaign=campaign, worker=worker, reason=reason, proposed_at=at)
