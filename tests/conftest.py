@@ -97,5 +97,12 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(autouse=True)
+def _passwords_take_no_time(settings: object) -> None:
+    """Django's own hasher takes a quarter of a second on purpose."""
+    hasher = "django.contrib.auth.hashers.MD5PasswordHasher"
+    settings.PASSWORD_HASHERS = [hasher]  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True)
 def _media_in_a_folder_of_its_own(settings: object, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"  # type: ignore[attr-defined]

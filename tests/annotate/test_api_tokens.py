@@ -28,8 +28,7 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def ada(settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def ada():
     user = UserFactory(username="ada")
     user.set_password(PASSWORD)
     user.save()

@@ -73,8 +73,7 @@ def test_a_browser_that_comes_by_https_is_told_to_stay(https):
 
 
 @pytest.fixture
-def ada(settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def ada():
     user = UserFactory(username="ada")
     user.set_password("a long pass phrase")
     user.save()

@@ -22,9 +22,7 @@ PAGES = ["/sign-in/", "/admin/login/"]
 
 
 @pytest.fixture(autouse=True)
-def ada(settings):
-    # Quick, since these tests try hundreds of passwords.
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+def ada():
     user = UserFactory(username="ada", is_staff=True)
     user.set_password(PASSWORD)
     user.save()

@@ -24,12 +24,6 @@ PASSWORD = "four quiet brown horses"
 ACCOUNT = {"name": "Ada", "password": PASSWORD, "country": "nl"}
 
 
-@pytest.fixture(autouse=True)
-def quick_hashes(settings) -> None:
-    """Use a fast password hasher: the normal one is slow on purpose."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
-
 def path_of(url: str, settings) -> str:
     return url.removeprefix(settings.MARKETPLACE_URL)
 
