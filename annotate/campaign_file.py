@@ -4,7 +4,7 @@ Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 """
 
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -146,6 +146,9 @@ class Flags(Section):
     times_left: int = Field(default=5, ge=1, description="the page lost the focus")
 
 
+KindSection = TypeVar("KindSection", bound=Section)
+
+
 class CampaignConfig(Section):
     """A whole campaign file.
 
@@ -193,6 +196,10 @@ class CampaignConfig(Section):
                 "the marketplace approves automatically"
             )
         return self
+
+    def section_of_kind(self, name: str, model: type[KindSection]) -> KindSection:
+        """The section that belongs to the kind of task with this name."""
+        return model.model_validate((self.model_extra or {}).get(name, {}))
 
     @property
     def wanted(self) -> int:

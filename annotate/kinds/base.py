@@ -133,7 +133,7 @@ class TaskKind(ABC):
         """The task type's section of the campaign file, or None."""
         if self.section is None:
             return None
-        return self.section.model_validate((config.model_extra or {}).get(self.name, {}))
+        return config.section_of_kind(self.name, self.section)
 
     @abstractmethod
     def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:

@@ -1,12 +1,15 @@
 """The contract of task types, tested for each registered one and for one defined here."""
 
+import ast
 import json
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.template import engines
 
+import annotate
 from annotate.kinds import KINDS
 from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind
 from annotate.kinds.reading import parse_config
@@ -172,6 +175,26 @@ SAMPLES = {
 
 def test_every_registered_kind_has_a_sample():
     assert set(SAMPLES) - {"count"} == set(KINDS)
+
+
+def test_no_module_compares_with_the_name_of_a_kind():
+    root = Path(annotate.__file__).parents[1]
+    files = [
+        path for app in ("annotate", "qualcontrol", "hits") for path in (root / app).rglob("*.py")
+    ]
+    outside = [path for path in files if not {"kinds", "migrations"} & set(path.parts)]
+
+    found = [
+        f"{path.relative_to(root)}:{node.lineno}"
+        for path in outside
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare)
+        for part in (node.left, *node.comparators)
+        if isinstance(part, ast.Constant) and part.value in KINDS
+    ]
+
+    assert len(outside) > 150
+    assert found == []
 
 
 @pytest.fixture(params=sorted(SAMPLES))

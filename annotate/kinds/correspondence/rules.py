@@ -17,4 +17,4 @@ class Correspondences(Section):
 
 
 def rules_of(config: CampaignConfig) -> Correspondences:
-    return Correspondences.model_validate((config.model_extra or {}).get("correspondence", {}))
+    return config.section_of_kind("correspondence", Correspondences)

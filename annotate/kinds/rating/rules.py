@@ -44,4 +44,4 @@ class Rating(Section):
 
 
 def rules_of(config: CampaignConfig) -> Rating:
-    return Rating.model_validate((config.model_extra or {}).get("rating", {}))
+    return config.section_of_kind("rating", Rating)
