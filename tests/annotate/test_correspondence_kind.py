@@ -153,7 +153,7 @@ def test_two_campaigns_on_one_release_share_its_captions():
 @pytest.mark.parametrize(
     ("named", "message"),
     [
-        ({"caption_set": "nowhere"}, "caption_set: there is no set"),
+        ({"caption_set": "nowhere"}, "caption_set: there is no caption set"),
         ({"caption_set": None, "release": "nowhere"}, "release: there is no release"),
         ({"caption_set": None, "selection": "images"}, "selection: this task type links words"),
     ],
