@@ -261,7 +261,7 @@ def test_no_file_has_a_workers_pseudonym(tmp_path):
 def test_a_release_is_not_written_as_one_of_another_kind(tmp_path):
     made = release(linked_campaign())
 
-    with pytest.raises(DomainError, match="of the kind correspondence"):
+    with pytest.raises(DomainError, match="of the task type correspondence"):
         write_captions(made, tmp_path)
 
 

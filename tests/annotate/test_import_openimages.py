@@ -154,7 +154,7 @@ def test_a_class_in_several_places_is_one_class_with_all_its_parents(tmp_path):
         ({"LabelName": "/m/0a", "Part": {}}, "Part of /m/0a is not a list"),
         ({"LabelName": "/m/0a", "Part": [{}]}, "an entry of Part of /m/0a has no LabelName"),
         ({"LabelName": "/m/0a", "Part": [{"LabelName": "/m/0a"}]}, "/m/0a stands under itself"),
-        ({"LabelName": "/m/0a", "Part": [{"LabelName": "/m/0z"}]}, "class /m/0z is not known"),
+        ({"LabelName": "/m/0a", "Part": [{"LabelName": "/m/0z"}]}, "unknown class /m/0z"),
     ],
 )
 def test_a_malformed_hierarchy_is_refused_whole(tmp_path, root, reason):
