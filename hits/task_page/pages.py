@@ -133,11 +133,16 @@ def _refuse_kept_out(campaign: Campaign, worker: Worker) -> None:
 
 
 def _seen(campaign: Campaign, frame: FrameParameters) -> list[int]:
-    """The tasks on other pages opened in the worker's name, the latest ones; not those that the
-    worker must have returned."""
+    """The tasks on other pages opened in the worker's name, the latest ones; not those of this HIT
+    that the worker must have returned.
+
+    A page of another HIT always counts: a made-up page of that HIT gives its place back as well,
+    and the worker would caption the image twice and be paid once.
+    """
     pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
-    claims = Claim.objects.filter(page__in=pages, takes_place=True).order_by("-pk")
-    return list(claims.values_list("task_id", flat=True)[:MOST_SEEN])
+    elsewhere = ~Q(page__hit__hit_id=frame.hit_id)
+    claims = Claim.objects.filter(elsewhere | Q(takes_place=True), page__in=pages)
+    return list(claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN])
 
 
 def store_answers(

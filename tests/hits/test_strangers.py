@@ -140,3 +140,18 @@ def test_a_page_request_makes_no_worker_and_no_answer(client, hit):
     assert not WorkerAccount.objects.exists()
     assert not Assignment.objects.exists()
     assert not Response.objects.exists()
+
+
+def test_a_forged_page_does_not_make_a_worker_caption_an_image_twice(client, hit):
+    account = WorkerAccountFactory()
+    other = HitFactory(hit_type=hit.hit_type)
+    first = open_page(client, hit, "REAL1", account.marketplace_id)
+    mine = hit.campaign.tasks.filter(claims__page__assignment_id="REAL1")
+    mine.update(places_left=0)
+    open_page(client, hit, "FORGED1", account.marketplace_id)
+    mine.update(places_left=3)
+
+    second = open_page(client, other, "REAL2", account.marketplace_id)
+
+    shown = [{n for n in form_fields(page) if n.startswith("caption-")} for page in (first, second)]
+    assert shown[0].isdisjoint(shown[1])
