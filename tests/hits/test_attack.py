@@ -172,11 +172,19 @@ def database_url() -> str:
     return f"postgres://{user}:{password}@{host}:{port}/{quote(str(database['NAME']))}"
 
 
-def wait_until(is_so: Callable[[], bool], what: str) -> None:
+def wait_until(
+    is_so: Callable[[], bool], what: str, explain: Callable[[], str] = lambda: ""
+) -> None:
     end = time.monotonic() + PATIENCE
     while not is_so():
-        assert time.monotonic() < end, f"{what}: not within {PATIENCE} s"
+        assert time.monotonic() < end, f"{what}: not within {PATIENCE} s: {explain()}"
         time.sleep(0.2)
+
+
+def last_lines(folder: Path) -> str:
+    """The end of the reconciler's log, and what it could not deal with."""
+    problems = list(SyncProblem.objects.values_list("subject", "message", "times"))
+    return f"{problems}\n{(folder / 'reconciler.log').read_text()[-3_000:]}"
 
 
 def make_crowd(marketplace, overheard: Overheard) -> list[Member]:
@@ -256,9 +264,13 @@ def test_everybody_finishes_under_attack_and_nothing_forged_counts(
         course = work.result()
     taken = time.monotonic() - began
     approved = Assignment.objects.filter(status=AssignmentStatus.APPROVED)
-    wait_until(lambda: approved.count() >= course.submitted.total(), "all is paid")
-
     describe(attack, course, seen, taken)
+    wait_until(
+        lambda: approved.count() >= course.submitted.total(),
+        "all is paid",
+        lambda: f"{approved.count()} of {course.submitted.total()}, {last_lines(tmp_path)}",
+    )
+
     assert attack.sent >= REQUESTS
     assert_the_servers_held(attack, tmp_path)
     assert_all_workers_finished(campaign, crowd, course)
