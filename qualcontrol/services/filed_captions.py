@@ -1,8 +1,12 @@
 """Look-ups of a campaign's earlier captions, to find copies, in the database."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import reduce
 from itertools import chain
+from operator import or_
+
+from django.db.models import Max, Q
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response
@@ -12,6 +16,8 @@ from qualcontrol.models import Assessment, Copying, CopyKey
 
 # The most keys in one query, and the most rows in one insert.
 READ_AT_ONCE, WRITTEN_AT_ONCE = 1_000, 5_000
+# Workers whose latest answers one query reads.
+WORKERS_AT_ONCE = 100
 
 
 class FiledCaptions:
@@ -93,6 +99,25 @@ class FiledCaptions:
         for key, response, worker, answer in rows:
             text = self._kind.text(answer) or ""
             self._filed[key].append(Neighbour(response, worker, text))
+
+    def read_latest(self, workers: Collection[int]) -> None:
+        """Read the latest answers of many workers in a few queries; later ones of these workers
+        need none."""
+        assessed = Assessment.objects.filter(campaign=self._campaign)
+        counts = assessed.filter(worker__in=workers).values_list("worker").annotate(Max("position"))
+        self._places |= dict.fromkeys(workers, 0) | dict(counts)
+        self._latest |= {worker: [] for worker in workers}
+        written = [worker for worker in workers if self._places[worker]]
+        for start in range(0, len(written), WORKERS_AT_ONCE):
+            of_some = written[start : start + WORKERS_AT_ONCE]
+            latest = [Q(worker=w, position__gt=self._places[w] - LATEST) for w in of_some]
+            rows = assessed.filter(reduce(or_, latest)).order_by("worker", "position")
+            columns = ("worker_id", "response_id")
+            for worker, key, answer in self._kind.with_answers(
+                rows, *columns, response="response__"
+            ):
+                text = self._kind.text(answer) or ""
+                self._latest[worker].append(Neighbour(key, worker, text))
 
     def _read(self, worker: int) -> None:
         """The worker's latest answers and their total number, from one query."""

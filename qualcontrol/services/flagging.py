@@ -102,6 +102,9 @@ def _add(
     kind = KINDS[campaign.kind]
     given = [kind.answer(response) for response in responses]
     filed = FiledCaptions(campaign, (kind.text(answer) or "" for answer in given))
+    workers = {response.worker_id for response in responses}
+    if len(workers) > 1:
+        filed.read_latest(workers)
     behaviours = Behaviour.objects.in_bulk([response.pk for response in responses])
     answers, assessments = [], []
     for response, answer in zip(responses, given, strict=True):

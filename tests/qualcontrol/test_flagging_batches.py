@@ -85,5 +85,5 @@ def test_the_queries_for_a_batch_do_not_grow_with_it():
             assess(campaign=campaign, responses=responses)
         queries.append(len(captured))
 
-    # One more where flags that compare the answers of a task come or go.
-    assert abs(queries[1] - queries[0]) <= 1
+    # The second batch also reads the workers' earlier answers, and writes changed flags.
+    assert queries[1] <= queries[0] + 2
