@@ -181,8 +181,10 @@ def _keep(
     with transaction.atomic():
         _lock(hit)
         kept = _pages_of(hit, form.frame)
+        # Tasks before the page, as where a page ends: otherwise the two could deadlock.
+        for page in kept:
+            take_places_again(page=page.pk)
         if kept.update(**values):
-            take_places_again(page=kept.get().pk)
             return
         # The page may have ended because its assignment was read at this moment.
         _refuse_submitted(hit, form.frame)

@@ -5,9 +5,13 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Claim
 from annotate.services.campaigns import recount_places
+from annotate.services.claims import give_back_places
+from hits.models import TaskPage
 from hits.task_page.pages import open_page, store_answers
 from hits.task_page.tokens import FrameParameters
 from tests.factories import NOON, HitFactory, HitTypeFactory
@@ -114,3 +118,17 @@ def test_a_worker_at_work_keeps_task_and_answer_whatever_others_open():
     # The answer takes its place again, and the others' pages have none in a HIT of one slot.
     assert hits.shown() == Counter(numbers)
     assert recount_places(hits.campaign) == 0
+
+
+def test_an_answer_locks_tasks_before_its_page_as_does_the_end_of_a_page():
+    """In the other order, an answer and the end of its page could wait for each other."""
+    hits = Hits(tasks=2, hits=1, slots=2)
+    page = hits.open()
+    give_back_places(pages=TaskPage.objects.values_list("pk", flat=True))
+
+    with CaptureQueriesContext(connection) as captured:
+        hits.answer(page)
+
+    updates = [query["sql"] for query in captured if query["sql"].startswith("UPDATE")]
+    changed = [update.split('"')[1] for update in updates]
+    assert changed.index("annotate_task") < changed.index("hits_taskpage")
