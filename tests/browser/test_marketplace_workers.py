@@ -283,13 +283,14 @@ def all_pages(page: Page, busy_worker) -> Iterator[str]:
         page.goto(url)
         yield url
     page.goto(own[3])
-    page.locator(".months a").first.click()
+    with page.expect_navigation():
+        page.locator(".months a").first.click()
     yield page.url
     page.goto(strangers[-1])
-    page.get_by_role("button", name="Start or continue").click()
-    yield page.url
-    page.get_by_role("button", name="Return this HIT").click()
-    yield page.url
+    for name in ("Start or continue", "Return this HIT"):
+        with page.expect_navigation():
+            page.get_by_role("button", name=name).click()
+        yield page.url
 
 
 @pytest.mark.parametrize("width", [320, 390])
@@ -300,7 +301,7 @@ def test_no_page_scrolls_sideways_on_a_phone(browser: Browser, busy_worker, widt
     wide = [
         url
         for url in all_pages(page, busy_worker)
-        if page.evaluate("document.documentElement.scrollWidth") > width
+        if page.locator("html").evaluate("root => root.scrollWidth") > width
     ]
 
     assert wide == []

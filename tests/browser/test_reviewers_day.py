@@ -217,7 +217,7 @@ def test_the_queue_is_worked_through_without_javascript(browser: Browser, site, 
         (Verdict.GOOD, reviewer.pk),
         (Verdict.BAD, reviewer.pk),
     ]
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert page.locator("html").evaluate("root => root.scrollWidth") <= PHONE["width"]
     context.close()
 
 

@@ -98,7 +98,7 @@ def test_the_task_is_done_by_keyboard_alone_on_a_phone(browser: Browser, worker,
     page.keyboard.press("Enter")
 
     expect(page.get_by_text("Your answers were submitted").first).to_be_visible()
-    width = page.evaluate("document.documentElement.scrollWidth")
+    width = page.locator("html").evaluate("root => root.scrollWidth")
     assert width <= PHONE["width"]
     context.close()
 

@@ -381,6 +381,21 @@ def test_slots_stop_where_the_budget_stops(marketplace, requester):
     assert (money.committed, money.left) == (Decimal("0.60"), Decimal("0.00"))
 
 
+def test_free_slots_that_the_budget_does_not_cover_are_closed(marketplace, requester):
+    """A restored backup may know of slots that its budget does not cover."""
+    campaign = make_campaign(tasks=4)
+    reconcile(campaign)
+    assert spend(campaign).committed > Decimal("0.60")
+
+    type(campaign).objects.filter(pk=campaign.pk).update(budget="0.60")
+    campaign.refresh_from_db()
+    # Expired slots stay promised until a listing says that nobody took them.
+    for _ in range(2):
+        reconcile(campaign)
+
+    assert spend(campaign).committed <= Decimal("0.60")
+
+
 def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
     client, marketplace, requester
 ):

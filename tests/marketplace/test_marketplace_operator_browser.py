@@ -73,7 +73,7 @@ def test_no_page_of_the_operators_has_a_fault_or_scrolls_sideways(
         found = Axe().run(operator)
         if found.violations_count:
             faults[path] = found.generate_report()
-        if operator.evaluate("document.documentElement.scrollWidth") > width:
+        if operator.locator("html").evaluate("root => root.scrollWidth") > width:
             faults[path] = "scrolls sideways"
 
     assert faults == {}
