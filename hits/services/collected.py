@@ -19,7 +19,7 @@ from annotate.reading.faults import Faults
 from annotate.reading.files import Progress, no_progress
 from annotate.services.responses import add_collected
 from hits.services.accounts import workers_for
-from qualcontrol.services import decide, learn, review_submitted
+from qualcontrol.services import compare_submitted, decide, learn, review_submitted
 
 # Captions that go in as one transaction, which takes one to three seconds.
 BATCH = 2_000
@@ -73,9 +73,13 @@ def import_collected(
             importer.take(batch)
         intake.is_complete = True
     finally:
-        if intake.new:
-            learn(campaign=campaign)
-            decide(campaign=campaign, at=at)
+        try:
+            # The next run does this after one that was killed here: its captions are known then.
+            compare_submitted(campaign=campaign, tasks=importer.touched)
+        finally:
+            if intake.new:
+                learn(campaign=campaign)
+                decide(campaign=campaign, at=at)
     return intake
 
 
@@ -97,6 +101,7 @@ class _Importer:
         self.with_rejected = with_rejected
         self.kind = KINDS[campaign.kind]
         self.tasks = _tasks_by_name(campaign)
+        self.touched: set[int] = set()
 
     def take(self, batch: Sequence[Collected | Fault]) -> None:
         """Store a batch of entries, then count it."""
@@ -125,7 +130,8 @@ class _Importer:
         new = list(self._without_known(placed, workers, faults))
         known = len(placed) - len(new) - (len(faults) - before)
         responses = self._add(new, workers)
-        review_submitted(campaign=self.campaign, responses=responses, at=self.at)
+        review_submitted(campaign=self.campaign, responses=responses, at=self.at, compares=False)
+        self.touched.update(found.task for found in placed)
         return len(new), known, faults
 
     def _is_unwanted(self, entry: Collected | Fault) -> bool:

@@ -48,7 +48,7 @@ from qualcontrol.services.held_payments import (
     hold_payment,
     refuse_payment,
 )
-from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.intake import compare_submitted, review_submitted
 from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions, release_campaign
 from qualcontrol.services.worker_risks import learn, recount_worker_risks, refresh_worker_risks
@@ -71,6 +71,7 @@ __all__ = [
     "accept_payment",
     "answer_appeal",
     "checks_to_go",
+    "compare_submitted",
     "decide",
     "decline_proposal",
     "draw_spot_checks",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task
@@ -39,10 +40,11 @@ def assess(
     campaign: Campaign,
     responses: Sequence[Response],
     known: Mapping[int, Sequence[Flag]] | None = None,
+    compares: bool = True,
 ) -> set[int]:
     """Flag newly submitted responses, and compare the other answers of their images again. Returns
     the keys of the workers whose flags changed. `known` has lasting flags of some responses, by
-    response.
+    response. Without `compares`, the caller compares later, by `compare_answers`.
 
     A response that has an assessment keeps its lasting flags. The caller holds the workers' locks,
     so that each response gets its own position in its worker's work.
@@ -50,12 +52,22 @@ def assess(
     tasks = {response.task_id for response in responses}
     arrived = {response.pk for response in responses}
     _lock(tasks)
-    assessed = _answers(campaign, tasks)
+    assessed = _answers(campaign, tasks) if compares else _assessed(campaign, arrived)
     assessed_before = {answer.pk for answer in assessed}
     arrived_now = [response for response in responses if response.pk not in assessed_before]
     new = _add(campaign, arrived_now, known or {})
+    if not compares:
+        return {answer.worker for answer in new}
     earlier = [a for a in assessed if a.status == ResponseStatus.SUBMITTED or a.pk in arrived]
     return {answer.worker for answer in new} | _compare(campaign, [*earlier, *new])
+
+
+@transaction.atomic
+def compare_answers(*, campaign: Campaign, tasks: Collection[int]) -> set[int]:
+    """Compute the flags again that compare the answers to each of these tasks. Returns the keys of
+    the workers whose flags changed."""
+    _lock(tasks)
+    return _compare(campaign, _answers(campaign, tasks))
 
 
 def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
@@ -185,7 +197,16 @@ def _columns(flags: Iterable[Flag]) -> dict[str, Any]:
 def _answers(campaign: Campaign, tasks: Collection[int]) -> list[Answer]:
     """The assessed answers to the tasks, in the order of their keys. All callers update assessments
     in this order, so that they do not deadlock."""
-    assessed = Assessment.objects.filter(response__task__in=tasks).order_by("pk")
+    return _read(campaign, Assessment.objects.filter(response__task__in=tasks))
+
+
+def _assessed(campaign: Campaign, responses: Collection[int]) -> list[Answer]:
+    """Those of the responses that have an assessment."""
+    return _read(campaign, Assessment.objects.filter(response__in=responses))
+
+
+def _read(campaign: Campaign, assessments: QuerySet[Assessment]) -> list[Answer]:
+    assessed = assessments.order_by("pk")
     columns = ("pk", "response__task_id", "worker_id", "response__status", "flags", "codes")
     rows = KINDS[campaign.kind].with_answers(assessed, *columns, response="response__")
     return [Answer(*row) for row in rows]

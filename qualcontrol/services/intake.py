@@ -1,15 +1,16 @@
 """Flags, discards and spot checks of newly submitted responses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
 
 from annotate.models import Campaign, Response
+from annotate.services.places import batches
 from qualcontrol.models import Exclusion
 from qualcontrol.review.sampling import draw_spot_checks
 from qualcontrol.services.exclusions import discard_for_exclusion
-from qualcontrol.services.flagging import assess
+from qualcontrol.services.flagging import assess, compare_answers
 from qualcontrol.services.held_payments import flags_of
 from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.worker_risks import note_changes
@@ -22,10 +23,12 @@ def review_submitted(
     responses: Sequence[Response],
     at: datetime,
     problems: Mapping[int, Sequence[str]] | None = None,
+    compares: bool = True,
 ) -> None:
     """Flag newly submitted responses, discard those of excluded workers, and draw spot checks from
     the others. A response to a task in `problems` breaks the campaign's rules: it gets a flag with
-    these sentences, and a required check.
+    these sentences, and a required check. Without `compares`, the caller has the answers of each
+    image compared later, by `compare_submitted`.
 
     Call `decide` afterwards; it acts on all workers together.
     """
@@ -47,4 +50,13 @@ def review_submitted(
     welcome = [response for response in responses if response.worker_id not in excluded]
     flags = flags_of(responses, problems or {})
     draw_spot_checks(campaign=campaign, responses=welcome, at=at, also=flags.keys())
-    note_changes(campaign, assess(campaign=campaign, responses=responses, known=flags))
+    changed = assess(campaign=campaign, responses=responses, known=flags, compares=compares)
+    note_changes(campaign, changed)
+
+
+def compare_submitted(*, campaign: Campaign, tasks: Collection[int]) -> None:
+    """Compute the flags again that compare the answers to each task. After many responses this
+    takes less time than comparing at each of them."""
+    for batch in batches(sorted(tasks)):
+        with transaction.atomic():
+            note_changes(campaign, compare_answers(campaign=campaign, tasks=batch))

@@ -14,7 +14,7 @@ from hits.models import WorkerAccount
 from hits.queries.costs import estimate
 from hits.reconcile.reconciler import reconcile
 from hits.services import collected
-from qualcontrol.models import SpotCheck, Weights
+from qualcontrol.models import Assessment, SpotCheck, Weights
 from qualcontrol.services import exclude_worker, reinstate_worker
 from tests.factories import (
     NOON,
@@ -127,6 +127,30 @@ def test_what_was_cut_off_is_taken_up_by_the_next_run(campaign, run, monkeypatch
 
     assert "2 new, 2 known" in said
     assert places(campaign) == {"img1": 1, "img2": 1}
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_answers_of_an_image_are_compared_although_they_come_in_different_batches(
+    campaign, run, monkeypatch, is_killed
+):
+    monkeypatch.setattr(collected, "BATCH", 2)
+    same = "A brown dog runs over the green grass of a park."
+    lines = [entry(worker=f"A{number}", caption=same) for number in range(4)]
+    lines.append(entry(worker="A9", caption="Two old trains stand at an empty station at night."))
+
+    def die(**_):
+        raise KeyboardInterrupt
+
+    if is_killed:
+        with monkeypatch.context() as patch:
+            patch.setattr(collected, "compare_submitted", die)
+            with pytest.raises(KeyboardInterrupt):
+                run(*lines)
+    run(*lines)
+
+    unlike = Assessment.objects.filter(codes__contains="unlike")
+    assert [found.response.caption.text for found in unlike] == [lines[-1]["caption"]]
+    assert Weights.objects.get().learned_at_revision > 0
 
 
 def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):
