@@ -15,10 +15,17 @@ def write_files(release: Release, files: Files, out_dir: Path, *, kind: str) -> 
     """Write a release's files into a folder and return their paths.
 
     Each file is written completely or not at all. Raises DomainError if the release is of another
-    task type.
+    task type, or if a file cannot be written.
     """
     if release.campaign.kind != kind:
         raise DomainError(f"{release} is a release of the task type {release.campaign.kind}.")
+    try:
+        return _write(release, files, out_dir)
+    except OSError as error:
+        raise DomainError(f"Cannot write to {out_dir}: {error.strerror}.") from error
+
+
+def _write(release: Release, files: Files, out_dir: Path) -> list[Path]:
     out_dir.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, chunks in files.items():

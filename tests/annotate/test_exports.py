@@ -8,6 +8,7 @@ from io import StringIO
 import pytest
 from pycocotools.coco import COCO
 
+from annotate.errors import DomainError
 from annotate.exports.json_text import CHUNK
 from annotate.kinds.caption.export import captions_file, write_captions
 from annotate.models import Caption, Image, Response
@@ -181,3 +182,10 @@ def test_exporting_takes_the_same_few_queries_for_any_number_of_images(
 ):
     with django_assert_max_num_queries(4):
         "".join(captions_file(release))
+
+
+def test_a_folder_that_cannot_be_made_is_named(release, tmp_path):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(DomainError, match=r"^Cannot write to .*file: File exists\.$"):
+        write_captions(release, tmp_path / "file")
