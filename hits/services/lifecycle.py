@@ -12,8 +12,8 @@ from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost
 from qualcontrol.models import HeldPayment
 
-# Dollars that a budget may have, before the point.
-MOST_DIGITS = 8
+# The largest budget in dollars: eight digits before the point.
+MOST_BUDGET = Decimal(10**8 - 1)
 
 
 class NotConfirmed(DomainError):
@@ -72,13 +72,16 @@ def finish(*, campaign: Campaign) -> None:
 
 
 def add_to_budget(*, campaign: Campaign, amount: Decimal) -> None:
-    """Let the campaign spend so many dollars more; the next sync creates HITs for them. Raises
-    CannotMove for a finished campaign, BadAmount."""
-    most = 10**MOST_DIGITS - 1 - Campaign.objects.get(pk=campaign.pk).budget
-    if not (amount.is_finite() and 0 < amount <= most and amount == round(amount, 2)):
-        raise BadAmount("The amount must be more than $0, in whole cents.")
+    """Add an amount in dollars to the budget; the next sync creates HITs for it. Raises CannotMove
+    for a finished campaign, and BadAmount."""
+    is_possible = amount.is_finite() and 0 < amount <= MOST_BUDGET
+    if not (is_possible and amount == round(amount, 2)):
+        raise BadAmount(f"The amount must be more than $0 and at most ${MOST_BUDGET:,}, in cents.")
     unfinished = Campaign.objects.filter(pk=campaign.pk).exclude(status=CampaignStatus.FINISHED)
-    if not unfinished.update(budget=F("budget") + amount):
+    small_enough = unfinished.filter(budget__lte=MOST_BUDGET - amount)
+    if not small_enough.update(budget=F("budget") + amount):
+        if unfinished.exists():
+            raise BadAmount(f"A budget can be at most ${MOST_BUDGET:,}.")
         raise CannotMove(f"{campaign} is finished and spends nothing more.")
     campaign.refresh_from_db(fields=["budget"])
 

@@ -11,7 +11,7 @@ from annotate.services.campaigns import progress
 from hits.dashboard.next_steps import next_steps
 from hits.models import Sync
 from hits.queries.costs import spend
-from hits.services.lifecycle import add_to_budget
+from hits.services.lifecycle import MOST_BUDGET, BadAmount, add_to_budget
 from qualcontrol.models import Appeal, Proposal
 from qualcontrol.services import release_campaign
 from tests.factories import (
@@ -129,6 +129,16 @@ def test_what_is_no_amount_is_not_added(amount):
 
     campaign.refresh_from_db()
     assert campaign.budget == 5
+
+
+def test_a_budget_does_not_grow_beyond_what_its_column_holds():
+    campaign = campaign_of(budget=Decimal("5.00"))
+    add_to_budget(campaign=campaign, amount=MOST_BUDGET - 5)
+
+    with pytest.raises(BadAmount, match="A budget can be at most"):
+        add_to_budget(campaign=campaign, amount=Decimal("0.01"))
+
+    assert Campaign.objects.get().budget == MOST_BUDGET
 
 
 def test_a_budget_grows_until_the_campaign_is_finished(capsys):
