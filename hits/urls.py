@@ -1,4 +1,4 @@
-"""The requester's pages, and the worker's task page."""
+"""URLs of the dashboard and of the worker's task page."""
 
 from django.urls import path
 

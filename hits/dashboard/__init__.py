@@ -1,1 +1,1 @@
-"""The researcher's pages."""
+"""The dashboard: the researcher's pages."""

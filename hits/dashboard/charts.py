@@ -1,4 +1,4 @@
-"""Figures as the SVG of the pages wants them: in 100 units of height, and of width."""
+"""Charts for the SVG of the pages, in coordinates from 0 to 100."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,13 @@ from math import floor
 
 from hits.queries.statistics import Hour, Moment, Pay
 
-# At most so many bars of what an hour pays.
+# Maximum number of bars in the chart of hourly pay.
 PAY_BARS = 16
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar and what it stands for, in words."""
+    """A bar with its title, which says what it shows."""
 
     title: str
     x: float
@@ -24,7 +24,7 @@ class Bar:
 
 
 def bars(values: Sequence[int], titles: Sequence[str]) -> list[Bar]:
-    """Bars beside each other, the highest as high as the chart."""
+    """Bars next to each other; the highest has the height of the chart."""
     most, width = max(values, default=0) or 1, 100 / (len(values) or 1)
     heights = [round(value / most * 100) for value in values]
     return [
@@ -34,14 +34,16 @@ def bars(values: Sequence[int], titles: Sequence[str]) -> list[Bar]:
 
 
 def hour_bars(hours: Sequence[Hour]) -> list[Bar]:
-    """The responses of each hour."""
+    """One bar per hour, for the number of responses."""
     titles = [f"{hour.begins_at:%-d %b, %H:%M} UTC: {hour.responses}" for hour in hours]
     return bars([hour.responses for hour in hours], titles)
 
 
 def course_path(moments: Sequence[Moment], *, wanted: int) -> str:
-    """The line of an SVG path through the moments, as high as the chart where nothing is missing;
-    empty without moments."""
+    """The SVG path of the number of responses over time; empty without moments.
+
+    The top of the chart is the number of wanted responses.
+    """
     if not moments:
         return ""
     begins = moments[0].at
@@ -57,8 +59,8 @@ def course_path(moments: Sequence[Moment], *, wanted: int) -> str:
 
 @dataclass(frozen=True)
 class PayChart:
-    """How many responses pay how much an hour: its bars, the dollars at its right edge, and where
-    the median lies."""
+    """Distribution of hourly pay: the bars, the dollars at the right edge, and the median's
+    position."""
 
     bars: list[Bar]
     end: int
@@ -66,7 +68,7 @@ class PayChart:
 
 
 def pay_chart(pay: Pay) -> PayChart:
-    """What pays more than nineteen of twenty do is drawn in the last bar."""
+    """The chart of hourly pay. Values above the 95th percentile are in the last bar."""
     most = sorted(pay.each)[floor(0.95 * (len(pay.each) - 1))]
     width = next(width for width in _round_numbers() if most < width * PAY_BARS)
     number = floor(most / width) + 1

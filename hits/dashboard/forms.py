@@ -1,4 +1,4 @@
-"""What a researcher fills in."""
+"""Forms of the dashboard."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ MOST_BYTES = 100_000
 
 
 class CampaignFileForm(forms.Form):
-    """A campaign file, uploaded or pasted; `config` is what it says, checked."""
+    """A campaign file, uploaded or pasted; `config` is its validated configuration."""
 
     file = forms.FileField(required=False, help_text="A TOML campaign file.")
     text = forms.CharField(
@@ -35,7 +35,7 @@ class CampaignFileForm(forms.Form):
         return values
 
     def _text(self, values: dict[str, Any]) -> tuple[str, str]:
-        """What the text is called in errors, and the text."""
+        """The name for the text in error messages, and the text."""
         file, text = values.get("file"), values.get("text", "")
         if file is not None:
             if file.size > MOST_BYTES:
@@ -52,7 +52,7 @@ class CampaignFileForm(forms.Form):
 
 
 class AcceptanceForm(forms.Form):
-    """Why a held payment is made, if there is something to say."""
+    """An optional reason for paying a held payment."""
 
     reason = forms.CharField(
         label="Note",

@@ -1,4 +1,4 @@
-"""The page of held payments: what was submitted, why nobody has paid it, and the two decisions."""
+"""The page of held payments: the submitted answers, why they are held, and the decision."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -28,19 +28,19 @@ DECIDED_SHOWN = 20
 
 @dataclass(frozen=True)
 class Shown:
-    """A held payment with what its page says of it."""
+    """A held payment with the other data that its page shows."""
 
     held: HeldPayment
     answer: str
     responses: list[Response]
     submitted_at: datetime
-    # When the marketplace approves it by itself.
+    # When the marketplace approves the assignment automatically.
     approved_at: datetime
 
 
 @require_safe
 def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
-    """The submitted assignments of a campaign that wait for a person, the oldest first."""
+    """List the campaign's held payments, the oldest first."""
     campaign = get_object_or_404(Campaign, slug=slug)
     page = page_of(_rows(campaign).filter(ended_at=None), request, per_page=PER_PAGE)
     ended = _rows(campaign).exclude(ended_at=None).order_by("-ended_at", "-pk")
@@ -55,7 +55,7 @@ def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def pay(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Accept a held assignment: the next sync pays it."""
+    """Accept a held assignment; the next sync pays it."""
     form = AcceptanceForm(posted(request))
     return _decide(request, slug, pk, form, "hits/held_payment_pay.html", "Payment")
 

@@ -1,4 +1,4 @@
-"""What a campaign wants of a person next, the most pressing first."""
+"""The next things that a person has to do for a campaign, the most urgent first."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +17,10 @@ from qualcontrol.models import Appeal, HeldPayment, Proposal, waiting_for_verdic
 
 @dataclass(frozen=True)
 class NextStep:
-    """A sentence, and the page where it is done; no page where a button here does it."""
+    """A sentence with a link to the page for the step.
+
+    The link is empty if a button on the campaign's page does the step.
+    """
 
     sentence: str
     label: str = ""
@@ -33,7 +36,7 @@ def next_steps(
     open_checks: int,
     last_sync: Sync | None,
 ) -> list[NextStep]:
-    """The steps, none of them where the campaign goes on by itself."""
+    """The steps; empty if the campaign needs nothing from a person."""
     if campaign.status == CampaignStatus.DRAFT:
         return [_publish(campaign)]
     steps = [

@@ -1,4 +1,4 @@
-"""What a campaign's pages tell of a reconciliation that was asked for, or is under way."""
+"""The state of a requested or running sync, for a campaign's pages."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,18 +9,19 @@ from django.db.models import Count, Q, Sum
 from annotate.models import Campaign, CampaignStatus
 from hits.models import HitStatus, Sync, SyncRequest
 
-# `sync --watch` looks for requests each second; Celery passes them on at once.
+# A reconciler starts within this time: `sync --watch` looks for requests each second, and Celery
+# passes them on immediately.
 PATIENCE = timedelta(seconds=15)
-# A run by the clock that is over sooner is not worth a word.
+# Scheduled syncs that take less time than this are not shown.
 WORTH_A_WORD = timedelta(seconds=5)
 
 
 class Phase(Enum):
-    WAITING = "waiting"  # asked for, and somebody may be about to take it up
-    BUSY = "busy"  # asked for, while another campaign is reconciled
-    UNATTENDED = "unattended"  # asked for, and nobody takes it up
+    WAITING = "waiting"  # requested a short time ago
+    BUSY = "busy"  # requested, while another campaign is synced
+    UNATTENDED = "unattended"  # requested, but no reconciler seems to run
     RUNNING = "running"
-    SILENT = "silent"  # began and gave no sign for so long that it was killed
+    SILENT = "silent"  # started, but silent for so long that it must have been killed
 
     @property
     def is_problem(self) -> bool:
@@ -29,8 +30,11 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class SyncState:
-    """Where a reconciliation stands. Of a running campaign `done` of `whole` slots are open, of
-    any other so many HITs are closed; both 0 where there is none."""
+    """The phase of a sync, and its progress.
+
+    In a running campaign, `done` of `whole` slots are open. In other campaigns, `done` of `whole`
+    HITs are closed. Both are 0 if there are none.
+    """
 
     phase: Phase
     since: datetime
@@ -39,12 +43,12 @@ class SyncState:
 
 
 def sync_state(campaign: Campaign, *, at: datetime) -> SyncState | None:
-    """None where the campaign is in step, as far as we know."""
+    """The state of the campaign's sync; None if there is nothing to show."""
     sync_request = SyncRequest.objects.filter(campaign=campaign).select_related("sync").first()
     going_on = list(Sync.objects.going_on(at))
     run = next((sync for sync in going_on if sync.campaign_id == campaign.pk), None)
     if run is not None:
-        # The next attempt at a request whose run was killed.
+        # If the request's earlier run was killed, this run is the next attempt.
         is_asked_for = sync_request is not None and (
             sync_request.sync is None or sync_request.sync.finished_at is None
         )

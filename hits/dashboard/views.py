@@ -1,4 +1,4 @@
-"""The researcher's pages: campaigns, how each is doing, and the buttons that move it."""
+"""The researcher's pages: campaigns, their progress, and buttons that change their status."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ MOST_PROBLEMS = 20
 
 @require_safe
 def campaigns(request: HttpRequest) -> HttpResponse:
-    """All campaigns, the latest first."""
+    """List all campaigns, the latest first."""
     rows = Campaign.objects.annotate(release_count=Count("releases"))
     rows = rows.order_by("-created_at", "-pk")
     page = page_of(rows, request, per_page=25)
@@ -57,7 +57,7 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_campaign(request: HttpRequest) -> HttpResponse:
-    """A draft campaign from a campaign file, which is pasted or uploaded."""
+    """Create a draft campaign from a campaign file, uploaded or pasted."""
     form = CampaignFileForm(posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -77,7 +77,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """How one campaign is doing."""
+    """Show a campaign's overview."""
     found = get_object_or_404(
         Campaign.objects.select_related("selection", "caption_set"), slug=slug
     )
@@ -116,7 +116,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
-    """What publishing costs, and the button that does it."""
+    """Show the cost of publishing a campaign, and publish it."""
     found = get_object_or_404(Campaign, slug=slug)
     if request.method == "POST":
         try:
@@ -136,13 +136,13 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 def pause(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take no new workers for now."""
+    """Pause a campaign, so that it gets no new workers."""
     return _move(request, slug, lifecycle.pause)
 
 
 @require_POST
 def finish(request: HttpRequest, slug: str) -> HttpResponse:
-    """End the campaign."""
+    """Finish a campaign."""
     return _move(request, slug, lifecycle.finish)
 
 
@@ -158,14 +158,16 @@ def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
 
 @require_POST
 def sync(request: HttpRequest, slug: str) -> HttpResponse:
-    """Reconcile the campaign with its marketplace now."""
+    """Request a sync of the campaign now."""
     return _sync(request, get_object_or_404(Campaign, slug=slug))
 
 
 @require_safe
 def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
-    """Where a sync that was asked for stands: the part of the campaign's page that keeps itself up
-    to date. Empty where the campaign is in step."""
+    """Render the state of the campaign's sync, which the campaign's page reloads.
+
+    Empty if there is nothing to show.
+    """
     found = get_object_or_404(Campaign, slug=slug)
     context = {"campaign": found, "sync_state": sync_state(found, at=timezone.now())}
     return render(request, "hits/dashboard_sync.html", context)
@@ -186,7 +188,7 @@ def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
-    """What excluding a worker discards and what replacing it costs, and the form that does it."""
+    """Show what an exclusion discards and what replacing it costs, and exclude the worker."""
     found = get_object_or_404(Campaign, slug=slug)
     worker = get_object_or_404(known_workers(found), pseudonym=pseudonym)
     form = ReasonForm(posted(request))
@@ -218,7 +220,7 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Ask for the rejection of a discarded response's assignment, with a reason."""
+    """Schedule the rejection of a discarded response's assignment, with a reason."""
     found = get_object_or_404(Campaign, slug=slug)
     responses = Response.objects.of(found).select_related(
         "worker", "task__image", *KINDS[found.kind].answer_relations

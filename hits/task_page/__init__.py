@@ -1,1 +1,1 @@
-"""The worker's task page: what it shows, the token that ties its form to it, and what is sent."""
+"""The worker's task page: its content, the token in its form, and the answers sent from it."""

@@ -1,6 +1,7 @@
-"""What the task page counted while an answer was made, and what it was made on.
+"""Behaviour counts and the device of an answer.
 
-The counts come from a stranger's browser: what cannot be is left out, what is too great is cut.
+The counts come from the worker's browser and cannot be trusted: impossible values are left out, and
+values that are too large are reduced to the maximum.
 """
 
 import json
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from annotate.models import Device
 
-LONGEST = 500  # characters of the field
+LONGEST = 500  # in characters
 GREATEST = 1_000_000
 COUNTS: dict[str, Callable[[float], float]] = {
     "keystrokes": int,
@@ -21,12 +22,12 @@ COUNTS: dict[str, Callable[[float], float]] = {
 
 
 def behaviour_field(number: int) -> str:
-    """The form's field with the counts of the task of this number."""
+    """The name of the form's field with the behaviour counts for a task."""
     return f"behaviour-{number}"
 
 
 def read_counts(raw: str) -> dict[str, float]:
-    """The counts in the field, each from 0 to GREATEST; empty for rubbish."""
+    """The counts in the field, each from 0 to GREATEST; empty if the field is invalid."""
     try:
         given = json.loads(raw) if len(raw) <= LONGEST else None
     except (ValueError, RecursionError):
@@ -41,7 +42,7 @@ def read_counts(raw: str) -> dict[str, float]:
 
 
 def device_of(headers: Mapping[str, str]) -> str:
-    """Phone, tablet or computer by the client's hint and name; empty if they do not say."""
+    """Phone, tablet or computer, from the client hint and the user agent; empty if unknown."""
     agent = headers.get("User-Agent", "")
     if "iPad" in agent or "Tablet" in agent or ("Android" in agent and "Mobi" not in agent):
         return Device.TABLET

@@ -1,7 +1,7 @@
-"""Task pages: opening one, keeping the answer sent from it, and ending it.
+"""Open task pages, store the answers sent from them, and close them.
 
-Nothing here is confirmed by the marketplace, so nothing here makes a worker, a response or a
-barring: `hits.services.submissions` does, from what the marketplace reports.
+The marketplace does not confirm requests to task pages. This module therefore never creates a
+worker, a response or a barring; `hits.services.submissions` does, from the marketplace's reports.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,34 +30,34 @@ from hits.task_page.behaviour import behaviour_field, read_counts
 from hits.task_page.tokens import FrameParameters, TaskForm
 from qualcontrol.models import kept_out, waiting_for_verdicts
 
-# A form is taken a little longer than the assignment lasts, for an answer in the last second.
+# Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
-# Several workers may open a page under one assignment, each after the other returned it. What a
-# stranger opens beyond that pushes out the oldest pages, whose forms still work.
+# Several workers may open a page for one slot, each after the previous one returned it. Further
+# pages, for example from forged requests, replace the oldest ones, whose forms still work.
 PAGES_PER_SLOT = 4
-# Tasks on a worker's other pages that a new page passes over.
+# Maximum number of tasks on a worker's other pages that a new page does not show again.
 MOST_SEEN = 300
-# A sync ends pages once it has read what was submitted from them. Those of a campaign that is not
-# synced are deleted after this time.
+# A sync closes pages after it has ingested their submissions. If a campaign is not synced, its
+# pages are deleted this long after they expire.
 KEPT_AFTER_EXPIRY = timedelta(days=7)
-# Pages that end in one transaction, so that no worker waits long for their tasks.
+# Number of pages closed in one transaction. Small, so that workers do not wait long for the tasks.
 CLOSED_AT_ONCE = 100
 
 
 class UnknownHit(DomainError):
-    """The page was opened for a HIT that is not an open one of the campaign's."""
+    """The campaign has no open HIT with this id."""
 
 
 class AlreadySubmitted(DomainError):
-    """The assignment was submitted before."""
+    """The assignment was submitted already."""
 
 
 class WaitsForVerdicts(DomainError):
-    """The worker's first responses are to be judged before the worker may write more."""
+    """The worker gets no new tasks until the worker's first responses are judged."""
 
 
 class AnswersRefused(DomainError):
-    """At least one answer breaks a rule; `problems` has a list for each task's key."""
+    """At least one answer breaks a rule; `problems` maps a task's primary key to its problems."""
 
     def __init__(self, problems: Mapping[int, list[Problem]]) -> None:
         super().__init__("Please correct what is marked.")
@@ -66,16 +66,16 @@ class AnswersRefused(DomainError):
 
 @dataclass(frozen=True)
 class OpenPage:
-    """What a task page shows: its form, the tasks, and the answer sent from it so far."""
+    """The form and the tasks of a task page, and the answer that was sent from it, if any."""
 
     form: TaskForm
     tasks: Sequence[Task]
     fields: Mapping[str, str]
-    is_first: bool  # nothing of the worker's was submitted yet
+    is_first: bool  # the worker has not submitted anything yet
 
 
 def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> OpenPage:
-    """The page of a worker's assignment. Opening it again shows the same tasks.
+    """Open the page of a worker's assignment and return it. A page that is open keeps its tasks.
 
     Raises UnknownHit, AlreadySubmitted, NothingToDo, or WaitsForVerdicts.
     """
@@ -91,7 +91,7 @@ def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> Op
 
 
 def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
-    """The page of a form that was sent and is to be corrected."""
+    """The page for a form that the worker has to correct."""
     worker = _worker(campaign, form.frame)
     is_first = worker is None or not worker.responses.exists()
     return OpenPage(form, _tasks(campaign, form), {}, is_first)
@@ -107,7 +107,7 @@ def _open(
         shown = Task.objects.filter(claims__page=page).with_subject().order_by("claims__pk")
         if not worker:
             return page, list(shown)
-        # What the worker has submitted in another assignment since is not asked for twice.
+        # Leave out tasks that the worker has submitted in another assignment since.
         answered = set(worker.responses.filter(task__in=shown).values_list("task_id", flat=True))
         if tasks := [task for task in shown if task.pk not in answered]:
             return page, tasks
@@ -133,11 +133,11 @@ def _refuse_kept_out(campaign: Campaign, worker: Worker) -> None:
 
 
 def _seen(campaign: Campaign, frame: FrameParameters) -> list[int]:
-    """The tasks on other pages opened in the worker's name, the latest ones; not those of this HIT
-    that the worker must have returned.
+    """Primary keys of the latest tasks on other pages with the worker's id.
 
-    A page of another HIT always counts: a made-up page of that HIT gives its place back as well,
-    and the worker would caption the image twice and be paid once.
+    Pages of this HIT count only while they take places; otherwise the worker has returned them.
+    Pages of other HITs always count. A forged page can make them give back their places, and the
+    worker would then do a task twice and be paid once.
     """
     pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
     elsewhere = ~Q(page__hit__hit_id=frame.hit_id)
@@ -148,10 +148,10 @@ def _seen(campaign: Campaign, frame: FrameParameters) -> list[int]:
 def store_answers(
     *, campaign: Campaign, form: TaskForm, fields: Mapping[str, str], at: datetime, device: str = ""
 ) -> dict[str, str]:
-    """Check and keep the answers sent from a form, all or none, and how they came about; returns
-    the fields that go on to the marketplace. Sent again, the later answers stand.
+    """Check and store the answers sent from a form, with the behaviour counts and the device.
 
-    A page that has ended meanwhile is made again. Raises UnknownHit, AlreadySubmitted, or
+    Stores all answers or none, and replaces answers sent earlier. Creates the page again if it was
+    closed. Returns the fields to submit to the marketplace. Raises UnknownHit, AlreadySubmitted, or
     AnswersRefused.
     """
     hit = _hit(campaign, form.frame)
@@ -181,12 +181,12 @@ def _keep(
     with transaction.atomic():
         _lock(hit)
         kept = _pages_of(hit, form.frame)
-        # Tasks before the page, as where a page ends: otherwise the two could deadlock.
+        # Lock the tasks before the page, as `close_pages` does; otherwise the two could deadlock.
         for page in kept:
             take_places_again(page=page.pk)
         if kept.update(**values):
             return
-        # The page may have ended because its assignment was read at this moment.
+        # The page may have been closed because a sync has just ingested its assignment.
         _refuse_submitted(hit, form.frame)
         page = _new_page(hit, form.frame, opened_at=form.opened_at, at=at, **values)
         claim_again(page=page.pk, tasks=tasks)
@@ -194,8 +194,8 @@ def _keep(
 
 
 def close_pages(keys: Iterable[int]) -> None:
-    """End the pages with these keys, some in each transaction: their places are free again, and
-    what was sent from them and not submitted is gone."""
+    """Delete the pages with these primary keys, with the answers sent from them, and free their
+    places. Each transaction deletes CLOSED_AT_ONCE pages."""
     keys = sorted(keys)
     for start in range(0, len(keys), CLOSED_AT_ONCE):
         lot = keys[start : start + CLOSED_AT_ONCE]
@@ -205,29 +205,35 @@ def close_pages(keys: Iterable[int]) -> None:
 
 
 def delete_expired_pages(*, at: datetime) -> int:
-    """Delete the pages that no sync has ended, as of a campaign that is not synced any more;
-    returns how many."""
+    """Delete pages that expired more than KEPT_AFTER_EXPIRY ago; return their number.
+
+    Syncs close pages earlier. These belong to campaigns that are no longer synced.
+    """
     keys = list(TaskPage.objects.lapsed(at - KEPT_AFTER_EXPIRY).values_list("pk", flat=True))
     close_pages(keys)
     return len(keys)
 
 
 def close_returned(*, hit: Hit, at_work: int, before: datetime) -> None:
-    """End the pages of a HIT, opened before this time, that are more than the workers who were at
-    work then: the others have returned it, or never had an assignment."""
+    """Close pages of a HIT until `at_work` of those opened before this time are left.
+
+    `at_work` is the number of workers who had an assignment then. The other workers have returned
+    theirs, or never had one.
+    """
     opened = hit.pages.filter(opened_at__lt=before)
     _close_oldest(opened, opened.count() - at_work)
 
 
 def _give_back_returned(hit: Hit, frame: FrameParameters, *, is_at_work: bool) -> None:
-    """Have the pages of the HIT whose assignments must have been returned give back their places;
+    """Free the places of the HIT's pages whose assignments must have been returned.
+
     `is_at_work` says whether the worker of this frame has one of the HIT's slots and has not
     answered yet.
 
-    A HIT has no more workers at work than slots without an answer. Of the pages beyond that,
-    another page of this worker, or of this assignment, was certainly returned; of the others it is
-    taken to be the oldest. A wrong guess, or a made-up page, changes which task others are shown
-    and nothing else.
+    A HIT cannot have more workers at work than slots without an answer. If it has more pages, other
+    pages of this worker and of this assignment have certainly been returned. Of the rest, the
+    oldest are assumed to be returned. A wrong guess, or a forged page, only changes which tasks
+    other workers see.
     """
     others = hit.pages.exclude(assignment_id=frame.assignment_id, marketplace_id=frame.worker_id)
     waiting = others.filter(answered_at=None, claims__takes_place=True).distinct()
@@ -241,14 +247,17 @@ def _give_back_returned(hit: Hit, frame: FrameParameters, *, is_at_work: bool) -
 
 
 def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:
-    """End the pages of a HIT beyond what it may have. In a transaction of its own: one that waits
-    for tasks must not have others locked already."""
+    """Close the pages of a HIT beyond PAGES_PER_SLOT for each slot.
+
+    Runs in its own transaction, because a transaction that waits for tasks must not have locked
+    other tasks already.
+    """
     surplus = hit.pages.count() - PAGES_PER_SLOT * hit.slots
     _close_oldest(hit.pages.exclude(pk=keep.pk), surplus)
 
 
 def _close_oldest(pages: QuerySet[TaskPage], number: int) -> None:
-    """End so many of the pages, the oldest without an answer first, then the oldest."""
+    """Close this number of pages: the oldest without an answer first, then the oldest others."""
     if number > 0:
         oldest = pages.order_by(F("answered_at").asc(nulls_first=True), "opened_at", "pk")
         close_pages(oldest.values_list("pk", flat=True)[:number])
@@ -262,7 +271,7 @@ def _hit(campaign: Campaign, frame: FrameParameters) -> Hit:
 
 
 def _worker(campaign: Campaign, frame: FrameParameters) -> Worker | None:
-    """The worker of this id, if anything of theirs was ever reported."""
+    """The worker with this id; None if the marketplace never reported a submission by them."""
     account = known_account(endpoint=campaign.endpoint, marketplace_id=frame.worker_id)
     return account.worker if account else None
 
@@ -277,8 +286,11 @@ def _refuse_submitted(hit: Hit, frame: FrameParameters) -> None:
 
 
 def _lock(hit: Hit) -> None:
-    """Have requests for pages of the HIT wait for each other: a double click waits for the first
-    one and then sees its page. Taken before tasks, never after them."""
+    """Lock the HIT, so that only one request at a time opens or changes its pages.
+
+    The second request of a double click waits for the first and then finds its page. To avoid
+    deadlocks, lock the HIT before any task.
+    """
     Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
 
 
@@ -301,7 +313,7 @@ def _new_page(
 
 
 def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
-    """The form's tasks, in its order."""
+    """The form's tasks, in the order of the form."""
     tasks = campaign.tasks.filter(number__in=form.numbers).with_subject()
     return sorted(tasks, key=lambda task: form.numbers.index(task.number))
 

@@ -1,4 +1,4 @@
-"""The signed token that ties a task form to one page, in place of a cookie."""
+"""The signed token that identifies a task form's page. It replaces a cookie."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,12 +11,12 @@ SALT = "hits.task-form"
 
 
 class TokenRefused(DomainError):
-    """The form is forged, or too old."""
+    """The token is forged or has expired."""
 
 
 @dataclass(frozen=True)
 class FrameParameters:
-    """Who opened a task page: the four parameters that the marketplace gives."""
+    """The four parameters that the marketplace passes to a task page."""
 
     assignment_id: str
     hit_id: str
@@ -26,8 +26,10 @@ class FrameParameters:
 
 @dataclass(frozen=True)
 class TaskForm:
-    """A form that was shown: to whom, since when, and the numbers of its tasks. It outlives the
-    row of its page, so that an answer finds its tasks in any case."""
+    """A form that was shown: its frame's parameters, its time, and the numbers of its tasks.
+
+    Answers find their tasks by these numbers, even if the page's row was deleted.
+    """
 
     frame: FrameParameters
     opened_at: datetime

@@ -1,7 +1,7 @@
 """The worker's task page, shown in the marketplace's frame.
 
-No cookie reaches a frame on another site, so none is used: the marketplace's four parameters say
-who opened the page, and a signed token in the form says it again when the answer comes.
+Browsers send no cookies from a frame on another site, so the page uses none. The marketplace's four
+parameters identify the worker, and a signed token in the form repeats them with the answer.
 """
 
 import re
@@ -38,11 +38,11 @@ WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}")
 
 
 class BadParameters(DomainError):
-    """The marketplace's parameters are missing or not what they should be."""
+    """The marketplace's parameters are missing or invalid."""
 
 
 class FormTooLarge(DomainError):
-    """The form has more bytes or fields than the site reads."""
+    """The form has more bytes or fields than the site accepts."""
 
 
 @login_not_required
@@ -50,7 +50,7 @@ class FormTooLarge(DomainError):
 @xframe_options_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 def task(request: HttpRequest, slug: str) -> HttpResponse:
-    """The task page of a campaign: a preview, the task itself, or the answer on its way."""
+    """Show a campaign's preview or a worker's tasks, or store the answer that was sent."""
     campaign = get_object_or_404(Campaign, slug=slug)
     endpoint = endpoint_of(campaign.endpoint)
     try:
@@ -74,8 +74,10 @@ STATUS = {
 
 
 def _frame_parameters(request: HttpRequest, endpoint: Endpoint) -> FrameParameters:
-    """The marketplace's parameters, checked; raises BadParameters. Where `turkSubmitTo` is
-    missing, as happens, the endpoint's own address is taken."""
+    """The marketplace's parameters; raises BadParameters.
+
+    `turkSubmitTo` is sometimes missing. The default is the endpoint's first submit origin.
+    """
     given = request.GET
     assignment_id, hit_id = given.get("assignmentId", ""), given.get("hitId", "")
     worker_id = given.get("workerId", "")
@@ -94,7 +96,7 @@ def _frame_parameters(request: HttpRequest, endpoint: Endpoint) -> FrameParamete
 
 
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """What the task looks like, on the campaign's first image; allocates nothing."""
+    """Show the campaign's first task as an example; claims no place."""
     example = campaign.tasks.with_subject().order_by("number").first()
     items = [_item(campaign, example, 1)] if example else []
     context = {
@@ -138,7 +140,7 @@ def _form(
         **_common(campaign),
         "items": items,
         "has_problems": bool(problems),
-        # Open for a worker's first HIT, folded once they have read them.
+        # The instructions are open in a worker's first HIT and folded afterwards.
         "shows_instructions": page.is_first,
         "token": tokens.sign(page.form),
         "frame": page.form.frame,
@@ -147,7 +149,7 @@ def _form(
 
 
 def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Keep the answer, then hand it on to the marketplace."""
+    """Store the answer; return its fields for the marketplace, or the form with its problems."""
     lifetime = timedelta(minutes=campaign.config.hit.minutes) + pages.GRACE
     fields = _sent_fields(request)
     form = tokens.read(fields.pop("token", ""), max_age=lifetime)
@@ -168,8 +170,11 @@ def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _sent_fields(request: HttpRequest) -> dict[str, str]:
-    """The fields of the form; raises FormTooLarge. Django's own answer would have no words for the
-    worker, and a traceback in the log for each such request."""
+    """The fields of the form; raises FormTooLarge.
+
+    Django's own response would explain nothing to the worker, and each such request would log a
+    traceback.
+    """
     try:
         return {name: str(value) for name, value in request.POST.items()}
     except (RequestDataTooBig, TooManyFieldsSent) as error:
@@ -206,7 +211,7 @@ def _item(
     fields: Mapping[str, str] | None = None,
     problems: list[Problem] | None = None,
 ) -> dict[str, Any]:
-    """One task as the page shows it: the kind's own context, the answer so far, its problems."""
+    """Template variables of one task: the task type's own, the answer so far, and its problems."""
     kind = KINDS[campaign.kind]
     return {
         **kind.context(task, campaign.config, fields or {}),
@@ -240,13 +245,13 @@ def _message(
 
 
 def _framed(response: HttpResponse, endpoint: Endpoint) -> HttpResponse:
-    """Let the endpoint's worker pages, and no others, frame the page and receive its form."""
+    """Allow only the endpoint's worker pages to frame the page and to receive its form."""
     response.headers["Content-Security-Policy"] = (
         "default-src 'self'; img-src 'self' data: https: http:; object-src 'none'; "
         f"base-uri 'none'; form-action 'self' {' '.join(endpoint.submit_origins)}; "
         f"frame-ancestors 'self' {' '.join(endpoint.worker_origins)}"
     )
-    # In a sandboxed frame the page has no origin; the token, not the origin, is what counts here.
+    # In a sandboxed frame, the page has no origin. Requests are checked by token instead.
     response.headers["Access-Control-Allow-Origin"] = "*"
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cache-Control"] = "no-store"
