@@ -56,7 +56,7 @@ class Drawn(NamedTuple):
 
 
 class Sign(NamedTuple):
-    """A sign of careless work that only this task type has; it becomes a flag."""
+    """Evidence of careless work that only this task type has; it becomes a flag."""
 
     code: str
     value: float
@@ -70,9 +70,9 @@ class Templates:
 
     task: str  # one task of the form, disabled in the preview; with `context`
     instructions: str  # above the form
-    facts: str  # the kind's part of the campaign's page; with `campaign` and `rules`
+    facts: str  # part of the campaign's page; with `campaign` and `rules`
     answer: str  # one `response`; with `answer_context`
-    released_files: str  # what the files of a release are; with `release`
+    released_files: str  # describes the files of a release; with `release`
     released: str  # one `image` of a release; with `released_context`
 
     @classmethod
@@ -208,7 +208,7 @@ class TaskKind(ABC):
         return None
 
     def signs(self, answer: Any, config: CampaignConfig) -> list[Sign]:
-        """Signs of careless work in one answer, in addition to those of all task types."""
+        """Evidence of careless work in one answer, in addition to the flags of all task types."""
         return []
 
     def agreements(self, answers: Mapping[int, Any]) -> dict[int, float]:

@@ -3,8 +3,8 @@
 A. P. Dawid and A. M. Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using the EM
 Algorithm", Applied Statistics 28(1), 1979, 20-28.
 
-The model: a question's true label is drawn from the class shares. What a worker says of it is drawn
-from a distribution that depends on the worker and on the true label alone. Expectation maximization
+The model: a question's true label is drawn from the class shares. A worker's vote is drawn from a
+distribution that depends only on the worker and on the true label. Expectation maximization
 (EM) alternates between the probabilities of the labels (the paper's equation 2.5) and the shares
 and error rates that fit them best (2.3 and 2.4). It starts from the share of votes for each label.
 
@@ -30,7 +30,7 @@ class Estimate(NamedTuple):
 
     probabilities: Floats  # (Q, K): how likely each label is the true one
     shares: Floats  # (K,): how common each label is
-    error_rates: Floats  # (W, K, K): [worker, true, said], a distribution over what is said
+    error_rates: Floats  # (W, K, K): [worker, true, said], a distribution over `said`
     iterations: int
     converged: bool
 
@@ -56,9 +56,9 @@ def dawid_skene(
 ) -> Estimate:
     """Estimate the true labels and the error rates; raises ValueError for a question with no vote.
 
-    `known` of shape (K, K) adds questions of which the truth is known: each worker is taken to have
-    said `known[true, said]` times `said` of a question whose truth is `true`. It keeps the error
-    rates of workers with few votes near to it.
+    `known` of shape (K, K) adds questions with known labels: each worker is assumed to have voted
+    `said` on `known[true, said]` questions with the label `true`. This keeps the error rates of
+    workers with few votes close to the rates in `known`.
 
     Stops when no probability changes by more than `tolerance`, at the latest after `iterations`.
     The order of the votes does not change the result.

@@ -1,9 +1,8 @@
 """A worker's ratings of an image's captions, as plain Python.
 
-An answer has the ratings of each caption by its number on the page, from 1, and by the question:
-`{"1": {"true": 5, "complete": 4, "fluent": 5}}`. The three questions are those that the judgements
-of the COCO captioning challenge of 2015 asked with others: correctness, detail, and grammar, which
-Chen et al. (2015, section 6) name.
+An answer maps a caption's number on the page, from 1, and a question to a rating:
+`{"1": {"true": 5, "complete": 4, "fluent": 5}}`. The three questions were among those of the COCO
+captioning challenge of 2015: correctness, detail, and grammar (Chen et al. 2015, section 6).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +14,13 @@ Ratings = Mapping[str, int]
 Answer = Mapping[str, Ratings]
 
 SCALE = range(1, 6)
-# Expected of two ratings that are independent and uniform on the scale.
+# Expected squared difference of two ratings that are independent and uniform on the scale.
 BY_CHANCE = 4.0
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is rated, with the labels of 1 to 5."""
+    """A question about a caption, with labels for the ratings 1 to 5."""
 
     name: str
     text: str
@@ -54,7 +53,7 @@ def field_name(question: str, caption: int, task: int) -> str:
 
 
 def parse(fields: Mapping[str, str], *, captions: int, task: int) -> dict[str, dict[str, int]]:
-    """The ratings that the fields hold; what is missing or not on the scale is left out."""
+    """The ratings in the fields, without missing and invalid ones."""
     found: dict[str, dict[str, int]] = {}
     for caption in range(1, captions + 1):
         given = {name: fields.get(field_name(name, caption, task), "") for name in NAMES}
@@ -71,13 +70,13 @@ def values(answer: Answer) -> Iterator[int]:
 
 
 def all_the_same(answer: Answer) -> int:
-    """Number of ratings if they are all the same and about several captions; else 0."""
+    """The number of ratings if all are the same and they rate several captions; otherwise 0."""
     given = list(values(answer))
     return len(given) if len(answer) > 1 and len(set(given)) == 1 else 0
 
 
 def similarity(one: Answer, other: Answer) -> float:
-    """How alike two answers are, 0 to 1: 0 where their ratings lie apart as by chance."""
+    """Similarity of two answers, 0 to 1; 0 if their ratings agree no better than by chance."""
     apart = [
         (rating - other[caption][question]) ** 2
         for caption, ratings in one.items()
@@ -98,7 +97,7 @@ def mean_similarities(answers: Mapping[int, Answer]) -> dict[int, float]:
 
 
 def missing(answer: Answer, captions: int) -> Sequence[tuple[int, Question]]:
-    """The ratings that an answer lacks, as the caption's number and the question."""
+    """The missing ratings of an answer, as pairs of the caption's number and the question."""
     return [
         (caption, question)
         for caption in range(1, captions + 1)

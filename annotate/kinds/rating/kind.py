@@ -1,4 +1,4 @@
-"""Caption ratings as a kind of task: all captions of one image that are to be rated."""
+"""Caption ratings as a task type: a worker rates several captions of one image."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -69,7 +69,7 @@ class RatingKind(TaskKind):
         return {"selection": found}
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
-        """A task for each image that every source has a caption of."""
+        """A task for each image for which every source has a caption."""
         config = campaign.config
         assert campaign.selection is not None, "see material"
         numbers = dict(campaign.selection.selected.values_list("image_id", "position"))
@@ -206,7 +206,7 @@ def _rated_texts(response: Response) -> Iterator[dict[str, Any]]:
 
 
 def _unanswered(left: Sequence[tuple[int, Question]]) -> Problem:
-    """One sentence for all ratings that are missing: where they are."""
+    """A problem that names all places where ratings are missing."""
     captions = sorted({number for number, _ in left})
     listed = ", ".join(map(str, captions))
     what = "sentence" if len(captions) == 1 else "sentences"

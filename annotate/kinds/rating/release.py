@@ -18,7 +18,7 @@ from annotate.models import Release, ReleasedAnswer, ReleasedFile, ReleasedImage
 
 def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
     """Save the release's items, its scores and its files."""
-    # The order in which they were drawn means nothing here, so that of submission is kept.
+    # In the order of submission, because the order of the draw has no meaning here.
     drawn = [Drawn(task, sorted(responses)) for task, responses in drawn]
     captions = [list(_rated(each, numbers)) for each in drawn]
     every = list(chain.from_iterable(captions))
@@ -55,7 +55,7 @@ def _ratings(
 def _images(
     release: Release, drawn: Sequence[Drawn], captions: Sequence[Sequence[Rated]]
 ) -> Iterator[ReleasedImage]:
-    """The release's items; their records have what its page shows."""
+    """The release's items; their records contain the data for its page."""
     classes = class_names(release.campaign)
     for (task, _), rated in zip(drawn, captions, strict=True):
         record = image_record(task.image, classes[task.image_id])
@@ -108,7 +108,7 @@ def _figures(release: Release, captions: Sequence[Rated]) -> dict[str, Any]:
 def _files(
     release: Release, captions: Sequence[Rated], keys: Mapping[int, str]
 ) -> Iterator[ReleasedFile]:
-    """The rows of all files, each file's together."""
+    """The rows of all files, file by file."""
     info, figures = describe(release, f"ratings of {len(captions)} captions"), release.figures
     yield from rows_of(release, "ratings.json", writing.ratings_json(info, figures, captions, keys))
     yield from rows_of(release, "ratings.csv", writing.ratings_csv(captions, keys))

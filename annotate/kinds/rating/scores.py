@@ -1,8 +1,8 @@
 """Scores of captions and of their sources, and the raters' agreement. Plain Python with numpy.
 
 A caption's score for a question is the mean of its ratings. A source's score is the mean over
-images of the mean of its captions of each image. Intervals are 95 % percentile intervals of a
-bootstrap over images (Efron and Tibshirani 1993, chapter 13): all captions of an image are drawn
+images of the mean score of its captions for each image. Intervals are 95% percentile intervals of a
+bootstrap over images (Efron and Tibshirani 1993, chapter 13). All captions of an image are drawn
 together, so that the differences between sources are paired.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from annotate.kinds.rating.answers import NAMES, SCALE
 
 RESAMPLES = 2000
-# Images that are resampled at once, so that memory stays small.
+# Number of resamples computed at a time, to limit memory.
 AT_ONCE = 100
 LOW, HIGH = 2.5, 97.5
 
@@ -40,7 +40,7 @@ class Rated(NamedTuple):
 
 
 class Score(NamedTuple):
-    """A mean with its 95 % interval, over so many images."""
+    """A mean with its 95% interval, and the number of images."""
 
     mean: float
     low: float
@@ -49,8 +49,11 @@ class Score(NamedTuple):
 
 
 def alpha(captions: Sequence[Rated], question: str) -> float | None:
-    """Krippendorff's alpha with the ordinal metric (Krippendorff 2011, "Computing Krippendorff's
-    alpha-reliability") over all captions; None if all ratings are the same."""
+    """Krippendorff's alpha with the ordinal metric over all captions.
+
+    From Krippendorff 2011, "Computing Krippendorff's alpha-reliability". None if all ratings are
+    the same.
+    """
     counts = np.array(
         [[given.count(value) for value in SCALE] for given in _rated_twice(captions, question)]
     )
@@ -72,7 +75,7 @@ def source_scores(
 def differences(
     captions: Sequence[Rated], sources: Sequence[str], seed: int
 ) -> dict[tuple[str, str], dict[str, Score]]:
-    """For each pair of sources and each question, how much higher the first one's score is."""
+    """For each pair of sources and each question, the first source's score minus the second's."""
     found: dict[tuple[str, str], dict[str, Score]] = {}
     for one, other in combinations(sources, 2):
         found[one, other] = {}
@@ -89,7 +92,7 @@ def _rated_twice(captions: Sequence[Rated], question: str) -> list[list[int]]:
 
 
 def _by_image(captions: Sequence[Rated], source: str, question: str) -> dict[int, float]:
-    """The source's score of each image: the mean over its captions."""
+    """The source's score for each image: the mean over the source's captions."""
     scores: dict[int, list[float]] = {}
     for caption in captions:
         score = _mean(caption.given(question))
@@ -107,7 +110,7 @@ def _score(by_image: Mapping[int, float], seed: int) -> Score:
 
 
 def _resampled_means(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """The means of as many resamples; sources with the same images are resampled alike."""
+    """The means of the resamples. The same seed and number of images give the same resamples."""
     rng = np.random.default_rng(abs(seed))
     means = [
         values[rng.integers(0, len(values), (AT_ONCE, len(values)))].mean(axis=1)
@@ -121,7 +124,7 @@ def _mean(ratings: Sequence[int]) -> float | None:
 
 
 def rounded(score: Score) -> dict[str, Any]:
-    """A score as files and pages have it."""
+    """A score as written to files and shown on pages."""
     if not score.images:
         return {"mean": None, "low": None, "high": None, "images": 0}
     mean, low, high = (round(value, 3) for value in score[:3])

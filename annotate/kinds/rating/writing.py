@@ -1,4 +1,4 @@
-"""The files of a release of ratings, piece by piece."""
+"""The files of a release of ratings, in chunks of text."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -83,7 +83,7 @@ def _rounded(score: float | None) -> float | None:
 
 
 def _line(cells: Sequence[Any]) -> str:
-    """A line of CSV. A text that a spreadsheet would take for a formula gets an apostrophe."""
+    """A line of CSV. Text that a spreadsheet would read as a formula gets an apostrophe."""
     text = StringIO()
     safe = [
         f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell
