@@ -1,4 +1,4 @@
-"""Celery tasks, which call services and are safe to repeat."""
+"""Celery tasks of this app. Each is safe to repeat."""
 
 import logging
 

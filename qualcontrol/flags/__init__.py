@@ -40,8 +40,10 @@ def lasting_flags(
     conduct: Conduct | None = None,
     keywords: Keywords = no_keywords,
 ) -> list[Flag]:
-    """The lasting flags of an answer, which is filed in `neighbours` for later look-ups. An answer
-    without text has only flags of its conduct."""
+    """Return the lasting flags of an answer, and store it in `neighbours` for later look-ups.
+
+    An answer without text only has flags from `conduct`.
+    """
     flags = behaviour_flags(answer.text, conduct or Conduct(), config)
     if answer.text:
         flags += writing_flags(answer.text, config, keywords)

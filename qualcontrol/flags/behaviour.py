@@ -6,13 +6,13 @@ from annotate.campaign_file import CampaignConfig, Flags
 from annotate.language.english import words
 from qualcontrol.flags.flag import Flag
 
-# A pasted text with so many words was probably not typed elsewhere by the worker.
+# A pasted text with at least this number of words was probably not typed elsewhere by the worker.
 LONG = 18
 
 
 @dataclass(frozen=True)
 class Conduct:
-    """What is known of how an answer was written; None if it is not known."""
+    """Measurements of how an answer was written; None if unknown."""
 
     seconds: float | None = None  # from opening the page to submitting
     keystrokes: int | None = None

@@ -1,5 +1,8 @@
-"""Flags of captions that were not written for their image: near-copies of captions and examples,
-one sentence used again, and accounts that copy each other."""
+"""Flags of captions that were not written for their image.
+
+These are near-copies of captions and examples, repeated sentences, and captions of accounts that
+copy each other.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -34,12 +37,12 @@ def similarity(text: str, other: str) -> float:
 
 
 def frame_similarity(text: str, other: str) -> float:
-    """The same by whole words: a sentence with other nouns filled in stays similar."""
+    """The same for whole words: sentences that differ only in their nouns are similar."""
     return Indel.normalized_similarity(words(text), words(other))
 
 
 def copy_flags(caption: Neighbour, config: CampaignConfig, neighbours: Neighbours) -> list[Flag]:
-    """The flags of copying. The caption is then filed for later look-ups."""
+    """Return the flags of copying, and store the caption for later look-ups."""
     limits = config.flags
     found, open_keys = neighbours.look_up(keys_of(caption.text))
     latest = [_match(caption.text, other) for other in neighbours.latest_of(caption.worker)]
@@ -125,7 +128,8 @@ def _others(
 
 
 def _in_step(caption: Neighbour, original: Neighbour, limits: Flags) -> bool:
-    """Whether two captions came within the same hours from the same class of device."""
+    """Whether the two captions came within `twin_hours` of each other from the same type of
+    device."""
     if caption.at is None or original.at is None or caption.device != original.device:
         return False
     return abs(caption.at - original.at) <= timedelta(hours=limits.twin_hours)

@@ -1,7 +1,7 @@
-"""Sentences that break off, and word orders that English does not have.
+"""Find sentences that break off, and word orders that English does not have.
 
-This is a short list of impossible transitions between function words, not a parser. It finds few
-errors, but it is nearly always right, takes microseconds, and can name the words.
+The module has a short list of impossible transitions between function words, not a parser. It finds
+few errors, but is nearly always right, takes microseconds, and can name the words.
 """
 
 import re

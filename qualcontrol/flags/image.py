@@ -22,8 +22,10 @@ FEWEST_FOR_LENGTH = 4
 
 
 def agreement_flags(means: Sequence[float], config: CampaignConfig) -> list[list[Flag]]:
-    """For each answer of a task, a flag if it is unlike the others while these agree. `means` are
-    the answers' mean similarities to the others, by a symmetric similarity from 0 to 1."""
+    """For each answer to a task, a flag if the others agree and the answer differs from them.
+
+    `means` are the answers' mean similarities to the others, by a symmetric similarity from 0 to 1.
+    """
     shares = likeness_shares(means)
     return [_unlike(share, len(means) - 1, config.flags) for share in shares]
 
@@ -43,7 +45,7 @@ def likeness_shares(means: Sequence[float]) -> list[float | None]:
 
 
 def wording_flags(texts: Sequence[str], config: CampaignConfig) -> list[list[Flag]]:
-    """For each text of a task, flags if it names other things or has another length."""
+    """For each text of a task, flags if it names different things or has an unusual length."""
     tokens = [words(text) for text in texts]
     things = [{_thing(word) for word in own if rarity(word) >= THING_RARITY} for own in tokens]
     named = Counter(thing for own in things for thing in own)

@@ -1,4 +1,4 @@
-"""Look-ups of earlier captions that a new one may be a copy of, in constant time.
+"""Look up earlier captions that a new caption may copy, in constant time.
 
 A caption is filed under a few keys: hashes of each three of its four rarest words, and one of the
 whole text. A near-copy with one changed word always shares a key with the original, one with two
@@ -18,8 +18,8 @@ from annotate.language.english import rarity, stem, words
 
 RAREST = 4
 IN_A_KEY = 3
-KEYS = comb(RAREST, IN_A_KEY) + 1  # the most of a caption
-# The most captions filed under one key. Later ones find these and are not filed.
+KEYS = comb(RAREST, IN_A_KEY) + 1  # maximum number of keys of a caption
+# Maximum number of captions stored under one key. Later captions find these and are not stored.
 KEY_HOLDS = 8
 # The most candidates whose texts are compared: those that share the most keys.
 COMPARED = 20
@@ -38,8 +38,10 @@ class Neighbour(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The result of a look-up: at most COMPARED captions, those that share the most keys first
-    (perhaps without time and device), and the keys that are not full."""
+    """The result of a look-up: at most COMPARED captions, and the keys that are not full.
+
+    Captions that share the most keys come first. Their time and device may be missing.
+    """
 
     captions: list[Neighbour]
     open_keys: list[int]

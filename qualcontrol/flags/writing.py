@@ -65,7 +65,7 @@ def no_keywords() -> Sequence[str]:
 def writing_flags(
     text: str, config: CampaignConfig, keywords: Keywords = no_keywords
 ) -> list[Flag]:
-    """The flags of the text alone. `keywords` returns those that the worker was shown."""
+    """The flags from the text alone. `keywords` returns the keywords that the worker was shown."""
     found = [check(text, config, keywords) for check in CHECKS]
     return [flag for flag in found if flag is not None]
 

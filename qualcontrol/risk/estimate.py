@@ -1,8 +1,8 @@
-"""The share of bad responses in the data, estimated from the random checks alone.
+"""Estimate the share of bad responses in the data from the random sample only.
 
 Every response has a position in a random order that depends on neither flags nor verdicts
 (`random_sample.random_order`). The responses before the first one without a verdict are a uniform
-sample of all responses, whichever others the queue had checked. Plain Python with NumPy.
+sample of all responses, no matter which others were checked. Plain Python with NumPy.
 """
 
 from dataclasses import dataclass
@@ -11,14 +11,17 @@ from math import lgamma
 import numpy as np
 
 CONFIDENCE = 0.95
-# Bisection steps: as many as a float has binary digits.
+# Number of bisection steps: the number of binary digits of a float.
 HALVINGS = 53
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The share of bad responses among those kept, its 95% confidence interval from `low` to
-    `high`, and the number of random checks that it is made from."""
+    """The estimated share of bad responses among those kept.
+
+    `low` and `high` are the ends of its 95% confidence interval, `checks` is the number of random
+    checks used.
+    """
 
     share: float
     low: float
@@ -30,8 +33,8 @@ def estimate_share(*, good: int, bad: int, kept: int, removed: int) -> Estimate:
     """Estimate the share of bad responses among those kept.
 
     All numbers are of workers who are not excluded: `good` and `bad` verdicts of the sample, `kept`
-    responses, and `removed` ones, which any check judged bad. The sample estimates the bad
-    responses among kept and removed together; the removed ones are then subtracted.
+    responses, and `removed` responses, which any check found bad. The sample estimates the number
+    of bad responses among both; the removed ones are then subtracted.
     """
     checks, written = good + bad, kept + removed
     low, high = exact_interval(bad, checks)
@@ -43,16 +46,20 @@ def estimate_share(*, good: int, bad: int, kept: int, removed: int) -> Estimate:
 
 
 def exact_interval(successes: int, trials: int) -> tuple[float, float]:
-    """The 95% interval of Clopper and Pearson (1934) for a share; 0 to 1 without trials. It covers
-    the share with at least that probability."""
+    """The 95% interval of Clopper and Pearson (1934) for a share; 0 to 1 without trials.
+
+    The interval contains the share with a probability of at least 95%.
+    """
     low = _share_with_tail(successes, trials) if successes else 0.0
     high = 1 - _share_with_tail(trials - successes, trials) if successes < trials else 1.0
     return low, high
 
 
 def _share_with_tail(least: int, trials: int) -> float:
-    """The share at which `least` or more successes have the probability of one tail. The
-    probability grows with the share, so bisection finds it."""
+    """The share at which `least` or more successes have the probability of one tail.
+
+    The probability grows with the share, so bisection finds it.
+    """
     counts = np.arange(least, trials + 1)
     logs = np.array([-lgamma(n + 1) - lgamma(trials - n + 1) for n in counts]) + lgamma(trials + 1)
     low, high = 0.0, 1.0

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 NO_FLAG, ANY_FLAGS = "no flag", "any flags"
-# A set of flags has grade 1, 2 or 3 of "any flags" if it is rarer than one response in so many. The
-# rates of its flags are multiplied, as if flags were independent.
+# A set of flags has grade 1, 2 or 3 of "any flags" if fewer than one in this number of responses
+# have it. The rates of its flags are multiplied, as if flags were independent.
 RARITIES = (1, 50, 500)
 GRADES = len(RARITIES) + 1
 SHOWN, OTHERS = 1, 2
@@ -38,7 +38,7 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "not written by hand": frozenset({"pasted", "pasted_long", "ornate", "sentences"}),
 }
 # Prior shares of two patterns among careless workers; single flags and families divide the rest
-# equally. Much goes to faults that flags detect badly or not at all.
+# equally. Faults that flags detect badly or not at all get a large share.
 CARELESS_PRIOR = {NO_FLAG: 0.3, ANY_FLAGS: 0.3}
 # The same for the slips of good workers.
 SLIP_PRIOR = {NO_FLAG: 0.5, ANY_FLAGS: 0.35}

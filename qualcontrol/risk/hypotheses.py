@@ -2,12 +2,12 @@
 
 A hypothesis has four parts:
 
-- a start: the block of the worker's work from which on it holds. Earlier responses are bad with
-  probability BAD_BEFORE;
+- a start: the first block of the worker's work to which the hypothesis applies. Earlier responses
+  are bad with probability BAD_BEFORE;
 - a failure pattern (see `failure_patterns`);
 - a share of bad responses: from the start on, each response is bad with this probability,
   independently of the others;
-- a visibility: the probability that a bad response shows the pattern. One that does not has the
+- a visibility: the probability that a bad response shows the pattern. Other bad responses have the
   flags of a good response.
 
 A share and a visibility together are a level. Levels with a share above GOOD_SHARES are careless.
@@ -40,8 +40,8 @@ CARELESS_SHARES = {0.13: 0.08, 0.2: 0.16, 0.28: 0.18, 0.38: 0.18, 0.5: 0.16, 0.7
 VISIBILITIES = (0.35, 0.8)
 # The share of bad responses before a worker became careless.
 BAD_BEFORE = 0.01
-# With probability HABIT_SHARE a good worker has a habit that shows a pattern's flags so many times
-# as often as usual, each factor being equally probable.
+# With probability HABIT_SHARE, a good worker has a habit that multiplies the usual rate of a
+# pattern's flags by one of these factors, which are equally probable.
 HABITS = (0.3, 3.0, 10.0, 30.0)
 HABIT_SHARE = 0.1
 
@@ -75,7 +75,7 @@ def block_of(position: int) -> int:
 
 @dataclass(frozen=True)
 class Chances:
-    """What each hypothesis says of a single response, given its grade.
+    """Probabilities for a single response under each hypothesis, given its grade.
 
     `likelihood` is the probability of the grade relative to that in good work and `bad` the
     probability that the response is bad; both [pattern, grade, level]. `bad_before` is the

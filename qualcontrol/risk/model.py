@@ -1,4 +1,4 @@
-"""How probable it is that a worker is careless, from the flags and verdicts of their responses.
+"""Estimate the probability that a worker is careless, from flags and verdicts.
 
 The model is a finite mixture. Each worker follows one of the hypotheses of `hypotheses`, whose
 posterior probabilities come from Bayes' rule. A few iterations similar to expectation maximisation,
@@ -50,7 +50,7 @@ LEAST_BAD_VERDICTS = 3
 INTERVAL_PROBABILITY = 0.90
 # Numbers of responses that differ by less are equal but for floating-point errors.
 ROUNDING = 1e-6
-# Raise it when the keys of `Crowd.learned` change: values stored in another form are not used.
+# Increase when the keys of `Crowd.learned` change: values stored in another form are not used.
 LEARNED_FORM = 3
 
 # Priors of what is learned. A weight is the number of workers (of responses for the flags and slips
@@ -82,8 +82,10 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class WorkerEstimate:
-    """A worker's risk; the expected share of bad responses, with its 90% interval from `low` to
-    `high`; and the numbers of responses and verdicts."""
+    """A worker's risk, share of bad responses, and numbers of responses and verdicts.
+
+    The share is the expected one, with its 90% interval from `low` to `high`.
+    """
 
     worker: int
     risk: float
@@ -96,7 +98,7 @@ class WorkerEstimate:
 
 
 class Crowd:
-    """The workers of a campaign with their posteriors; made by `fit`.
+    """The workers of a campaign with their posteriors; created by `fit`.
 
     `workers` and `groups` are sorted. Arrays with an axis [worker] or [group] are in their order;
     `row` maps a worker to the index, and `rows` has the index of each group's worker. After `fit`,
@@ -308,8 +310,8 @@ class Crowd:
         return by_worker
 
     def _log_prior(self, blocks: int) -> Array:
-        """The log prior of each hypothesis for a worker with so many blocks, [start, pattern,
-        level]. Good workers have one start only, the first."""
+        """The log prior of each hypothesis, [start, pattern, level], for a worker with this number
+        of blocks. Good workers have one start only, the first."""
         later = LATER_SHARE if blocks > 1 else 0.0
         start = np.full((blocks, 1, 1), later / max(1, blocks - 1))
         start[0] = 1 - later

@@ -1,12 +1,12 @@
-"""The random sample, and when the queue gives a required check instead of the most useful one.
+"""The random sample, and the turns on which the queue gives a required check.
 
-Without required checks a campaign would only find faults that flags detect, and the share of bad
-responses could not be estimated without bias. Plain Python.
+Without required checks, a campaign would only find faults that flags detect, and could not estimate
+the share of bad responses without bias. Plain Python.
 """
 
 import random
 
-# One check in so many is a required check: of the random sample, or a worker's first response.
+# One check in this number is a required check: of the random sample, or a worker's first response.
 REQUIRED_EVERY = 6
 
 

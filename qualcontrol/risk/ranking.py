@@ -1,4 +1,4 @@
-"""Which response a reviewer should check next: the one with the highest expected value.
+"""Rank responses for review by the expected value of checking them.
 
 An exclusion needs a run of bad verdicts. The expected value of checking a worker's responses is the
 number of bad responses that the exclusion would remove, times the probability that a run of bad
@@ -49,8 +49,11 @@ NOTHING_LEFT = _BestCheck(-1, 0.0, -1.0)
 
 
 class CheckRanking:
-    """Gives out a crowd's checks, the most useful first. A check that was given out counts as if it
-    had its more probable verdict already, so that the next ones go to other workers."""
+    """Gives out a crowd's checks, the most useful first.
+
+    A check that was given out counts as if it already had its more probable verdict, so that the
+    next checks go to other workers.
+    """
 
     def __init__(self, crowd: Crowd, *, excluded: Collection[int] = ()) -> None:
         self.crowd = crowd
@@ -67,7 +70,7 @@ class CheckRanking:
         return self.best[self.crowd.row[worker]].expected_value
 
     def take(self) -> Pick | None:
-        """The check with the highest expected value, which is given out; None if none is left."""
+        """Give out the check with the highest expected value; return None if none is left."""
         best = max(self.best, key=lambda best: best.expected_value, default=NOTHING_LEFT)
         if best is NOTHING_LEFT:
             return None
@@ -84,9 +87,12 @@ class CheckRanking:
 
     def _best_of(self, row: int) -> _BestCheck:
         """The worker's check whose verdict says most about whether the bad share is above the
-        limit. This is not always the response most likely to be bad: good workers slip, too, and
-        rare flags mark exactly these slips. If the risk is high enough for an exclusion already,
-        only bad verdicts are missing, and the response most likely to be bad is best."""
+        limit.
+
+        This is not always the response most likely to be bad, because rare flags also mark the
+        slips of good workers. If the risk is already high enough for an exclusion, only bad
+        verdicts are missing, and the response most likely to be bad is best.
+        """
         groups = self.groups_of[row]
         groups = groups[self.left[groups] > 0]
         if row in self.excluded or not len(groups):
@@ -144,9 +150,12 @@ class CheckRanking:
 
 
 def divergence(chances: Array, others: Array) -> Array:
-    """The Kullback-Leibler divergence between two verdicts, one bad with probability `chances` and
-    one with probability `others`: the information that a check gives on average where `chances` is
-    true. The larger it is, the fewer checks a sequential test takes (Chernoff 1959)."""
+    """The Kullback-Leibler divergence of verdicts that are bad with probability `chances` from
+    verdicts that are bad with probability `others`.
+
+    This is the average information of a check if `chances` is true. The larger it is, the fewer
+    checks a sequential test takes (Chernoff 1959).
+    """
     chances, others = np.clip([chances, others], LEAST_CHANCE, 1 - LEAST_CHANCE)
     good = (1 - chances) * np.log((1 - chances) / (1 - others))
     return chances * np.log(chances / others) + good

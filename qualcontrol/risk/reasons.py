@@ -41,7 +41,7 @@ def reasons(crowd: Crowd, worker: int) -> Iterator[Reason]:
 
 
 def _flags_sentence(crowd: Crowd, row: int) -> str:
-    """Names the flags that the worker has clearly more often than usual."""
+    """A sentence about the flags that the worker has much more often than usual."""
     shown = crowd.tally[row].sum(axis=(0, 3))[:, SHOWN]
     written = crowd.tally[row, :, 0].sum()
     responses = counted(int(written), "response")
@@ -59,7 +59,10 @@ def _flags_sentence(crowd: Crowd, row: int) -> str:
 
 
 def _turn_sentence(posterior: Array) -> str:
-    """Says where the worker became careless; empty if that was probably not after the start."""
+    """A sentence about the response from which the work became careless.
+
+    Empty if the work probably did not become careless later.
+    """
     start = posterior[..., IS_CARELESS].sum(axis=(1, 2))
     if start[1:].sum() <= 0.5:
         return ""
