@@ -1,6 +1,7 @@
-"""Environment variables as settings read them.
+"""Read environment variables for settings.
 
-Both sites' settings modules use this. It imports neither site, so they stay apart.
+The settings modules of both sites use this module. It imports neither site, so that the two stay
+independent.
 """
 
 import os

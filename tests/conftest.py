@@ -20,23 +20,23 @@ HERE = Path(__file__).resolve().parent
 IS_MARKETPLACE = settings.SETTINGS_MODULE == "marketplace.settings"
 pytest_plugins = ["tests.flush"]
 
-# One process has one settings module: the marketplace's tests are a run of their own.
+# A process has one settings module, so the marketplace's tests need a separate run.
 REQUESTERS = ["annotate", "qualcontrol", "hits", "browser", "docs", "services"]
 collect_ignore = REQUESTERS if IS_MARKETPLACE else ["marketplace"]
 
 
-# Without keys, boto3 would ask a cloud machine's metadata service for some.
+# Without keys, boto3 would request them from a cloud machine's metadata service.
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
 
 
-# No deadline and no health check of time: a slow machine is no fault.
+# No deadline and no health check for speed, so that tests pass on slow machines.
 patient = {"deadline": None, "print_blob": True, "suppress_health_check": [HealthCheck.too_slow]}
 hypothesis_settings.register_profile("search", derandomize=False, **patient)
-# Each run has the same examples; `--hypothesis-profile=search` looks for others.
+# Each run uses the same examples; `--hypothesis-profile=search` looks for others.
 hypothesis_settings.register_profile("same", derandomize=True, database=None, **patient)
 hypothesis_settings.load_profile("same")
-# Hypothesis takes some examples from constants in the modules that are loaded. Which these are
-# depends on the tests that ran before in the same process, and so would the examples.
+# Hypothesis takes some examples from constants in the loaded modules. The loaded modules depend on
+# the tests that ran before in the same process, so the examples would, too.
 providers._get_local_constants = providers.Constants
 
 
@@ -53,7 +53,7 @@ def _unordered_rows_come_backwards(connection: BaseDatabaseWrapper, **_: Any) ->
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what CI runs on PostgreSQL, too (docs/development.md)."""
+    """Mark the tests that CI also runs on PostgreSQL (docs/development.md)."""
     for item in items:
         fixtures = {"db", "transactional_db"} & {*getattr(item, "fixturenames", ())}
         uses_database = fixtures or item.get_closest_marker("django_db")
@@ -71,16 +71,16 @@ def django_db_modify_db_settings() -> Iterator[None]:
     """Use a test database of this process, so that concurrent runs do not share one."""
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        # SQLite lets threads in by no order, and the last of two hundred waits for all of them.
+        # SQLite gives threads access in no particular order, so one thread may wait for all others.
         database["OPTIONS"]["timeout"] = PATIENCE
     elif database["ENGINE"] == "django.db.backends.postgresql":
-        # No test stops the database server, so none needs to wait for its disk.
+        # No test stops the database server, so commits need not wait for the disk.
         database["OPTIONS"] = {"options": "-c synchronous_commit=off"}
     name = database["TEST"]["NAME"] or f"test_{database['NAME']}"
     path = Path(name)
     database["TEST"]["NAME"] = str(path.with_name(f"{path.stem}_{os.getpid()}{path.suffix}"))
     yield
-    # Whoever held the file open when it was removed, a server's thread perhaps, leaves these.
+    # These remain if another thread, for example a server's, had the file open when it was removed.
     for ending in ("-shm", "-wal"):
         Path(f"{database['TEST']['NAME']}{ending}").unlink(missing_ok=True)
 

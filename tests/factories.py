@@ -94,7 +94,7 @@ class SelectionFactory(factory.django.DjangoModelFactory):
 
     @factory.post_generation
     def images(self, create, extracted, **kwargs):
-        """`images=3` makes and selects so many, `images=[…]` selects these."""
+        """`images=3` creates and selects three images, `images=[…]` selects these."""
         if not create or not extracted:
             return
         images = ImageFactory.create_batch(extracted) if isinstance(extracted, int) else extracted
@@ -105,8 +105,7 @@ class SelectionFactory(factory.django.DjangoModelFactory):
 
 
 class CampaignFactory(factory.django.DjangoModelFactory):
-    """`config={…}` gives keys of the campaign file; the campaign has no tasks unless
-    `tasks=N` asks for them."""
+    """A campaign; `config={…}` sets keys of the campaign file, `tasks=N` creates N tasks."""
 
     class Meta:
         model = Campaign

@@ -24,7 +24,7 @@ def _flush_deletes_rows() -> Iterator[None]:
         emptied = [table for table in tables if table not in KEPT]
         if connection.vendor == "sqlite":
             return _without_triggers(sql_flush(self, style, emptied, **options))
-        # Until the end of the transaction; foreign keys are not looked at either.
+        # Until the end of the transaction. This disables the checks of foreign keys, too.
         return [
             "SET LOCAL session_replication_role = replica",
             *(f"DELETE FROM {self.quote_name(table)}" for table in emptied),

@@ -1,7 +1,6 @@
 """Deterministic races: an action runs at a known moment of another one.
 
-`at_once` in `tests.threads` starts actions together and leaves the order to chance; here the order
-is fixed.
+`at_once` in `tests.threads` starts actions together in a random order; here the order is fixed.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from django.db import connection, connections
 from tests.servers import PATIENCE
 
 Act = Callable[[], Any]
-# What a transaction sends when it begins to lock: SQLite locks the database, PostgreSQL rows.
+# SQL that a transaction sends to take its first lock. SQLite locks the database, PostgreSQL rows.
 LOCKS = {"sqlite": "BEGIN", "postgresql": "FOR NO KEY UPDATE"}
 
 
@@ -56,7 +55,7 @@ def _before(is_moment: Callable[[int, str], bool], act: Act) -> Iterator[list[An
         number, sent = sent, sent + 1
         if not started and is_moment(number, sql):
             started.append(pool.submit(_in_own_connection, act))
-            # A transaction has an SQLite database to itself: there the act waits for its end.
+            # On SQLite, the action cannot run until the current transaction has ended.
             if connection.vendor != "sqlite" or not connection.in_atomic_block:
                 started[0].result(PATIENCE)
         return execute(sql, *arguments)

@@ -13,18 +13,18 @@ from urllib.parse import urlsplit
 
 import requests
 
-# Seconds after which something hangs. A slow machine is no fault, so there are many of them.
+# Seconds after which an operation counts as hanging; long, so that tests pass on slow machines.
 PATIENCE = 120
 
 
 def free_port() -> int:
-    """A port that no other test process is given while this process lives."""
+    """A free port that no other test process gets while this process runs."""
     holder = socket.socket()
     holder.bind(("127.0.0.1", 0))
     port = int(holder.getsockname()[1])
     if sys.platform == "linux":
-        # As long as the port is bound, nobody who asks for any port gets this one. That it may be
-        # used again lets the server that it is meant for listen on it all the same.
+        # While the port is bound, the system gives it to no other process that asks for any port.
+        # With SO_REUSEADDR, the server under test can still listen on it.
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         atexit.register(holder.close)
     else:
@@ -48,7 +48,7 @@ def head(url: str) -> bytes:
     """All bytes of the response to a HEAD request on a connection that stays open."""
     parts = urlsplit(url)
     request = f"HEAD {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n"
-    # The second request ends the connection once the first is answered.
+    # The second request closes the connection after the response to the first.
     last = request.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
     with socket.create_connection((parts.hostname, parts.port), PATIENCE) as connection:
         connection.sendall((request + last).encode())
@@ -60,7 +60,7 @@ def answers(url: str) -> bool:
     try:
         return requests.get(url, timeout=5).ok
     except (requests.ConnectionError, requests.Timeout):
-        # A server that is just starting may take the call before it can answer it.
+        # A server that is starting may accept the connection before it can respond.
         return False
 
 

@@ -26,7 +26,7 @@ def requester(marketplace, settings, monkeypatch) -> dict[str, str]:
 
 
 def make_campaign(*, tasks: int, status: str = "RUNNING", **config: object) -> Campaign:
-    """A campaign of a few images with three responses each, approved at once."""
+    """A campaign with three responses per image, which are approved immediately."""
     campaign = CampaignFactory(
         status=status,
         selection=SelectionFactory(),
