@@ -1,1 +1,1 @@
-"""The requester's side of the marketplace: HITs, assignments, payments, task pages, dashboard."""
+"""The requester site: HITs, assignments, payments, task pages and the dashboard."""

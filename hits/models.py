@@ -1,4 +1,4 @@
-"""What we asked of the marketplace and what it told us: HIT types, HITs, assignments, payments."""
+"""HIT types, HITs, assignments and payments: our requests and what the marketplace reported."""
 
 from datetime import datetime, timedelta
 from typing import Self
@@ -10,7 +10,8 @@ from django.utils.crypto import get_random_string
 from annotate.models import Campaign, Device, Worker
 from qualcontrol.models import HeldPayment
 
-# MTurk charges more from ten assignments on, and a HIT created below ten can never grow to ten.
+# MTurk's fee is higher for HITs with ten or more assignments. A HIT created with fewer can never
+# be extended to ten.
 MOST_ASSIGNMENTS = 9
 
 
@@ -19,9 +20,9 @@ def new_installation_name() -> str:
 
 
 class Installation(models.Model):
-    """The random name of this database, by which its HITs are recognised (mturk.annotations)."""
+    """The random name of this database, which identifies its HITs (hits.mturk.annotations)."""
 
-    ONLY = 1  # the key of its one row
+    ONLY = 1  # primary key of the only row
 
     name = models.CharField(max_length=16, default=new_installation_name, editable=False)
 
@@ -35,7 +36,10 @@ class Installation(models.Model):
 
 
 class WorkerAccount(models.Model):
-    """The marketplace's id of a worker: personal data, kept in this table only."""
+    """A worker's id at one endpoint.
+
+    The id is personal data. Only this table and TaskPage store it.
+    """
 
     worker = models.OneToOneField(Worker, models.PROTECT, related_name="account")
     endpoint = models.CharField(max_length=300)
@@ -53,13 +57,13 @@ class WorkerAccount(models.Model):
 
 
 class HitType(models.Model):
-    """A campaign's HIT type; requirements belong to it, so a change of them makes another."""
+    """A HIT type of a campaign. It includes the requirements, so changing them needs a new one."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="hit_types")
     hit_type_id = models.CharField(max_length=64)
-    # Has a worker this qualification, the marketplace shows them nothing of the campaign.
+    # Qualification type that hides the campaign's HITs from the workers who have it.
     exclusion_type_id = models.CharField(max_length=64)
-    # The queue that the marketplace was told to send this type's events to; empty: none.
+    # The queue to which the marketplace sends this type's events; empty if events are off.
     queue_url = models.CharField(max_length=500, blank=True, default="")
     created_at = models.DateTimeField()
 
@@ -84,7 +88,7 @@ class HitStatus(models.TextChoices):
 
 class HitQuerySet(models.QuerySet["Hit"]):
     def alive(self) -> Self:
-        """HITs the marketplace has, or will have once a planned one is created."""
+        """Return HITs that exist at the marketplace, and planned ones."""
         return self.exclude(status__in=[HitStatus.RETIRED, HitStatus.GONE])
 
     def created(self) -> Self:
@@ -92,12 +96,12 @@ class HitQuerySet(models.QuerySet["Hit"]):
 
 
 class Hit(models.Model):
-    """Slots for at most nine workers, bound to the campaign and not to an image."""
+    """A HIT with one to nine slots. It belongs to the campaign and not to a task."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="hits")
     hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="hits")
-    # UniqueRequestToken of the creating call, written before it is made; the RequesterAnnotation
-    # has it, too (hits.mturk.annotations).
+    # UniqueRequestToken of the call that creates the HIT, stored before the call. It is also part
+    # of the RequesterAnnotation (hits.mturk.annotations).
     token = models.CharField(max_length=64, unique=True)
     hit_id = models.CharField(max_length=64, unique=True, null=True, blank=True)
     status = models.CharField(max_length=7, choices=HitStatus, default=HitStatus.PLANNED)
@@ -106,16 +110,16 @@ class Hit(models.Model):
     fee = models.DecimalField(max_digits=8, decimal_places=2, help_text="for one assignment")
     planned_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
-    # What ListHITs said last: slots nobody took, and slots somebody is working at.
+    # Numbers from the latest ListHITs: free slots, and slots that workers have accepted.
     available = models.PositiveSmallIntegerField(default=0)
     pending = models.PositiveSmallIntegerField(default=0)
-    # Since when submissions are known of that were not read yet; empty: none.
+    # Time since which submissions wait to be ingested; empty if none do.
     unread_since = models.DateTimeField(null=True, blank=True)
-    # When it was last seen at the marketplace; empty: not since it was created.
+    # When the marketplace last listed the HIT; empty if it never did.
     listed_at = models.DateTimeField(null=True, blank=True)
-    # When its assignments were read because of answers that were stored here.
+    # When the assignments were last read because task pages had sent answers.
     read_at = models.DateTimeField(null=True, blank=True)
-    # Assignments of this HIT that were read and, of them, those with the marketplace's decision.
+    # Number of ingested assignments, and how many of them the marketplace reports as decided.
     ingested = models.PositiveSmallIntegerField(default=0)
     settled = models.PositiveSmallIntegerField(default=0)
 
@@ -153,32 +157,32 @@ class TaskPageQuerySet(models.QuerySet["TaskPage"]):
         return self.filter(hit__campaign=campaign)
 
     def answered(self) -> Self:
-        """Pages with an answer that the worker sent here and may have submitted since."""
+        """Return pages whose answer is stored. The worker may have submitted it since."""
         return self.filter(answered_at__isnull=False)
 
     def lapsed(self, at: datetime) -> Self:
-        """Pages whose assignment can no longer be submitted."""
+        """Return pages whose assignment can no longer be submitted."""
         return self.filter(expires_at__lte=at)
 
 
 class TaskPage(models.Model):
-    """A task page that somebody opened, and what they sent from it.
+    """A task page that was opened, and the answer that was sent from it.
 
-    The marketplace has confirmed nothing of it: anybody can make up the three ids. So a page binds
-    nothing but itself. It reserves its tasks, which steers other pages and turns nobody away, and
-    it ends when the marketplace reports its assignment, or when its time is over.
+    The marketplace has not confirmed the three ids, and anybody can make them up. A page therefore
+    changes only itself and its claims. Claims influence which tasks other pages show, but never
+    turn away a worker. A page ends when the marketplace reports its assignment, or when it expires.
     """
 
     hit = models.ForeignKey(Hit, models.CASCADE, related_name="pages")
     assignment_id = models.CharField(max_length=64)
-    # As the address of the page has it; personal data, as WorkerAccount.marketplace_id.
+    # The worker's id in the page's address. Personal data, like WorkerAccount.marketplace_id.
     marketplace_id = models.CharField(max_length=64)
     opened_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     answered_at = models.DateTimeField(null=True, blank=True)
-    # The answer as it was checked: the fields that go on to the marketplace.
+    # The checked answer: the fields that the worker submits to the marketplace.
     fields = models.JSONField(default=dict, blank=True)
-    # What the page counted while the answer was made, by the number of the task.
+    # What the page measured while the worker answered, by the number of the task.
     counts = models.JSONField(default=dict, blank=True)
     device = models.CharField(max_length=8, choices=Device, blank=True)
 
@@ -217,24 +221,28 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         return self.filter(hit__campaign=campaign)
 
     def not_lost(self) -> Self:
-        """Assignments that the marketplace has, as far as is known."""
+        """Return assignments that exist at the marketplace, as far as is known."""
         return self.exclude(status=AssignmentStatus.LOST)
 
     def undecided(self) -> Self:
-        """Assignments that are neither approved nor rejected."""
+        """Return assignments that are neither approved nor rejected."""
         return self.filter(status=AssignmentStatus.SUBMITTED)
 
     def payable(self) -> Self:
-        """Undecided assignments that may be approved as soon as their review window is over: those
-        that do not wait for a person."""
+        """Return undecided assignments without a held payment.
+
+        They can be approved once their review window is over.
+        """
         held = HeldPayment.objects.open().filter(assignment=models.OuterRef("pk"))
         return self.undecided().filter(~models.Exists(held))
 
 
 class Assignment(models.Model):
-    """One worker's assignment of a HIT, as the marketplace reported it. The marketplace may give
-    the id of a returned assignment to another worker, so a row is known by the id and the worker
-    together."""
+    """One worker's assignment of a HIT, as the marketplace reported it.
+
+    The marketplace may give the id of a returned assignment to another worker. Therefore the id is
+    unique only together with the worker.
+    """
 
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments")
     account = models.ForeignKey(WorkerAccount, models.PROTECT, related_name="assignments")
@@ -242,15 +250,14 @@ class Assignment(models.Model):
     status = models.CharField(
         max_length=9, choices=AssignmentStatus, default=AssignmentStatus.SUBMITTED
     )
-    # The decision that the marketplace is being told, from before the call until its outcome is
-    # known here. Nobody can decide otherwise meanwhile, as the call may have taken effect.
+    # The decision that is being sent to the marketplace: set before the call and cleared once the
+    # outcome is known. Until then no other decision is possible, as the call may have succeeded.
     deciding = models.CharField(max_length=9, choices=AssignmentStatus, blank=True, default="")
     accepted_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True, blank=True)
     feedback = models.CharField(max_length=1024, blank=True, help_text="what the worker was told")
-    # The answer as the marketplace gave it, kept where it could not be joined to a task; the
-    # beginning of a long one.
+    # The marketplace's text of an answer that fits no task. A long text is cut.
     unplaced_answer = models.TextField(blank=True)
 
     objects = AssignmentQuerySet.as_manager()
@@ -284,7 +291,7 @@ class Assignment(models.Model):
 
 
 class Bonus(models.Model):
-    """A payment on top of the reward; written before it is sent, sent once."""
+    """A payment beyond the reward. It is stored before it is sent, and sent only once."""
 
     assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="bonuses")
     token = models.CharField(max_length=64, unique=True)
@@ -327,18 +334,18 @@ class WorkerBarring(models.Model):
         return f"{self.account} {'kept from' if self.is_wanted else 'let into'} {self.hit_type}"
 
 
-# A run that gave no sign for so long was killed: no call of the marketplace takes longer.
+# A run that has not updated `seen_at` for this time was killed: no API call takes longer.
 SILENT_AFTER = timedelta(minutes=5)
 
 
 class SyncQuerySet(models.QuerySet["Sync"]):
     def going_on(self, at: datetime) -> Self:
-        """Runs that somebody is at: begun, not ended, and lately heard of."""
+        """Return runs that have not finished and updated `seen_at` within SILENT_AFTER."""
         return self.filter(finished_at=None, seen_at__gt=at - SILENT_AFTER)
 
 
 class Listing(models.TextChoices):
-    """How much of the account's list of HITs a run read."""
+    """How much of the account's list of HITs a sync read."""
 
     NONE = "", "none, or not to its end because of an error"
     CAMPAIGN = "CAMPAIGN", "as far as the campaign's own HITs go"
@@ -346,14 +353,14 @@ class Listing(models.TextChoices):
 
 
 class Sync(models.Model):
-    """One run of the reconciler: what it did, and what stopped it."""
+    """One run of the reconciler for a campaign: its counts, and its first error."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="syncs")
     started_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
-    # When it was last known to go on; what it did until then is in the counts below.
+    # When the run last reported progress. The counts below are as of this time.
     seen_at = models.DateTimeField(null=True, blank=True)
-    # Whether every HIT was listed, not only those that events had named.
+    # Whether all HITs were listed, and not only those that events named.
     is_whole = models.BooleanField(default=True)
     listing = models.CharField(max_length=8, choices=Listing, blank=True, default=Listing.NONE)
     api_calls = models.PositiveIntegerField(default=0)
@@ -362,10 +369,10 @@ class Sync(models.Model):
     rejected = models.PositiveIntegerField(default=0)
     hits_created = models.PositiveIntegerField(default=0)
     hits_retired = models.PositiveIntegerField(default=0)
-    # HITs, assignments and payments that it could not deal with; `error` has the first of them.
+    # Number of HITs, assignments, payments and steps that failed; `error` has the first failures.
     problems = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
-    # What it seldom does, in words: HITs that were gone, adopted or closed.
+    # Rare events in words, such as HITs that were gone, adopted or closed.
     notes = models.TextField(blank=True)
 
     objects = SyncQuerySet.as_manager()
@@ -383,8 +390,10 @@ class Sync(models.Model):
 
 
 class SyncProblem(models.Model):
-    """One HIT, assignment, payment or step of a campaign that the last sync could not deal with,
-    and why. The next sync tries again; the row goes once that works."""
+    """A HIT, assignment, payment or step that failed in the last sync, with the reason.
+
+    The next sync tries again and deletes the row if it succeeds.
+    """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="sync_problems")
     subject = models.CharField(max_length=200)
@@ -406,8 +415,10 @@ class SyncProblem(models.Model):
 
 
 class SyncRequest(models.Model):
-    """A request for a sync, made on a page, and the run that took it up: none while it waits.
-    A campaign has one row; the next request replaces it."""
+    """A page's request for a sync, and the sync that carries it out (none while it waits).
+
+    A campaign has at most one row. The next request replaces it.
+    """
 
     campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="sync_request")
     requested_at = models.DateTimeField()
@@ -418,12 +429,12 @@ class SyncRequest(models.Model):
 
 
 class ProcessedMessage(models.Model):
-    """A message from the marketplace's queue that was processed, so that a duplicate is ignored."""
+    """A processed message of the marketplace's queue, stored so that duplicates are ignored."""
 
-    # The notification's own id, or a digest of a message that has none.
+    # The id of the notification, or a digest of the message if it has none.
     document_id = models.CharField(max_length=100, unique=True)
     received_at = models.DateTimeField()
-    # What could not be read is set aside here, with the reason.
+    # The reason and the text of a message that could not be parsed; empty otherwise.
     problem = models.CharField(max_length=300, blank=True)
     body = models.TextField(blank=True)
 

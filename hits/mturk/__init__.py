@@ -1,1 +1,1 @@
-"""The marketplace's API as this product calls it, without our tables."""
+"""The marketplace's API: calls, checked replies, questions, answers and the event queue."""

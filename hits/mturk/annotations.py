@@ -1,8 +1,8 @@
-"""The RequesterAnnotation of our HITs: whose they are, for whoever finds one that is not known.
+"""The RequesterAnnotation of our HITs: the installation and the campaign that a HIT belongs to.
 
-An account at the marketplace may have HITs of other programs, and of other installations of this
-one. So the annotation names the installation (a random name that lives in its database), the
-campaign, and the token of the HIT. HITs made before carry their token alone.
+An account at the marketplace may also have HITs of other programs and of other installations of
+this program. The annotation therefore contains the name of the installation (a random name stored
+in its database), the campaign, and the token of the HIT. In older HITs it is only the token.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,10 @@ SEPARATOR = ":"
 
 @dataclass(frozen=True)
 class Annotation:
-    """Whose a HIT is. A campaign is meant by its name and the time it was created at, since a name
-    may be used again."""
+    """The installation, campaign and token of a HIT.
+
+    The campaign is given by its name and its time of creation, since a name may be used again.
+    """
 
     installation: str
     campaign: str
@@ -29,7 +31,7 @@ class Annotation:
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """What a HIT's annotation says; None for one that is not in this form."""
+        """Parse a HIT's annotation; return None if it has another form."""
         parts = text.split(SEPARATOR)
         return cls(*parts) if len(parts) == 3 and all(parts) else None
 
@@ -38,16 +40,19 @@ class Annotation:
 
 
 def campaign_mark(campaign: Campaign) -> str:
-    """The campaign's name with its time of creation; both marks have no separator in them."""
+    """Return the campaign's name and time of creation. They never contain SEPARATOR."""
     return f"{campaign.slug}@{campaign.created_at:%Y%m%d%H%M%S}"
 
 
 def token_of(text: str) -> str:
-    """The token in a HIT's annotation, of either form."""
+    """Return the token in a HIT's annotation, which may also be only the token."""
     annotation = Annotation.read(text)
     return annotation.token if annotation else text
 
 
 def installation_name() -> str:
-    """The random name of this database, made at its first use; a copy has the same."""
+    """Return the random name of this database, and create it at the first call.
+
+    A copy of the database has the same name.
+    """
     return Installation.objects.get_or_create(pk=Installation.ONLY)[0].name

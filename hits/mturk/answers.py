@@ -1,11 +1,11 @@
-"""A worker's answer as the marketplace gives it: QuestionFormAnswers, an XML document."""
+"""Parse workers' answers, which the marketplace gives as QuestionFormAnswers (XML)."""
 
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-# Characters of an answer that a page shows.
+# Number of characters of an answer that a page shows.
 MOST_SHOWN = 2_000
 
 
@@ -14,8 +14,10 @@ class UnreadableAnswer(ValueError):
 
 
 def parse_answer(xml: str) -> dict[str, str]:
-    """The answer's fields; of a field given twice, the first. Raises UnreadableAnswer, or
-    defusedxml's DefusedXmlException for entities and other tricks."""
+    """Return the fields of the answer; if a field is repeated, the first value counts.
+
+    Raises UnreadableAnswer, or DefusedXmlException if the XML has entities or other unsafe parts.
+    """
     try:
         root: Element = fromstring(xml)
     except ParseError as error:
@@ -29,8 +31,8 @@ def parse_answer(xml: str) -> dict[str, str]:
 
 
 def shown_answer(xml: str) -> str:
-    """The answer for a person to read, a line for each field; one that cannot be parsed, as one
-    that was cut short, as it is. No more than a page can show."""
+    """Return the answer as text for a person, with one line per field and at most MOST_SHOWN
+    characters. An answer that cannot be parsed, such as a cut one, is returned as XML."""
     try:
         fields = parse_answer(xml)
     except (UnreadableAnswer, DefusedXmlException):

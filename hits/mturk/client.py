@@ -1,7 +1,8 @@
-"""The marketplace as this product uses it: the few calls that it makes, and what it reads of them.
+"""The calls that we make to the marketplace's API.
 
-A call that botocore repeated may find that the first attempt took effect: creating calls carry a
-token that the database already holds, and deciding calls then learn what the decision was.
+botocore may repeat a call whose first attempt took effect. Calls that create something therefore
+send a token that is already in the database. A repeated decision gets an error, and the caller
+then reads the assignment's status.
 """
 
 import logging
@@ -28,28 +29,32 @@ ALL_STATUSES = ["Submitted", "Approved", "Rejected"]
 
 
 class Marketplace(Connection):
-    """A campaign's marketplace, as far as this product uses it; every method may raise
-    MarketplaceError."""
+    """The API of one marketplace. Every method may raise MarketplaceError."""
 
     def balance(self) -> Decimal:
         return self._ask(replies.Balance, "get_account_balance").available
 
     def hits(self) -> Iterator[ListedHit]:
-        """Every HIT of the account that was not deleted; see `hit_pages`."""
+        """Yield all HITs of the account that are not deleted; see `hit_pages`."""
         return chain.from_iterable(self.hit_pages())
 
     def hit_pages(self) -> Iterator[list[ListedHit]]:
-        """Every HIT of the account that was not deleted, page by page. One whose entry cannot be
-        used is left out: `hit` tells what is wrong with it."""
+        """Yield all HITs of the account that are not deleted, page by page.
+
+        HITs whose entry cannot be used are skipped. For these, `hit` raises the error.
+        """
         for page in self._pages("list_hits", "HITs"):
             yield list(_readable(page))
 
     def assignments(
         self, hit_id: str, *, most: int | None = None
     ) -> Iterator[ListedAssignment | StrangeReply]:
-        """Every assignment of the HIT that was submitted, decided or not; for each whose entry
-        cannot be used, the error that says why. `most` is how many there are, where that is known:
-        no page is asked for after that many, as the last page of a list has a token, too."""
+        """Yield the submitted assignments of the HIT, including decided ones. If an entry cannot
+        be used, yield its error instead.
+
+        `most` is the number of assignments, if known. After that many, no further page is
+        requested; otherwise there would be one more call, as the last page also has a token.
+        """
         items = 0
         for page in self._pages(
             "list_assignments_for_hit",
@@ -88,7 +93,7 @@ class Marketplace(Connection):
         return listed
 
     def hit_type(self, **properties: Any) -> str:
-        """The id of the HIT type with these properties; the same ones give the same id."""
+        """Create a HIT type and return its id. The same properties always give the same id."""
         return self._ask(replies.MadeHitType, "create_hit_type", **properties).hit_type_id
 
     def create_hit(
@@ -101,7 +106,7 @@ class Marketplace(Connection):
         annotation: str,
         token: str,
     ) -> CreatedHit:
-        """The HIT that carries this token, made now or by an earlier call."""
+        """Create a HIT and return it, or return the HIT created earlier with this token."""
         try:
             return self._ask(
                 replies.MadeHit,
@@ -122,7 +127,7 @@ class Marketplace(Connection):
     def send_events(
         self, *, hit_type_id: str, queue_url: str, event_types: Sequence[str], version: str
     ) -> None:
-        """Have what happens to HITs of the type sent to an SQS queue."""
+        """Ask the marketplace to send the events of the type's HITs to an SQS queue."""
         self._call(
             "update_notification_settings",
             HITTypeId=hit_type_id,
@@ -136,22 +141,23 @@ class Marketplace(Connection):
         )
 
     def stop_events(self, hit_type_id: str) -> None:
-        """Have no events of the type sent any more."""
+        """Ask the marketplace to stop sending the events of the type."""
         self._call("update_notification_settings", HITTypeId=hit_type_id, Active=False)
 
     def expire_hit(self, hit_id: str) -> None:
-        """Take the HIT from new workers; those at work may finish. Any time in the past expires it
-        now; an hour ago is in the past there, too, when our clock is ahead."""
+        """Close the HIT to new workers. Workers who have accepted it can finish."""
+        # Any time in the past expires a HIT now. An hour allows for a clock that is ahead of the
+        # marketplace's.
         past = datetime.now(UTC) - timedelta(hours=1)
         try:
             self._call("update_expiration_for_hit", HITId=hit_id, ExpireAt=past)
         except MarketplaceError as error:
-            # It has been told the same before.
+            # The HIT was expired by an earlier call.
             if "idempotency" not in str(error).lower():
                 raise
 
     def delete_hit(self, hit_id: str) -> None:
-        """Delete a HIT whose work is decided; one that is gone already is fine."""
+        """Delete a HIT whose assignments are all decided; do nothing if it does not exist."""
         try:
             self._call("delete_hit", HITId=hit_id)
         except MarketplaceError as error:
@@ -167,7 +173,7 @@ class Marketplace(Connection):
     def send_bonus(
         self, *, worker_id: str, assignment_id: str, amount: Decimal, reason: str, token: str
     ) -> None:
-        """Pay a bonus once for this token, however often it is called."""
+        """Pay a bonus. Further calls with the same token do nothing."""
         try:
             self._call(
                 "send_bonus",
@@ -182,14 +188,14 @@ class Marketplace(Connection):
                 raise
 
     def bonuses(self, assignment_id: str) -> list[SentBonus]:
-        """The bonuses that were paid for the assignment."""
+        """Return the bonuses that were paid for the assignment."""
         operation = "list_bonus_payments"
         pages = self._pages(operation, "BonusPayments", AssignmentId=assignment_id)
         return [checked(SentBonus, item, operation) for item in chain.from_iterable(pages)]
 
     def qualification_type(self, *, name: str, description: str) -> str:
-        """The id of our qualification type of this name, made if there is none. A name that was
-        just made may not be listed yet, so making comes first and looking second."""
+        """Return the id of our qualification type of this name; create it if there is none."""
+        # Listing first would not work: a type that was just created may not be listed yet.
         try:
             return self._ask(
                 replies.MadeQualificationType,
@@ -218,8 +224,10 @@ class Marketplace(Connection):
         )
 
     def grant(self, *, qualification_type_id: str, worker_id: str) -> None:
-        """Give the worker the qualification, without a message to them; somebody whom the
-        marketplace does not know is left out."""
+        """Grant the qualification to the worker without notifying them.
+
+        Does nothing if the marketplace does not know the worker.
+        """
         try:
             self._call(
                 "associate_qualification_with_worker",
@@ -233,7 +241,7 @@ class Marketplace(Connection):
                 raise
 
     def revoke(self, *, qualification_type_id: str, worker_id: str) -> None:
-        """Take the qualification from the worker; who does not have it is left as they are."""
+        """Revoke the worker's qualification; do nothing if the worker does not have it."""
         try:
             self._call(
                 "disassociate_qualification_from_worker",
@@ -245,7 +253,7 @@ class Marketplace(Connection):
                 raise
 
     def notify(self, *, worker_ids: Sequence[str], subject: str, text: str) -> list[str]:
-        """Write to workers; returns the ids of those it did not reach."""
+        """Send a message to workers; return the ids of the workers it did not reach."""
         failed: list[str] = []
         for start in range(0, len(worker_ids), PAGE):
             reply = self._ask(
@@ -268,7 +276,7 @@ def _readable(items: list[Any]) -> Iterator[ListedHit]:
 
 
 def marketplace_of(campaign: Campaign) -> Marketplace:
-    """The campaign's marketplace; raises WrongEndpoint if this installation talks to another."""
+    """Return the campaign's marketplace; raises WrongEndpoint if MTURK_ENDPOINT is another."""
     if campaign.endpoint != settings.MTURK_ENDPOINT:
         raise WrongEndpoint(
             f"{campaign} belongs to the marketplace {campaign.endpoint!r}, but MTURK_ENDPOINT is "

@@ -1,8 +1,8 @@
-"""Calls to the marketplace's API: boto3's client, configured once, and what its errors mean.
+"""Calls to the marketplace's API through boto3, and the meaning of its errors.
 
-botocore repeats calls on throttling, server errors and lost connections. Every reply is checked by
-a model of `replies`. A reply that does not pass is a StrangeReply, which is a MarketplaceError like
-a refusal: no caller meets a KeyError or a text that the database cannot store.
+botocore repeats calls after throttling, server errors and lost connections. A model of `replies`
+checks every reply. An invalid reply raises StrangeReply, which is a MarketplaceError like a
+refusal. Callers therefore never get a KeyError, or a text that the database cannot store.
 """
 
 import json
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
 
 PAGE = 100
-# 200,000 HITs, ten times those of nocaps. A list that goes on after that does not end.
+# Enough for 200,000 HITs, ten times those of nocaps. A longer list is taken to be endless.
 MOST_PAGES = 2_000
 WORKER_ID = re.compile(r"\bA[A-Z0-9]{9,}\b")
 LONGEST_MESSAGE = 500
 STRANGE = "StrangeBody"
-# The Date header has whole seconds, and a reply takes a moment to arrive.
+# Smaller differences are ignored: the Date header has whole seconds, and replies take time.
 LEAST_SKEW = timedelta(seconds=5)
 NO_ANSWER = "NoAnswer"
-# In codes of errors that any other call would meet as well.
+# Parts of the error codes that would be the same for any other call.
 GENERAL = (
     NO_ANSWER,
     "Throttl",
@@ -59,55 +59,58 @@ Checked = TypeVar("Checked", bound=Reply)
 
 
 class MarketplaceError(DomainError):
-    """The marketplace refused a call, or could not be reached; `code` is its own error code."""
+    """The marketplace refused a call or could not be reached. `code` is its error code."""
 
     def __init__(self, message: str, code: str = "", *, is_refusal: bool = False) -> None:
         super().__init__(message)
         self.code = code
-        # The marketplace did nothing, as it said; after other errors the call may have worked.
+        # True if the marketplace did nothing. After other errors, the call may have taken effect.
         self.is_refusal = is_refusal
 
     @property
     def is_general(self) -> bool:
-        """Any other call would fail now as well."""
+        """Whether any other call would also fail now."""
         return any(name in self.code for name in GENERAL)
 
     @property
     def says_gone(self) -> bool:
-        """What we asked about is deleted, or was never there."""
+        """Whether the object of the call is deleted or never existed."""
         return "DoesNotExist" in self.code or self.says_disposed
 
     @property
     def says_disposed(self) -> bool:
-        """The HIT that we asked about was there, and is deleted."""
+        """Whether the HIT of the call existed and is deleted."""
         return self.is_refusal and "in the state 'Disposed'" in str(self)
 
     @property
     def says_wrong_state(self) -> bool:
-        """What we asked for was done before, or cannot be done any more."""
+        """Whether the change was made before, or is no longer possible."""
         return "InvalidAssignmentState" in self.code or "InvalidHITState" in self.code
 
     @property
     def says_no_worker(self) -> bool:
-        """There is no such worker, as may be where their work was collected elsewhere."""
+        """Whether the marketplace does not know the worker, as with imported captions."""
         return "parameter WorkerId" in str(self) or "'workerId'" in str(self)
 
     @property
     def says_no_funds(self) -> bool:
-        """The requester's account does not hold enough for the call."""
+        """Whether the requester's account has too little money for the call."""
         return "InsufficientFunds" in self.code or "insufficient funds" in str(self).lower()
 
 
 class StrangeReply(MarketplaceError):
-    """The marketplace replied something that cannot be used; the call may have taken effect."""
+    """The marketplace's reply cannot be used. The call may have taken effect."""
 
 
 @lru_cache(maxsize=8)
 def _boto3_client(
     url: str, _access_key: str, *, attempts: int, connect_timeout: float, read_timeout: float
 ) -> "MTurkClient":
-    """A client for this address and requester. Making one reads the whole service model, which
-    takes longer than a call; clients may be shared by threads."""
+    """Return a client for this address and requester.
+
+    It is cached because creating one reads the whole service model, which takes longer than a call.
+    Threads can share a client.
+    """
     session = botocore.session.get_session()
     parsers = session.get_component("response_parser_factory")
     parsers.set_parser_defaults(timestamp_parser=_timestamp)
@@ -126,7 +129,7 @@ def _boto3_client(
 
 
 def _timestamp(value: Any) -> Any:
-    """The time, or what came in its place: botocore would refuse a whole page for one bad time."""
+    """Parse a time; return an invalid one unchanged, as botocore would refuse the whole page."""
     try:
         return parse_timestamp(value)
     except Exception:
@@ -136,8 +139,10 @@ def _timestamp(value: Any) -> Any:
 def _check_body(
     response_dict: dict[str, Any], customized_response_dict: dict[str, Any], **_: Any
 ) -> None:
-    """Note a successful reply that is no JSON object: botocore reads such a body, the error page
-    of a proxy for example, as a reply without members, which most calls answer anyway."""
+    """Mark a successful reply whose body is not a JSON object, such as a proxy's error page.
+
+    botocore reads such a body as an empty reply, which is the normal reply to most calls.
+    """
     body = response_dict["body"]
     if response_dict["status_code"] >= 300 or not body:
         return
@@ -150,16 +155,17 @@ def _check_body(
 
 
 class Connection:
-    """Calls to one marketplace as one requester; every method may raise MarketplaceError.
+    """Calls to one marketplace as one requester. Every method may raise MarketplaceError.
 
-    `calls` counts the calls made, repeats included; `after_call` is told of each one that was
-    answered."""
+    `calls` is the number of calls made, including repeats. `after_call` is called after each
+    successful call.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.calls = 0
         self.after_call: Callable[[], None] = lambda: None
-        # How far the marketplace's clock is ahead of ours, as its last reply said.
+        # How far the marketplace's clock is ahead of ours, according to its last reply.
         self.skew = timedelta()
         try:
             self._client = _boto3_client(
@@ -190,7 +196,7 @@ class Connection:
                 NO_ANSWER,
             ) from error
         except Exception as error:
-            # botocore's parser raises whatever a strange reply makes it stumble over.
+            # botocore's parser can raise any exception for a malformed reply.
             self.calls += 1
             raise strange(operation, "it cannot be parsed") from error
         if not isinstance(answer, dict) or STRANGE in answer:
@@ -222,13 +228,15 @@ class Connection:
         self.skew = skew if abs(skew) >= LEAST_SKEW else timedelta()
 
     def _ask(self, model: type[Checked], operation: str, **arguments: Any) -> Checked:
-        """The checked reply to a call; raises StrangeReply."""
+        """Make a call and return the checked reply; raises StrangeReply."""
         return checked(model, self._call(operation, **arguments), operation)
 
     def _pages(self, operation: str, key: str, **arguments: Any) -> Iterator[list[Any]]:
-        """The items of a list, page by page, until a page is empty or comes without a token.
-        Raises StrangeReply where a page is no list, or the list leads back to an earlier page or
-        has no end."""
+        """Yield the items of a list page by page, until a page is empty or has no token.
+
+        Raises StrangeReply if a page has no list, a token is repeated, or there are more than
+        MOST_PAGES pages.
+        """
         seen: set[str] = set()
         token: str | None = None
         while True:
@@ -248,12 +256,12 @@ class Connection:
 
 
 def _without_workers(message: str) -> str:
-    """The message without worker ids, which some name: it ends up on pages and in logs."""
+    """Remove worker ids from an error message, because pages and logs show it."""
     return WORKER_ID.sub("(a worker)", message)
 
 
 def checked(model: type[Checked], value: Any, operation: str) -> Checked:
-    """The reply, or a part of it, as the model has it; raises StrangeReply."""
+    """Return the reply, or a part of it, as an instance of the model; raises StrangeReply."""
     try:
         return model.model_validate(value)
     except ValidationError as error:
@@ -261,5 +269,5 @@ def checked(model: type[Checked], value: Any, operation: str) -> Checked:
 
 
 def strange(operation: str, why: str) -> StrangeReply:
-    """The error for a reply that cannot be used, and why."""
+    """Return the error for a reply that cannot be used; `why` is part of the message."""
     return StrangeReply(f"The marketplace's reply to {operation} cannot be used: {why}.")

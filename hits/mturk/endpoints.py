@@ -1,4 +1,4 @@
-"""The marketplaces by name: where their API answers, and where their workers' pages live."""
+"""The marketplaces by name, with the addresses of their APIs and of their workers' pages."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -9,13 +9,16 @@ from annotate.errors import DomainError
 
 
 class WrongEndpoint(DomainError):
-    """The campaign belongs to another marketplace than this installation talks to."""
+    """The campaign belongs to another marketplace than the one in MTURK_ENDPOINT."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One marketplace. `worker_origins` may frame our task page; `submit_origins` may receive a
-    worker's answer, the first one where the frame's address names none."""
+    """One marketplace.
+
+    Pages at `worker_origins` may show our task page in a frame. Answers may be sent to
+    `submit_origins`, and to the first of these if the frame's address names no origin.
+    """
 
     name: str
     url: str
@@ -28,14 +31,14 @@ class Endpoint:
 
     @property
     def label(self) -> str:
-        """What the badge on every page says."""
+        """Text of the badge on every page."""
         return (
             self.name if self.name in KNOWN or self.name == "local" else urlsplit(self.url).netloc
         )
 
 
-# Host names: AWS's documentation of the Requester API; the workers' hosts from code deployed by
-# others (docs/decisions).
+# The API's host names are from AWS's documentation of the Requester API, and the workers' host
+# names from programs that others have deployed (docs/decisions).
 KNOWN = {
     "production": Endpoint(
         "production",
@@ -53,7 +56,7 @@ KNOWN = {
 
 
 def endpoint_of(name: str) -> Endpoint:
-    """The marketplace called `name`: local, sandbox, production, or one at a URL."""
+    """Return the marketplace with this name: local, sandbox, production, or the URL of an API."""
     if name in KNOWN:
         return KNOWN[name]
     url = settings.MARKETPLACE_URL if name == "local" else name.rstrip("/")
@@ -62,7 +65,7 @@ def endpoint_of(name: str) -> Endpoint:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of an address; empty if it has none."""
+    """Return the scheme, host and port of an address; empty if one is missing or it is invalid."""
     try:
         parts = urlsplit(url)
     except ValueError:  # such as http://[

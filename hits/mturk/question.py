@@ -1,4 +1,4 @@
-"""The question of our HITs: an ExternalQuestion that names the campaign's task page."""
+"""The question of our HITs: an ExternalQuestion with the address of the campaign's task page."""
 
 from xml.sax.saxutils import escape
 
@@ -11,12 +11,12 @@ NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/20
 
 
 def task_page_url(campaign: Campaign) -> str:
-    """The address that the marketplace's frame opens; it adds who opens it."""
+    """Return the address of the task page. The marketplace appends the ids of the assignment."""
     return settings.SITE_URL + reverse("hits:task", args=[campaign.slug])
 
 
 def external_question(campaign: Campaign) -> str:
-    """The question as XML; the frame is as high as the window has room for."""
+    """Return the question as XML. A frame height of 0 fills the window."""
     return (
         f'<ExternalQuestion xmlns="{NAMESPACE}ExternalQuestion.xsd">'
         f"<ExternalURL>{escape(task_page_url(campaign))}</ExternalURL>"

@@ -1,7 +1,7 @@
-"""What the marketplace may reply: a model for each reply, as far as this product reads it.
+"""A model for each reply of the marketplace, with the members that we use.
 
-Nothing else in `hits` reads a raw reply. Whatever passes a model here fits the database: ids have
-the length and the letters of ids, times are times of this century, texts can be stored.
+No other module in `hits` reads raw replies. Values that pass these models fit the database: ids
+have the length and the characters of ids, times are in this century, and texts can be stored.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -21,12 +21,12 @@ from pydantic import (
 )
 
 EARLIEST, LATEST = datetime(2005, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-# Far more than the two clocks differ, unless somebody moved the marketplace's for a test.
+# Much more than two clocks differ, unless the marketplace's was changed for a test.
 A_YEAR = timedelta(days=365)
 
 
 def storable(text: str) -> str:
-    """The text without what a database cannot store: NUL, and halves of surrogate pairs."""
+    """Replace characters that a database cannot store: NUL and unpaired surrogates."""
     return (
         text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     )
@@ -59,13 +59,13 @@ Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=2)]
 
 
 class Reply(BaseModel):
-    """A reply, or a part of one; members that are not read here are let through unread."""
+    """A reply or a part of a reply. Unknown members are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class ListedStatus(StrEnum):
-    """A HIT's status as the marketplace has it."""
+    """The statuses of a HIT at the marketplace."""
 
     ASSIGNABLE = "Assignable"
     UNASSIGNABLE = "Unassignable"
@@ -75,7 +75,7 @@ class ListedStatus(StrEnum):
 
 
 class ListedHit(Reply):
-    """A HIT as ListHITs and GetHIT give it."""
+    """A HIT in the replies of ListHITs and GetHIT."""
 
     hit_id: Id = Field(alias="HITId")
     hit_type_id: Id | None = Field(default=None, alias="HITTypeId")
@@ -97,26 +97,29 @@ class ListedHit(Reply):
 
     @property
     def submitted(self) -> int:
-        """Assignments that were submitted, decided or not."""
+        """Number of submitted assignments, including decided ones."""
         return self.max_assignments - self.available - self.pending
 
     @property
     def is_closed(self) -> bool:
-        """Whether it takes no new workers any more, which is for the marketplace to say: by its
-        clock a HIT may have expired that by ours has not, and the other way round. One whose
-        assignments are all taken is Unassignable, too, but opens again if one is returned."""
+        """Whether the HIT is permanently closed to new workers.
+
+        This uses the status and not the expiry time, as the marketplace's clock may differ from
+        ours. A HIT is also Unassignable while all its slots are taken, but it opens again if an
+        assignment is returned.
+        """
         if self.status == ListedStatus.UNASSIGNABLE:
             return self.available > 0
         return self.status != ListedStatus.ASSIGNABLE
 
     @property
     def is_over(self) -> bool:
-        """Whether it takes no new workers and nobody is at work in it."""
+        """Whether the HIT is closed and no worker has an accepted assignment."""
         return self.status not in (ListedStatus.ASSIGNABLE, ListedStatus.UNASSIGNABLE)
 
 
 class ListedAssignmentStatus(StrEnum):
-    """An assignment's status as the marketplace shows it; others it does not show."""
+    """The statuses of an assignment that the marketplace reports."""
 
     SUBMITTED = "Submitted"
     APPROVED = "Approved"
@@ -124,7 +127,7 @@ class ListedAssignmentStatus(StrEnum):
 
 
 class ListedAssignment(Reply):
-    """An assignment as ListAssignmentsForHIT and GetAssignment give it."""
+    """An assignment in the replies of ListAssignmentsForHIT and GetAssignment."""
 
     assignment_id: Id = Field(alias="AssignmentId")
     hit_id: Id = Field(alias="HITId")
@@ -153,7 +156,7 @@ class ListedAssignment(Reply):
 
 
 class CreatedHit(Reply):
-    """What is read of the reply to a creating call."""
+    """The HIT in the reply to the call that creates it."""
 
     hit_id: Id = Field(alias="HITId")
     expires_at: Time | None = Field(default=None, alias="Expiration")
@@ -202,7 +205,7 @@ class Notified(Reply):
 
 
 def in_words(error: ValidationError) -> str:
-    """What is wrong with a reply, without its values: a worker's id may be among them."""
+    """Describe the errors in a reply without its values, which may contain worker ids."""
     problems = []
     for each in error.errors(include_url=False, include_context=False, include_input=False):
         where = ".".join(str(part) for part in each["loc"])

@@ -1,7 +1,7 @@
-"""The queue into which the marketplace puts what happened: SQS, through boto3.
+"""The SQS queue to which the marketplace sends events.
 
-A message comes at least once and in no order. It stays in the queue, hidden for a while, until it
-is deleted, so whoever is killed over it loses nothing.
+Each message arrives at least once, and in any order. A message that was read stays in the queue,
+hidden for a while, until it is deleted. If a process is killed before that, no message is lost.
 """
 
 import hashlib
@@ -18,27 +18,27 @@ from django.conf import settings
 
 from annotate.errors import DomainError
 
-# SQS gives and takes at most so many at once.
+# Largest number of messages in one call to SQS.
 BATCH = 10
-# Read in one go, so that many events of one HIT are answered by reading the HIT once.
+# Messages are read in large groups, so that a HIT with many events is read only once.
 MOST_MESSAGES = 500
-# A message that was read comes back after this time unless it is deleted.
+# A message that was read appears again after this time, unless it is deleted.
 HIDDEN_SECONDS = 300
 LONGEST_DOCUMENT_ID = 100
 LONGEST_ID = 64
 
 
 class QueueUnreachable(DomainError):
-    """The queue did not answer, or refused us."""
+    """The queue did not answer, or refused the call."""
 
 
 class Malformed(DomainError):
-    """A message that is no notification of the marketplace's."""
+    """The message is not a notification from the marketplace."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One message as the queue gave it."""
+    """A message of the queue, not parsed."""
 
     receipt_handle: str
     body: str
@@ -46,16 +46,20 @@ class Message:
 
 @dataclass(frozen=True)
 class Notification:
-    """What a message tells: its own id, and the (HIT type, HIT) pairs to which something
-    happened. What it was is not kept: the marketplace is asked anew."""
+    """The id of a notification, and the (HIT type, HIT) pairs of its events.
+
+    The kinds of the events are not kept, since the reconciler reads the HITs from the marketplace.
+    """
 
     document_id: str
     named: tuple[tuple[str, str], ...]
 
 
 def parse(body: str) -> Notification:
-    """The notification in a message's body, sent straight to the queue or through an SNS topic;
-    raises Malformed."""
+    """Return the notification in a message's body; raises Malformed.
+
+    The message may have come directly or through an SNS topic.
+    """
     document = _object(body)
     if "EventDocId" not in document and isinstance(document.get("Message"), str):
         document = _object(document["Message"])
@@ -85,17 +89,17 @@ def _named(event: dict[str, Any]) -> tuple[str, str]:
 
 
 def _is_id(value: object, *, longest: int) -> TypeGuard[str]:
-    """Whether it is a text that can be looked up: short, and of characters that are visible."""
+    """Whether the value is a string that can be an id: short, with printable characters only."""
     return isinstance(value, str) and 0 < len(value) <= longest and value.isprintable()
 
 
 def digest(body: str) -> str:
-    """A name for a message that has none of its own."""
+    """Return an id for a message that has none."""
     return f"sha256:{hashlib.sha256(body.encode(errors='replace')).hexdigest()}"
 
 
 def receive() -> Iterator[Message]:
-    """What waits in the queue now, up to MOST_MESSAGES; raises QueueUnreachable."""
+    """Yield up to MOST_MESSAGES messages that are in the queue; raises QueueUnreachable."""
     for _ in range(MOST_MESSAGES // BATCH):
         answer = _call(
             "receive_message",
@@ -112,8 +116,10 @@ def receive() -> Iterator[Message]:
 
 
 def delete(messages: Iterable[Message]) -> None:
-    """Take messages out of the queue for good; raises QueueUnreachable. One that could not be
-    deleted comes back."""
+    """Delete messages from the queue; raises QueueUnreachable.
+
+    Messages that could not be deleted appear again later.
+    """
     handles = [message.receipt_handle for message in messages]
     for start in range(0, len(handles), BATCH):
         batch = handles[start : start + BATCH]
@@ -137,14 +143,14 @@ def _call(operation: str, **arguments: Any) -> dict[str, Any]:
     except (BotoCoreError, ClientError) as error:
         raise QueueUnreachable(f"The queue {url} did not answer {operation}: {error}") from error
     except Exception as error:
-        # botocore's parser raises whatever a strange reply makes it stumble over.
+        # botocore's parser can raise any exception for a malformed reply.
         raise QueueUnreachable(f"The reply of {url} to {operation} cannot be parsed.") from error
     return reply
 
 
 @lru_cache(maxsize=8)
 def _client(endpoint_url: str, access_key: str, secret_key: str) -> Any:
-    """A client for the queue; empty arguments leave the choice to boto3."""
+    """Return a client for the queue; for empty arguments, boto3 uses its own configuration."""
     return boto3.session.Session().client(
         "sqs",
         region_name="us-east-1",
