@@ -1,1 +1,1 @@
-"""The JSON API."""
+"""The JSON API of the requester site: campaigns, responses, releases and tokens."""

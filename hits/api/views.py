@@ -1,4 +1,4 @@
-"""The API's campaigns: their progress, their money, and their responses. Read only."""
+"""Campaigns in the API: progress, costs and responses. All views are read-only."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -24,7 +24,7 @@ from hits.queries.statistics import assignments_at_work, measured_pay, overviews
 
 
 class SpendSerializer(serializers.Serializer[Any]):
-    """US dollars, fees included."""
+    """Amounts in US dollars, including fees."""
 
     budget = serializers.DecimalField(max_digits=12, decimal_places=2)
     committed = serializers.DecimalField(max_digits=12, decimal_places=2)
@@ -36,7 +36,7 @@ class SpendSerializer(serializers.Serializer[Any]):
 
 
 class OverviewSerializer(serializers.Serializer[Any]):
-    """How far a campaign is, in images and in responses."""
+    """Progress of a campaign in a list: numbers of tasks and responses."""
 
     tasks = serializers.IntegerField()
     wanted = serializers.IntegerField()
@@ -44,7 +44,7 @@ class OverviewSerializer(serializers.Serializer[Any]):
 
 
 class ProgressSerializer(serializers.Serializer[Any]):
-    """How far a campaign is, in full."""
+    """Progress of a campaign, with all numbers."""
 
     tasks = serializers.IntegerField()
     complete = serializers.IntegerField()
@@ -57,14 +57,14 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 
 class PaySerializer(serializers.Serializer[Any]):
-    """What the work pays at the median time of the latest responses."""
+    """Pay per hour at the median time of the latest responses."""
 
     median_seconds = serializers.FloatField()
     per_hour = serializers.DecimalField(max_digits=10, decimal_places=2)
 
 
 class CampaignListSerializer(serializers.ListSerializer[Any]):
-    """Computes the numbers of all the campaigns on a page at once."""
+    """Computes the numbers of all campaigns on a page with a few queries."""
 
     def to_representation(self, data: Any) -> Any:
         campaigns = list(data)
@@ -74,7 +74,7 @@ class CampaignListSerializer(serializers.ListSerializer[Any]):
 
 
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):
-    """A campaign in a list, with its progress and its money."""
+    """A campaign in a list, with its progress and costs."""
 
     selection = serializers.CharField(source="selection.name", read_only=True, default=None)
     caption_set = serializers.CharField(source="caption_set.name", read_only=True, default=None)
@@ -106,7 +106,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
 
 class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
-    """One campaign in full, with the campaign file as it was checked."""
+    """A campaign with all its numbers and the checked campaign file."""
 
     selection = serializers.CharField(source="selection.name", read_only=True, default=None)
     caption_set = serializers.CharField(source="caption_set.name", read_only=True, default=None)
@@ -135,7 +135,7 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
 
 
 class ResponseSerializer(serializers.ModelSerializer[Answer]):
-    """A worker's answer; the worker is a pseudonym."""
+    """A response. The worker is shown under a pseudonym."""
 
     image = serializers.CharField(source="task.image.key", read_only=True)
     number = serializers.IntegerField(
@@ -170,14 +170,14 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
 
 
 class ByKey(CursorPagination):
-    """Pages by cursor: the thousandth costs what the first does, and new rows shift nothing."""
+    """Cursor pagination: all pages take the same time, and new rows do not shift them."""
 
     ordering = "pk"
     page_size = 500
 
 
 class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
-    """Campaigns, the latest first."""
+    """Campaigns, newest first."""
 
     lookup_field = "slug"
     lookup_value_regex = "[-\\w]+"
@@ -201,8 +201,8 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     )
     @action(detail=True, pagination_class=ByKey, serializer_class=ResponseSerializer)
     def responses(self, request: Request, **_: str) -> Response:
-        """The campaign's responses in the order in which they came in."""
-        # In this form the database reads responses by their key and stops at the page's end.
+        """The campaign's responses in the order in which they were stored."""
+        # With EXISTS, the database reads responses by primary key and stops at the end of the page.
         campaign: Campaign = self.get_object()
         kind = KINDS[campaign.kind]
         task = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)

@@ -1,1 +1,1 @@
-"""Both sites as processes on one machine."""
+"""Run both sites as processes on one machine."""

@@ -1,4 +1,4 @@
-"""A demonstration's folder: one process at a time, and nothing else is ever emptied."""
+"""Lock and empty the folder of a demonstration. Other folders are never emptied."""
 
 import fcntl
 import os
@@ -11,13 +11,16 @@ LOCK, DATABASE = "in-use.lock", "campaigns.sqlite3"
 
 
 def is_demonstration(folder: Path) -> bool:
-    """Whether `demo` made the folder."""
+    """Whether `demo` created the folder."""
     return (folder / LOCK).exists()
 
 
 def locked(folder: Path) -> None:
-    """Keep other processes of ours out of the folder until this one ends, also if it goes on as
-    another program. Raises ProcessFailed if one is there."""
+    """Lock the folder until this process ends; create it if it does not exist.
+
+    The lock remains if the process replaces itself with another program. Raises ProcessFailed if
+    another process has the lock, or if the folder has files and was not created by `demo`.
+    """
     if folder.exists() and not is_demonstration(folder) and any(folder.iterdir()):
         raise ProcessFailed(f"{folder} was not created by `demo`, so nothing in it was changed.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -33,7 +36,7 @@ def locked(folder: Path) -> None:
 
 
 def emptied(folder: Path) -> None:
-    """Remove what an earlier demonstration left in a folder that this process has locked."""
+    """Delete everything but the lock from a folder that this process has locked."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

@@ -1,4 +1,4 @@
-"""The two sites as child processes: their environment, their ports, starting and stopping them."""
+"""Start and stop the two sites as child processes, with their environment and ports."""
 
 import json
 import os
@@ -19,17 +19,17 @@ import requests
 MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
 SITE_PORT, MARKETPLACE_PORT = 8000, 8001
 HOST = "127.0.0.1"
-# What workers of the local marketplace see as the name of the requester.
+# Name of the requester that workers of the local marketplace see.
 REQUESTER = "Caption campaigns"
 
 
 class ProcessFailed(Exception):
-    """A child process did not do what it was started for; the message says where to look."""
+    """A child process failed. The message has its last output or names its log."""
 
 
 @dataclass(frozen=True)
 class Installation:
-    """A data folder with the databases and files of both sites, and the ports they answer on."""
+    """A folder with the databases and files of both sites, and the ports of the sites."""
 
     folder: Path
     site_port: int = SITE_PORT
@@ -52,8 +52,8 @@ class Installation:
         return self.folder / "requester.json"
 
     def environment(self) -> dict[str, str]:
-        """The variables that make both sites use this folder and these ports."""
-        # A proxy for the world outside must not be asked for this machine's own addresses.
+        """Return the environment variables that make both sites use this folder and these ports."""
+        # Requests to this machine must not go through a proxy.
         direct = [name for name in (os.environ.get("NO_PROXY"), HOST, "localhost") if name]
         return {
             "NO_PROXY": ",".join(direct),
@@ -66,9 +66,11 @@ class Installation:
         }
 
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The requester's access keys as environment variables, made at the first use; the same
-        name gives the same keys. They are kept in the folder too, readable for its owner only,
-        for commands that are run by hand."""
+        """Return the requester's access keys as environment variables.
+
+        The first call creates the requester; later calls return the same keys. They are also
+        written to `keys_file`, which only its owner can read, for commands that are run by hand.
+        """
         printed = manage(["marketplace_requester", REQUESTER, "--json"], environment)
         self.folder.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -81,7 +83,7 @@ class Installation:
         }
 
     def on_free_ports(self) -> "Installation":
-        """This installation, on other ports where its own are taken."""
+        """Return this installation, with free ports instead of ports in use."""
         site = free_port(self.site_port)
         return replace(
             self,
@@ -91,7 +93,7 @@ class Installation:
 
 
 def is_free(port: int) -> bool:
-    """Whether nobody listens on the port of this machine."""
+    """Whether no process listens on the port of this machine."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -102,7 +104,7 @@ def is_free(port: int) -> bool:
 
 
 def free_port(preferred: int, *, other_than: int = 0) -> int:
-    """The preferred port, or any free one if it is taken."""
+    """Return the preferred port, or any free port if it is in use or equals `other_than`."""
     if preferred != other_than and is_free(preferred):
         return preferred
     with socket.socket() as probe:
@@ -111,13 +113,16 @@ def free_port(preferred: int, *, other_than: int = 0) -> int:
 
 
 def clean_environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """This process's environment with `extra` on top, fit for a command of either site."""
+    """Return this process's environment with the changes in `extra`.
+
+    DJANGO_SETTINGS_MODULE is removed, as each command chooses the settings of its own site.
+    """
     inherited = {k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"}
     return {**inherited, **extra}
 
 
 def manage(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Run a management command to its end; returns what it printed. Raises ProcessFailed."""
+    """Run a management command and return its output; raises ProcessFailed if it fails."""
     done = subprocess.run(
         [sys.executable, str(MANAGE), *arguments],
         env=clean_environment(environment),
@@ -133,7 +138,7 @@ def manage(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
 def make_workers(
     names: Sequence[str], *, country: str, approved: int, rate: int, environment: Mapping[str, str]
 ) -> list[str]:
-    """Make workers at the local marketplace; the links that sign them in, in their order."""
+    """Create workers at the local marketplace; return their sign-in links in the same order."""
     options = ["--country", country, "--approved", str(approved), "--rate", str(rate), "--json"]
     lines = manage(["marketplace_worker", *names, *options], environment).splitlines()
     return [row["sign_in_url"] for row in map(json.loads, lines)]
@@ -141,31 +146,34 @@ def make_workers(
 
 @dataclass
 class Child:
-    """A running child process and the file that it logs to."""
+    """A child process and its log file."""
 
     name: str
     process: "subprocess.Popen[Any]"
     log: Path
 
     def wait_until_ready(self, url: str, seconds: float = 180) -> None:
-        """Return once the URL answers; raises ProcessFailed."""
-        # On a machine with ten things to do, a site takes a minute to start.
+        """Wait until the URL answers.
+
+        Raises ProcessFailed if the process ends, or if the URL does not answer in time.
+        """
+        # On a busy machine, a site may take a minute to start.
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 raise ProcessFailed(f"The {self.name} ended at once; {self.log} says why.")
             try:
                 with requests.Session() as session:
-                    session.trust_env = False  # never by way of a proxy
+                    session.trust_env = False  # ignore proxies
                     session.get(url, timeout=5, allow_redirects=False)
                 return
             except (requests.ConnectionError, requests.Timeout):
-                # A server that is just starting may take the call before it can answer it.
+                # A starting server may accept a connection before it can answer.
                 time.sleep(0.1)
         raise ProcessFailed(f"The {self.name} did not answer at {url}; see {self.log}.")
 
     def stop(self, seconds: float = 15) -> None:
-        """Ask the process to end, and end it if it does not."""
+        """Terminate the process; kill it if it does not end in time."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         try:
@@ -179,7 +187,7 @@ class Child:
 def child(
     name: str, arguments: Sequence[str], *, log: Path, environment: Mapping[str, str]
 ) -> Iterator[Child]:
-    """A management command as a child process for the length of the block."""
+    """Run a management command as a child process until the end of the `with` block."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as stream:
         running = Child(name, _start(arguments, stream, environment), log)
@@ -192,7 +200,7 @@ def child(
 def _start(
     arguments: Sequence[str], stream: IO[bytes], environment: Mapping[str, str]
 ) -> "subprocess.Popen[Any]":
-    # A group of its own: Ctrl-C reaches this process alone, which then stops its children.
+    # In its own process group, the child does not get the Ctrl-C. This process stops its children.
     return subprocess.Popen(
         [sys.executable, str(MANAGE), *arguments],
         env=clean_environment(environment),
@@ -205,7 +213,7 @@ def _start(
 
 @contextmanager
 def sites_running(installation: Installation, environment: Mapping[str, str]) -> Iterator[None]:
-    """Both sites, answering; they start at the same time."""
+    """Run both sites; enter the block when both answer. They start at the same time."""
     with (
         _marketplace(installation, environment) as marketplace,
         _site(installation, environment) as site,
@@ -219,7 +227,7 @@ def sites_running(installation: Installation, environment: Mapping[str, str]) ->
 def marketplace_running(
     installation: Installation, environment: Mapping[str, str]
 ) -> Iterator[Child]:
-    """The marketplace site, answering."""
+    """Run the marketplace; enter the block when it answers."""
     with _marketplace(installation, environment) as running:
         running.wait_until_ready(f"{installation.marketplace_url}/healthz")
         yield running
@@ -227,7 +235,10 @@ def marketplace_running(
 
 @contextmanager
 def site_running(installation: Installation, environment: Mapping[str, str]) -> Iterator[Child]:
-    """The requester's site, answering; its database is up to date already."""
+    """Run the requester site; enter the block when it answers.
+
+    All migrations must be applied already.
+    """
     with _site(installation, environment) as running:
         running.wait_until_ready(f"{installation.site_url}/sign-in/")
         yield running
@@ -251,8 +262,10 @@ def _site(
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Let SIGTERM, and a terminal that is closed, end the block as Ctrl-C does: its children are
-    stopped whichever it was."""
+    """Raise KeyboardInterrupt in the block on SIGTERM and SIGHUP, as on Ctrl-C.
+
+    The block can therefore stop its children in all three cases.
+    """
     previous = {each: signal.signal(each, _interrupt) for each in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield

@@ -1,4 +1,4 @@
-"""What the commands that sync a campaign share."""
+"""Sync a campaign after a command changed its status."""
 
 from annotate.errors import DomainError
 from annotate.models import Campaign
@@ -7,8 +7,10 @@ from hits.reconcile.reconciler import reconcile
 
 
 def sync_moved(campaign: Campaign) -> Sync:
-    """Sync a campaign whose status was just changed. Raises DomainError with what the marketplace
-    could not be told yet; the change itself stands."""
+    """Sync a campaign whose status has changed, and return the sync.
+
+    Raises DomainError if the sync fails. The new status is kept, and the next sync tries again.
+    """
     try:
         done = reconcile(campaign)
         problem = done.error

@@ -1,1 +1,1 @@
-"""What pages, the API and commands read about a campaign."""
+"""Read-only queries about campaigns, for pages, the API and commands."""

@@ -1,8 +1,8 @@
-"""What a campaign costs: fees, what is spent, what is promised, and what is left.
+"""Costs of campaigns: fees, money spent, reserved and left, and estimates.
 
-Rates: AWS's pricing page as several repositories quote it (docs/decisions): 20 % of the reward,
-a further 20 % from ten assignments on, 5 % more for Masters, at least one cent; cents are rounded
-half up.
+The fee is 20 % of the reward, plus 20 % for HITs with ten or more assignments, plus 5 % for
+Masters. It is rounded half up to cents and is at least one cent. The rates are from AWS's pricing
+page, as quoted by several repositories (docs/decisions).
 """
 
 from collections.abc import Iterable
@@ -20,15 +20,18 @@ from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
 CENT = Decimal("0.01")
 ZERO = Decimal("0.00")
-# Of a HIT: how many of its slots may still bring a submission.
+# Number of a HIT's slots that can still lead to a submission.
 OPEN_SLOTS = Case(
     When(status=HitStatus.PLANNED, then=F("slots")), default=F("available") + F("pending")
 )
 
 
 def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> Decimal:
-    """The marketplace's fee for one payment of `reward` in a HIT of so many assignments, for
-    everybody or for Masters only."""
+    """Return the marketplace's fee for one payment of `reward`.
+
+    `assignments` is the number of assignments of the HIT. `masters` is true if only Masters can
+    accept it.
+    """
     share = settings.MTURK_FEE_SHARE
     if assignments >= 10:
         share += settings.MTURK_LARGE_HIT_FEE_SHARE
@@ -39,28 +42,28 @@ def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> 
 
 
 def slot_fee(config: CampaignConfig) -> Decimal:
-    """The fee for one assignment of such a campaign, in dollars."""
+    """Return the fee for one assignment of a campaign with this file, in dollars."""
     return fee_for(config.hit.reward, config.hit.assignments, masters=config.workers.masters)
 
 
 def slot_cost(campaign: Campaign) -> Decimal:
-    """Reward and fee of one of the campaign's assignments, in dollars."""
+    """Return the reward plus fee of one assignment of the campaign, in dollars."""
     return campaign.config.hit.reward + slot_fee(campaign.config)
 
 
 @dataclass(frozen=True)
 class Spend:
-    """Where a campaign's budget is, in dollars, fees included."""
+    """How a campaign's budget is used, in dollars including fees."""
 
     budget: Decimal
-    paid: Decimal  # approved assignments, and those that were lost with their HITs
+    paid: Decimal  # approved assignments, and assignments lost with their HITs
     owed: Decimal  # submitted assignments that wait for approval
     open: Decimal  # slots that are free, taken, or about to be created
-    bonuses: Decimal  # sent, or about to be
+    bonuses: Decimal  # sent, or about to be sent
 
     @property
     def committed(self) -> Decimal:
-        """What may have to be paid if everybody who can still submit does."""
+        """The cost if everybody submits who still can."""
         return self.paid + self.owed + self.open + self.bonuses
 
     @property
@@ -69,17 +72,17 @@ class Spend:
 
 
 def spend(campaign: Campaign) -> Spend:
-    """The campaign's money now, from its own rows, in three queries."""
+    """Return how the campaign's budget is used now. Takes three queries."""
     return spends([campaign])[campaign.pk]
 
 
 def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
-    """Each campaign's money by its key, in three queries for any number of campaigns."""
+    """Return {primary key: Spend}. Takes three queries for any number of campaigns."""
     campaigns = list(campaigns)
     keys = [campaign.pk for campaign in campaigns]
     cost = F("hit__reward") + F("hit__fee")
     assignments = Assignment.objects.filter(hit__campaign__in=keys)
-    # Nobody can tell whether what was lost with its HIT was paid.
+    # An assignment lost with its HIT may have been paid, so it counts as paid.
     lost = Q(status=AssignmentStatus.LOST, hit__status=HitStatus.GONE)
     paid, owed = Q(status=AssignmentStatus.APPROVED) | lost, Q(status=AssignmentStatus.SUBMITTED)
     settled = _by_campaign(
@@ -103,7 +106,7 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
 
 
 def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, dict[str, Decimal]]:
-    """The sums in cents for each campaign that has such rows."""
+    """Return {campaign: {name: sum}} for campaigns with such rows, rounded to cents."""
     grouped = rows.order_by().values(campaign).annotate(**sums)
     return {
         row[campaign]: {name: (row[name] or ZERO).quantize(CENT) for name in sums}
@@ -112,18 +115,18 @@ def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, d
 
 
 def outstanding_slots(campaign: Campaign) -> int:
-    """Slots that may still bring a submission: planned, free, or taken."""
+    """Return the number of slots that can still lead to a submission: planned, free or taken."""
     return int(campaign.hits.aggregate(slots=Sum(OPEN_SLOTS, default=0))["slots"])
 
 
 @dataclass(frozen=True)
 class Shortfall:
-    """What a budget lacks for the responses that are still missing, in dollars with fees."""
+    """The money that a budget lacks for the missing responses, in dollars including fees."""
 
     responses: int
     left: Decimal
     to_add: Decimal
-    is_used_up: bool  # nothing can be submitted any more
+    is_used_up: bool  # no further response can be submitted
 
     def in_words(self, answers_name: str) -> str:
         what = "is used up" if self.is_used_up else "does not cover the rest of the campaign"
@@ -134,8 +137,11 @@ class Shortfall:
 
 
 def shortfall(campaign: Campaign, money: Spend) -> Shortfall | None:
-    """What the budget lacks if everything that is promised is paid and nothing more is discarded;
-    None where it suffices, and for a campaign that collects nothing now."""
+    """Return the money that the budget lacks, or None if it suffices.
+
+    Assumes that all committed money is paid and that no further response is discarded. Also None
+    for drafts and finished campaigns, which collect no responses.
+    """
     if campaign.status not in {CampaignStatus.RUNNING, CampaignStatus.PAUSED}:
         return None
     responses, cost = open_work(campaign).responses, slot_cost(campaign)
@@ -149,7 +155,7 @@ def shortfall(campaign: Campaign, money: Spend) -> Shortfall | None:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a whole campaign will cost, before any of it is spent. Money in dollars."""
+    """The estimated cost of a whole campaign, in dollars."""
 
     tasks: int
     responses: int
@@ -167,15 +173,17 @@ class Estimate:
         return self.rewards + self.fees
 
 
-# The time that one caption takes, where nothing was measured yet: $0.10 then pays $9 an hour.
+# Time for one caption if none was measured yet. With it, a reward of $0.10 pays $9 an hour.
 SECONDS_PER_RESPONSE = 40
 
 
 def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estimate:
-    """The cost of all the responses that the campaign has to collect, none of them discarded;
-    `seconds` is the time that one response takes a worker."""
+    """Return the cost of all responses that the campaign must collect, if none is discarded.
+
+    `seconds` is the time that a worker needs for one response.
+    """
     config = campaign.config
-    # What was collected elsewhere, without an assignment here, need not be collected again.
+    # Imported responses, which have no assignment, need not be collected again.
     is_collected = Q(responses__assignment=None, responses__status=ResponseStatus.SUBMITTED)
     missing = F("wanted") - Count("responses", filter=is_collected)
     unfinished = campaign.tasks.annotate(missing=missing).filter(missing__gt=0)

@@ -1,4 +1,4 @@
-"""Which campaigns a sync by the clock may pass over."""
+"""The campaigns that a regular sync can skip."""
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -16,16 +16,16 @@ from hits.models import (
 
 
 def published() -> QuerySet[Campaign]:
-    """All campaigns but drafts."""
+    """Return all campaigns except drafts."""
     return Campaign.objects.exclude(status=CampaignStatus.DRAFT)
 
 
 def campaigns_to_sync() -> QuerySet[Campaign]:
-    """The campaigns that a sync may have something to do for: all but drafts, and but those that
-    are finished and settled.
+    """Return the campaigns that need regular syncs: all except drafts and settled ones.
 
-    A settled campaign has nothing at the marketplace, owes nothing, and its last sync read the
-    account's list to the end and found nothing to do. What a page asks for is done in any case.
+    A campaign is settled if it is finished, has no HITs at the marketplace and owes no money, and
+    if its last sync read the account's whole list of HITs and changed nothing. A campaign with a
+    sync request is never skipped.
     """
     is_settled = Q(Exists(_quiet_last_sync())) & ~_left()
     return published().exclude(is_settled, status=CampaignStatus.FINISHED)
@@ -47,7 +47,7 @@ def _quiet_last_sync() -> QuerySet[Sync]:
 
 
 def _left() -> Q:
-    """Whether anything of the campaign waits for a sync."""
+    """Whether the campaign has rows that a sync must still process."""
     campaign = OuterRef("pk")
     return (
         Q(Exists(Hit.objects.alive().filter(campaign=campaign)))

@@ -1,5 +1,4 @@
-"""Figures for the dashboard: when captions came in, when they will be there, and what an hour of
-work pays."""
+"""Statistics for the dashboard: responses over time, the time left, and the pay per hour."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -16,19 +15,20 @@ from django.db.models.functions import Cast, Greatest, Substr
 from annotate.models import Campaign, Response, Task
 
 CENT = Decimal("0.01")
-# The latest responses say what the work takes now, and are as many for a campaign of any size.
+# Pay is measured on this many responses: the latest ones show how long the work takes now, and the
+# query takes the same time for every campaign.
 LATEST = 1000
-# How both databases write a time, up to its hour.
+# A time as text, up to the hour. Both databases write it in this form.
 HOUR_EXAMPLE = "2026-11-02 12"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 BY_THE_HOUR = timedelta(days=3)
-# A chart has at most so many steps, whatever dates the responses have.
+# Largest number of steps in a chart, for any dates of responses.
 MOST_STEPS = 300
 
 
 @dataclass(frozen=True)
 class Hour:
-    """The responses submitted in one hour."""
+    """The number of responses submitted in one hour."""
 
     begins_at: datetime
     responses: int
@@ -36,7 +36,7 @@ class Hour:
 
 @dataclass(frozen=True)
 class Moment:
-    """How many responses counted at a time."""
+    """The number of responses that count, up to a time."""
 
     at: datetime
     responses: int
@@ -44,9 +44,10 @@ class Moment:
 
 @dataclass(frozen=True)
 class Pay:
-    """What the work pays: the median time for one response, and dollars per hour at that pace.
+    """The median time for one response, and the pay in dollars per hour at this pace.
 
-    Half of the responses pay from `low` to `high` an hour; `each` has what every one of them pays.
+    The middle half of the responses pay from `low` to `high` per hour. `each` has the pay per hour
+    of every response.
     """
 
     median_seconds: float
@@ -58,7 +59,7 @@ class Pay:
 
 @dataclass(frozen=True)
 class Overview:
-    """A campaign's numbers as far as the counters of its tasks tell them."""
+    """Numbers of a campaign that can be computed from the counters of its tasks."""
 
     tasks: int = 0
     wanted: int = 0
@@ -70,7 +71,7 @@ class Overview:
 
 
 def overviews(campaigns: Iterable[Campaign]) -> dict[int, Overview]:
-    """Each campaign's overview by its key, in one query; no response is counted for it."""
+    """Return {primary key: Overview}. Takes one query, which reads no responses."""
     keys = [campaign.pk for campaign in campaigns]
     rows = (
         Task.objects.filter(campaign__in=keys)
@@ -82,31 +83,37 @@ def overviews(campaigns: Iterable[Campaign]) -> dict[int, Overview]:
 
 
 def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> list[Hour]:
-    """Submitted responses in each of the last hours, the earliest first; discarded ones too."""
+    """Return the responses submitted in each of the last hours, earliest first.
+
+    Discarded responses are included.
+    """
     last = _whole_hour(at)
     begins = [last - timedelta(hours=back) for back in reversed(range(hours))]
-    # In this form the database begins with the few responses of these hours, by their time.
+    # With EXISTS, the database starts with the few responses of these hours, by their time.
     task = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)
     times = Response.objects.filter(
         Exists(task),
         submitted_at__gte=begins[0],
     ).values_list("submitted_at", flat=True)
-    # Counted here: SQLite calls back into Python to truncate a time, which takes longer.
+    # Counting in Python is faster: SQLite calls a Python function to truncate a time.
     counted = Counter(_whole_hour(time) for time in times.iterator() if time is not None)
     return [Hour(begins_at=hour, responses=counted[hour]) for hour in begins]
 
 
 def assignments_at_work(campaign: Campaign) -> int:
-    """Assignments that workers had accepted and not submitted, by the marketplace's last word."""
+    """Return the number of assignments that were accepted and not submitted at the last sync."""
     counted = campaign.hits.aggregate(pending=Sum("pending", default=0))
     return int(counted["pending"])
 
 
 def responses_so_far(campaign: Campaign, *, at: datetime) -> list[Moment]:
-    """How the responses that count now added up, from the hour of the first one to now: by the hour
-    for three days, by the day for longer, and in at most MOST_STEPS steps. Empty before the
-    first. Responses dated later than now are in the last step."""
-    # The time's text is cut, which takes a tenth of the time that SQLite needs to truncate it.
+    """Return the running total of the responses that count, from the first one until `at`.
+
+    Steps are hours for up to three days, and otherwise days or several days, so that there are at
+    most MOST_STEPS. The list is empty if there are no responses. Responses with a time later than
+    `at` are in the last step.
+    """
+    # Cutting a time's text takes a tenth of the time that SQLite needs to truncate the time.
     hour = Substr(Cast("submitted_at", CharField()), 1, len(HOUR_EXAMPLE))
     rows = Response.objects.of(campaign).counting().annotate(hour=hour)
     counts = dict(rows.order_by().values_list("hour").annotate(Count("pk")))
@@ -131,8 +138,11 @@ def _step(span: timedelta) -> timedelta:
 
 
 def time_left(hours: Sequence[Hour], *, missing: int) -> timedelta | None:
-    """How long the missing responses take at the pace of these hours, the last of which is not over
-    yet and the first of which may have been without work; None where nothing came in."""
+    """Return how long the missing responses take at the pace of these hours.
+
+    The last hour is ignored, as it is not over yet, and so are the first hours without responses.
+    Returns None if there were no responses.
+    """
     counted = [hour.responses for hour in hours[:-1]]
     while counted and not counted[0]:
         del counted[0]
@@ -146,7 +156,7 @@ def _whole_hour(at: datetime) -> datetime:
 
 
 def measured_pay(campaign: Campaign) -> Pay | None:
-    """Dollars per hour at the median time of the latest responses; None before the first."""
+    """Return the pay at the median time of the latest responses, or None if there are none."""
     latest = (
         Response.objects.of(campaign)
         .counting()
@@ -159,7 +169,7 @@ def measured_pay(campaign: Campaign) -> Pay | None:
         return None
     hit = campaign.config.hit
     middle = float(median(seconds))
-    # Of a single one, both quarters are itself.
+    # `quantiles` needs two values.
     slow, _, fast = quantiles([*seconds, *seconds] if len(seconds) == 1 else seconds, n=4)
 
     def per_hour(time: float) -> Decimal:

@@ -74,7 +74,7 @@ class Command(DomainCommand):
             raise CommandError("Nothing of the file could be imported.")
 
     def _report(self, intake: Intake) -> None:
-        """Say what was imported, also where something stopped the import."""
+        """Print what was imported, even if the import was stopped."""
         if not intake.read and not intake.is_complete:
             return
         self.stdout.write(

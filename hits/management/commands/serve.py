@@ -100,7 +100,7 @@ class Command(BaseCommand):
         return chosen
 
     def _run(self, chosen: "Chosen", stack: ExitStack) -> None:
-        """Start everything and wait until one of the processes ends."""
+        """Start all processes and wait; raises ProcessFailed if one of them ends."""
         places, environment = chosen.places, chosen.environment()
         if chosen.is_demo:
             locked(places.folder)
@@ -138,7 +138,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _serve_site(self, host: str, port: int) -> None:
-        """The requester's site in this process, for many browsers at once."""
+        """Serve the requester site in this process, with several threads."""
         application = get_wsgi_application()
         headers = {"x-forwarded-for", "x-forwarded-proto"}
         proxy = {"trusted_proxy": "*", "trusted_proxy_headers": headers}
@@ -156,7 +156,7 @@ class Command(BaseCommand):
 
 
 class Chosen:
-    """Which installation is served: a demonstration's folder, or what the environment names."""
+    """The installation to serve: a demonstration, or the databases that the environment names."""
 
     def __init__(self, places: Installation, *, is_demo: bool) -> None:
         self.places = places
@@ -188,28 +188,36 @@ class Chosen:
         return []
 
     def environment(self) -> dict[str, str]:
-        """A demonstration is what its folder holds; elsewhere the environment has the last word."""
+        """Return the variables of the installation.
+
+        The environment overrides them, except for a demonstration, which uses only its folder.
+        """
         own = self.places.environment()
         if self.is_demo:
             return own
         return {name: os.environ.get(name, value) for name, value in own.items()}
 
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The requester's keys at the local marketplace, unless the environment names others."""
+        """Return the requester's keys for the local marketplace; empty if the environment has keys.
+
+        A demonstration always uses its own keys.
+        """
         if not self.is_demo and os.environ.get("AWS_ACCESS_KEY_ID"):
             return {}
         return self.places.keys(environment)
 
 
 def _port_here(url: str, default: int) -> int:
-    """The port of an address on this machine; the default for one that others can reach, which
-    is a proxy's."""
+    """Return the port of a URL on this machine, and the default for other URLs.
+
+    The port of a public URL is the proxy's and not the site's.
+    """
     parts = urlsplit(url)
     return parts.port or default if parts.hostname in {HOST, "localhost"} else default
 
 
 def _visitor(environment: Mapping[str, str]) -> str:
-    """The link by which whoever looks around may try a worker's side of the demonstration."""
+    """Create the demonstration's worker for visitors if needed; return the sign-in link."""
     links = make_workers([VISITOR], country="US", approved=6000, rate=99, environment=environment)
     return links[0]
 

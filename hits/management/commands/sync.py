@@ -40,7 +40,7 @@ class Command(DomainCommand):
         "rows, as `tidy` does."
     )
 
-    # Payments of one campaign end after this time, so that other campaigns get their turn.
+    # Each sync stops paying after this time, so that the other campaigns are synced too.
     pays_for: timedelta | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -82,8 +82,10 @@ class Command(DomainCommand):
                 self._answer_requests(names, until=time.monotonic() + seconds, retry=retry)
 
     def _sync_all(self, names: Sequence[str], *, is_first: bool) -> list[str]:
-        """Read the events, then sync each campaign. Returns a line for each campaign that failed;
-        one does not stop the others."""
+        """Read the events, then sync each campaign; return a line for each error.
+
+        If a campaign fails, the others are still synced.
+        """
         now = timezone.now()
         taken = take_events(at=now)
         if taken.messages:
@@ -101,8 +103,11 @@ class Command(DomainCommand):
         return failed
 
     def _close_unclaimed(self) -> None:
-        """Without a campaign to sync nobody else looks for HITs that are this database's and of no
-        campaign that it has, as after a restore from an early backup."""
+        """Close HITs that belong to this database, but to none of its campaigns.
+
+        Such HITs exist after an early backup was restored. Usually the sync of any campaign closes
+        them, but here there is no campaign to sync.
+        """
         try:
             closed = close_unclaimed(Marketplace(endpoint_of(settings.MTURK_ENDPOINT)))
         except DomainError as error:
@@ -112,8 +117,7 @@ class Command(DomainCommand):
                 self.stdout.write(Done.CLOSED.in_words(closed))
 
     def _answer_requests(self, names: Sequence[str], *, until: float, retry: Retry) -> None:
-        """Wait, and meanwhile make copies of images, and sync the campaigns whose pages ask for
-        it."""
+        """Until the given time, sync campaigns with a sync request and make copies of images."""
         while (left := until - time.monotonic()) > 0:
             retry.attempt(partial(self.copies.work, seconds=WISHES_EVERY / 2))
             time.sleep(min(WISHES_EVERY, left))
@@ -124,7 +128,7 @@ class Command(DomainCommand):
             self._sync(campaign, lists_all=True)
 
     def _sync(self, campaign: Campaign, *, lists_all: bool) -> list[str]:
-        """Sync one campaign; lines that say what failed, whatever the cause."""
+        """Sync one campaign and print the result; return a line for each error of the sync."""
         try:
             is_whole = lists_all or is_listing_due(campaign, at=timezone.now())
             done = reconcile(campaign, is_whole=is_whole, pays_for=self.pays_for)
