@@ -110,7 +110,7 @@ class Hit(models.Model):
     fee = models.DecimalField(max_digits=8, decimal_places=2, help_text="for one assignment")
     planned_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True, blank=True)
-    # Numbers from the latest ListHITs: free slots, and slots that workers have accepted.
+    # Free slots and accepted slots: from the latest ListHITs, or estimated when it was not called.
     available = models.PositiveSmallIntegerField(default=0)
     pending = models.PositiveSmallIntegerField(default=0)
     # Time since which submissions wait to be ingested; empty if none do.
