@@ -1,1 +1,1 @@
-"""The reconciler, which runs the steps in their order, and each step as a module."""
+"""The reconciler, which runs the steps of a sync, and one module per step."""

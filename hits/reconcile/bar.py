@@ -1,8 +1,11 @@
-"""Bar: keep workers from a campaign's HITs who are excluded or paused, who wait until their first
-answers are judged, or who have submitted an answer to every task that misses one.
+"""Bar: hide a campaign's HITs from workers who may not work on it now, or have no task left.
 
-All are told to the marketplace by one private qualification that the HIT type asks not to have.
-It is silent, leaves no mark on the worker, and is taken back when there is work for them again.
+Workers may not work if they are excluded or paused, or if their first responses are not judged yet.
+They have no task left if they have a response to every unfinished task.
+
+Barred workers get a private qualification that excludes them from the HIT type. The marketplace
+does not notify them, and their statistics do not change. The qualification is revoked when there
+is work for them again.
 """
 
 from django.db.models import F, Q
@@ -16,7 +19,7 @@ from qualcontrol.services import decide, learn
 
 
 def bar(run: Run) -> None:
-    """Decide anew who is to be barred, then tell the marketplace what changed."""
+    """Apply the review policy, update the barrings and send the changes to the marketplace."""
     with run.alone("the review policy"):
         learn(campaign=run.campaign)
         decide(campaign=run.campaign, at=run.at)
@@ -39,18 +42,21 @@ def _bar_workers(run: Run, hit_type: HitType) -> None:
 
 
 def _let_back(run: Run, hit_type: HitType) -> None:
-    """Lift the barrings of workers who are not kept out and have something to do again."""
+    """Lift the barrings of workers who may work and have a task again."""
     barrings = hit_type.barrings.filter(is_wanted=True)
     idle = barrings.exclude(account__worker__in=kept_out(run.campaign))
     for barring in idle.select_related("account__worker"):
         if has_work(run.campaign, barring.account.worker):
-            # Asked again with the write: the worker may have been excluded since.
+            # The update checks `kept_out` again: the worker may have been excluded since.
             idle.filter(pk=barring.pk).update(is_wanted=False)
 
 
 def tell(marketplace: Marketplace, barring: WorkerBarring) -> None:
-    """Tell the marketplace about one worker; telling it again does no harm. What is wanted is
-    read right before the call; if it changes meanwhile, the next sync tells that."""
+    """Grant or revoke the qualification at the marketplace, and record it. Safe to repeat.
+
+    `is_wanted` is read right before the call. If it changes during the call, the next sync sends
+    the change.
+    """
     barring.refresh_from_db(fields=["is_wanted"])
     change = marketplace.grant if barring.is_wanted else marketplace.revoke
     change(

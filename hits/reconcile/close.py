@@ -1,4 +1,4 @@
-"""Close: take from new workers what they should not accept any more."""
+"""Close: expire HITs that new workers should no longer accept."""
 
 from django.db import transaction
 
@@ -10,8 +10,10 @@ from hits.reconcile.run import HIT_NAME, Run
 
 
 def close(run: Run) -> None:
-    """Expire the open HITs of a campaign that is paused or finished, and forget the planned ones
-    that the marketplace does not have."""
+    """Expire the open HITs of a campaign that is not running.
+
+    If this sync has listed the HITs, also delete planned HITs that the marketplace does not have.
+    """
     if run.campaign.status == CampaignStatus.RUNNING:
         return
     if run.sync.listing:
@@ -24,16 +26,21 @@ def close(run: Run) -> None:
 
 @transaction.atomic
 def _withdraw_planned(run: Run) -> None:
-    """Delete planned HITs that were not in the list just read. Should another sync be about to
-    create one nevertheless, its annotation tells the next listing whose it is."""
+    """Delete the planned HITs that were not in the list that this sync read.
+
+    If another sync creates one of them anyway, a later sync finds it by its annotation.
+    """
     planned = run.campaign.hits.filter(status=HitStatus.PLANNED, planned_at__lt=run.at)
     for hit in planned.select_for_update(of=("self",)).order_by("pk"):
         hit.delete()
 
 
 def expire(run: Run, hit: Hit) -> None:
-    """Take a HIT from new workers. Its free slots stay promised until the marketplace's next
-    listing says that nobody took one in between."""
+    """Expire a HIT, or mark it as gone if the marketplace does not have it.
+
+    The budget still reserves its free slots until the next listing, because a worker may have
+    taken one before the call.
+    """
     try:
         run.marketplace.expire_hit(hit.hit_id or "")
     except MarketplaceError as error:

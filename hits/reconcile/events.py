@@ -1,8 +1,8 @@
-"""Ingest by events: what the marketplace's queue says happened, as hints where to look.
+"""Ingest by events: read the HITs that the messages of the marketplace's queue name.
 
-An event proves nothing: it may be late, out of order, or come twice. So the HITs that events name
-are read from the marketplace by the reconciler's own ingest, and a message is deleted only after
-what it led to is stored here. All HITs are listed as well, but less often.
+Events can be late, out of order or duplicated. They only say which HITs to read: the reconciler's
+ingest reads these from the marketplace, and a message is deleted only after the results are stored.
+All HITs are still listed, but less often.
 """
 
 import logging
@@ -28,8 +28,10 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Hints:
-    """What a campaign's events lead to: HITs to read, or, where they name one that we do not know
-    yet, everything."""
+    """The HITs of a campaign that its events name.
+
+    `is_whole` means that all HITs have to be read, because an event names an unknown HIT.
+    """
 
     hits: set[str] = field(default_factory=set)
     is_whole: bool = False
@@ -37,7 +39,8 @@ class Hints:
 
 @dataclass(frozen=True)
 class Taken:
-    """What was taken from the queue. Where it is not `complete`, events may have been missed."""
+    """Numbers of messages received and submissions ingested. Events may have been missed unless
+    `complete`."""
 
     messages: int = 0
     ingested: int = 0
@@ -45,8 +48,10 @@ class Taken:
 
 
 def take_events(*, at: datetime) -> Taken:
-    """Read the HITs that the queue's messages name, of every campaign, then delete the messages.
-    Without a queue there is nothing to take."""
+    """Read the HITs that the queue's messages name, for all campaigns, then delete the messages.
+
+    Return what was taken. Without a queue, do nothing.
+    """
     if not settings.MTURK_NOTIFICATION_QUEUE_URL:
         return Taken()
     received, complete = _receive(at)
@@ -61,14 +66,14 @@ def take_events(*, at: datetime) -> Taken:
         read, unread = _ingest(campaign, hints[campaign.pk])
         ingested += read
         failed |= {(campaign.pk, hit_id) for hit_id in unread}
-    # The messages about what could not be read stay in the queue, hidden for some minutes.
+    # Messages about HITs that could not be read stay in the queue, hidden for some minutes.
     done = {message: received[message] for message, named in about.items() if not named & failed}
     _forget(done, at=at)
     return Taken(len(received), ingested, complete)
 
 
 def _receive(at: datetime) -> tuple[dict[Message, Notification], bool]:
-    """What waits in the queue, and whether that is all of it."""
+    """Return the messages in the queue, and whether the queue was read to its end."""
     received: dict[Message, Notification] = {}
     try:
         for message in sqs.receive():
@@ -83,7 +88,7 @@ def _receive(at: datetime) -> tuple[dict[Message, Notification], bool]:
 
 
 def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
-    """Keep a message that cannot be read, so that it neither blocks the queue nor is lost."""
+    """Store a message that cannot be read and delete it from the queue, which it would block."""
     message_row, is_new = ProcessedMessage.objects.get_or_create(
         document_id=sqs.digest(message.body),
         defaults={
@@ -102,8 +107,11 @@ def _set_aside(message: Message, *, problem: str, at: datetime) -> None:
 
 
 def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tuple[int, str]]]:
-    """The campaigns and HITs that each message is about; an empty HIT is one that we do not know,
-    of a HIT type that we do. Repeats, and what is not ours, are about nothing."""
+    """Return the campaigns and HITs that each message names, as pairs of keys and HIT ids.
+
+    The HIT id is empty for an unknown HIT of a known HIT type. Repeated messages, and messages
+    about the HITs of other programs, have no pairs.
+    """
     named = {pair for notification in received.values() for pair in notification.named}
     here = {"campaign__endpoint": settings.MTURK_ENDPOINT}
     of_hit = dict(
@@ -130,7 +138,7 @@ def _campaigns_of(received: dict[Message, Notification]) -> dict[Message, set[tu
 
 
 def _known(notifications: Iterable[Notification]) -> set[str]:
-    """The ids of those that were dealt with before."""
+    """Return the document ids of the notifications that were processed before."""
     ids = {notification.document_id for notification in notifications}
     return set(
         ProcessedMessage.objects.filter(document_id__in=ids).values_list("document_id", flat=True)
@@ -138,7 +146,7 @@ def _known(notifications: Iterable[Notification]) -> set[str]:
 
 
 def _ingest(campaign: Campaign, hints: Hints) -> tuple[int, set[str]]:
-    """How many submissions were read, and which of the HITs could not be."""
+    """Return the number of submissions ingested, and the ids of the HITs that were not read."""
     try:
         sync = reconcile(
             campaign, steps=(ingest,), is_whole=hints.is_whole, named=frozenset(hints.hits - {""})
@@ -154,7 +162,7 @@ def _ingest(campaign: Campaign, hints: Hints) -> tuple[int, set[str]]:
 
 
 def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
-    """Note that the messages were dealt with, and delete them."""
+    """Record the messages as processed, and delete them from the queue."""
     ProcessedMessage.objects.bulk_create(
         (ProcessedMessage(document_id=each.document_id, received_at=at) for each in done.values()),
         ignore_conflicts=True,
@@ -166,8 +174,11 @@ def _forget(done: dict[Message, Notification], *, at: datetime) -> None:
 
 
 def is_listing_due(campaign: Campaign, *, at: datetime) -> bool:
-    """Whether all HITs are to be listed: now and then where events come, or where it is enough to
-    read in between the HITs whose answers were stored here; else always."""
+    """Return whether the next sync of the campaign has to list all its HITs.
+
+    That is the case if the last listing is older than MTURK_POLL_SECONDS with a queue, or
+    MTURK_LIST_SECONDS without one, and always if a HIT type does not send its events to the queue.
+    """
     queue_url = settings.MTURK_NOTIFICATION_QUEUE_URL
     every = settings.MTURK_POLL_SECONDS if queue_url else settings.MTURK_LIST_SECONDS
     if queue_url and campaign.hit_types.exclude(queue_url=queue_url).exists():

@@ -1,9 +1,11 @@
-"""Ingest: read what the marketplace says was submitted, and join it to what is stored here.
+"""Ingest: import submitted assignments from the marketplace.
 
-ListHITs gives each HIT's counts, a hundred HITs a call; only HITs whose counts differ from what
-was read before are asked for their assignments. A HIT that an event named is asked in any case.
-Between two listings of everything such HITs are the only ones read; where there are no events, it
-is the HITs whose answers were stored here, since an answer comes here before it goes there.
+ListHITs returns the counts of a hundred HITs per call. Assignments are read only for HITs whose
+counts have changed, and for HITs that an event names.
+
+Between two listings, only some HITs are read: those that events name, or, without events, those
+with answers on the requester site that the marketplace may have by now. The browser sends each
+answer to the requester site before it submits it to the marketplace.
 """
 
 from collections.abc import Iterable
@@ -21,32 +23,38 @@ from hits.reconcile.run import HIT_NAME, Run
 from hits.reconcile.unknown import Unknown
 from hits.task_page.pages import close_pages
 
-# HITs that are read without a listing, at most.
+# With more HITs than this to read, all HITs are listed instead.
 MOST_READ_ALONE = 50
-# The browser submits an answer right after it was stored here.
+# The browser submits an answer right after the requester site has stored it.
 SUBMITTED_WITHIN = timedelta(minutes=1)
-# How often the account's list is read to its end, for HITs that this database does not know.
+# How often the account's list is read to its end, to find HITs that this database does not have.
 LIST_TO_THE_END_EVERY = timedelta(hours=1)
 
 
 def ingest(run: Run) -> None:
-    """Bring the campaign's HITs, assignments and responses up to the marketplace's state."""
+    """Update the campaign's HITs, assignments and responses from the marketplace.
+
+    After a listing or events, also close the task pages whose time is over.
+    """
     if run.sync.is_whole:
         _ingest_all(run)
     else:
         _ingest_named(run)
         if not settings.MTURK_NOTIFICATION_QUEUE_URL:
             _ingest_answered(run)
-            return  # A page ends only after a listing said that nothing was submitted from it.
-    # What was submitted in a HIT that waits to be read, or could not be, may need its page.
+            return  # A page is closed only after a listing shows that nothing was submitted.
+    # If a HIT is not read yet, or could not be read, its submissions may still need their pages.
     pages = TaskPage.objects.of(run.campaign).filter(hit__unread_since=None)
     read = pages.exclude(hit__hit_id__in=run.hits_in_trouble())
     close_pages(read.lapsed(run.at).values_list("pk", flat=True))
 
 
 def _ingest_all(run: Run) -> None:
-    """Read every HIT of the campaign. The list is the whole account's: it is read until none of
-    ours is missing, and now and then to its end, where HITs may be that we do not know."""
+    """Read every HIT of the campaign.
+
+    The marketplace lists the HITs of the whole account. The list is read until all HITs of the
+    campaign were found. Every LIST_TO_THE_END_EVERY it is read to its end, to find unknown HITs.
+    """
     awaited, unknown = _Awaited(run.campaign), Unknown(run)
     to_the_end = _is_full_list_due(run)
     is_at_the_end, troubled = True, []
@@ -67,7 +75,7 @@ def _ingest_all(run: Run) -> None:
         with run.alone(HIT_NAME(hit)):
             read_listed(run, hit, listed)
     for hit in run.healthy_first(awaited.created(), HIT_NAME):
-        # Not in the list, or with an entry that could not be read.
+        # The HIT is not in the list, or its entry could not be read.
         with run.alone(HIT_NAME(hit)):
             read_by_itself(run, hit)
     run.sync.listing = Listing.ACCOUNT if is_at_the_end else Listing.CAMPAIGN
@@ -80,8 +88,11 @@ def _is_full_list_due(run: Run) -> bool:
 
 
 class _Awaited:
-    """The campaign's HITs that are yet to be met in the list. Planned ones are known by the token
-    that their creating call carried, as it may have worked although its answer was lost."""
+    """The campaign's HITs that were not found in the list yet.
+
+    Planned HITs are found by the token of the call that creates them: the call may have succeeded
+    although its answer was lost.
+    """
 
     def __init__(self, campaign: Campaign) -> None:
         hits = list(campaign.hits.alive().order_by("pk"))
@@ -92,12 +103,12 @@ class _Awaited:
         return bool(self.by_id or self.planned)
 
     def take(self, listed: ListedHit) -> Hit | None:
-        """The HIT that is listed, once; None if it is not an awaited one."""
+        """Remove the listed HIT and return it; None if it is not among the HITs to find."""
         token = token_of(listed.annotation)
         return self.by_id.pop(listed.hit_id, None) or self.planned.pop(token, None)
 
     def created(self) -> Iterable[Hit]:
-        """Those that the marketplace should have."""
+        """Return the HITs left that the marketplace should have."""
         return self.by_id.values()
 
 
@@ -109,11 +120,12 @@ def _ingest_named(run: Run) -> None:
 
 
 def _ingest_answered(run: Run) -> None:
-    """Read the HITs with answers that were stored here and may be submitted by now, with a call
-    for each. An answer that was not submitted within a minute waits for the next listing.
+    """Read the HITs with answers on the requester site that may be submitted by now.
 
-    Where there are many such HITs, a listing tells in fewer calls which of them changed. That also
-    bounds what made-up answers cost."""
+    Answers that are not submitted within a minute wait for the next listing. Each HIT takes a call.
+    If there are more than MOST_READ_ALONE, a listing needs fewer calls; this also limits the cost
+    of forged answers.
+    """
     hits = run.campaign.hits.alive().annotate(
         answered=Count("pages", filter=Q(pages__answered_at__isnull=False)),
         answered_at=Max("pages__answered_at"),
@@ -124,7 +136,7 @@ def _ingest_answered(run: Run) -> None:
         _ingest_all(run)
         return
     for hit in run.healthy_first(to_read, HIT_NAME):
-        # More pages may be answered than there are slots, as anybody can open one.
+        # Anybody can open a page, so a HIT may have more answered pages than slots.
         answered = min(hit.answered, hit.slots - hit.ingested)  # type: ignore[attr-defined]
         if answered:
             with run.alone(HIT_NAME(hit)):

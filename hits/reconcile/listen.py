@@ -1,7 +1,6 @@
-"""Listen: have the marketplace tell what happens to the campaign's HITs, where there is a queue.
+"""Listen: ask the marketplace to send the events of the campaign's HITs to the queue, if any.
 
-Events make a campaign quick, not right: where the marketplace will not send them, the reconciler
-goes on to list every HIT each time.
+Events only make syncs faster. If the marketplace does not send them, each sync lists all HITs.
 """
 
 import logging
@@ -14,7 +13,7 @@ from hits.reconcile.run import Run
 
 log = logging.getLogger(__name__)
 
-# What changes a HIT's counts, or brings something to read.
+# Events that change a HIT's counts or add something to read.
 EVENT_TYPES = [
     "AssignmentSubmitted",
     "AssignmentReturned",
@@ -24,13 +23,15 @@ EVENT_TYPES = [
     "HITReviewable",
     "HITExpired",
 ]
-# AWS's documentation and its live messages name this one.
+# The version in AWS's documentation and in its messages.
 VERSION = "2014-08-15"
 
 
 def listen(run: Run) -> None:
-    """Ask for the events of each HIT type that does not send them to the present queue; where
-    there is no queue any more, ask for their end."""
+    """Ask for the events of each HIT type that does not send them to the configured queue.
+
+    Without a queue, stop the events instead. A failure is logged, and the next sync tries again.
+    """
     queue_url = settings.MTURK_NOTIFICATION_QUEUE_URL
     for hit_type in run.campaign.hit_types.exclude(queue_url=queue_url):
         try:

@@ -1,4 +1,4 @@
-"""Reading one HIT: its counts, its submitted assignments, and that it is gone."""
+"""Read one HIT: its counts, its submitted assignments, and whether it still exists."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,13 +21,15 @@ STATUSES = {
     ListedAssignmentStatus.APPROVED: AssignmentStatus.APPROVED,
     ListedAssignmentStatus.REJECTED: AssignmentStatus.REJECTED,
 }
-# A HIT that was just made may not be known everywhere at the marketplace.
+# Not all servers of the marketplace may know a HIT right after it was created.
 MADE_LATELY = timedelta(minutes=10)
 
 
 def read_unlisted(run: Run, hit: Hit, *, answered: int) -> None:
-    """Read a HIT of which so many answers were stored here. What the marketplace would list of it
-    is not known: slots that were free count as free still, as far as they can be."""
+    """Read the assignments of a HIT without its counts; `answered` is the number of new answers.
+
+    As the counts are unknown, slots that were free still count as free, as far as possible.
+    """
     is_partial = hit.ingested + answered < hit.slots
     if _may_wait(run, hit, is_partial=is_partial, unread=answered):
         _note_unread(run, hit, available=min(hit.available, hit.slots - hit.ingested))
@@ -40,7 +42,7 @@ def read_unlisted(run: Run, hit: Hit, *, answered: int) -> None:
 
 
 def read_by_itself(run: Run, hit: Hit) -> None:
-    """Ask the marketplace about this one HIT and read it; one that it does not have is gone."""
+    """Request one HIT from the marketplace and read it; note that it is gone if it is not there."""
     try:
         listed = run.marketplace.hit(hit.hit_id or "")
     except MarketplaceError as error:
@@ -52,8 +54,11 @@ def read_by_itself(run: Run, hit: Hit) -> None:
 
 
 def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
-    """Bring a HIT up to what the marketplace says of it. Raises StrangeReply where that is another
-    number of assignments than was asked for, after the rest is done."""
+    """Update a HIT, its assignments and its responses from its entry in the marketplace's list.
+
+    Raises StrangeReply, after everything else is done, if the HIT has another number of assignments
+    than was requested.
+    """
     if listed.status == ListedStatus.DISPOSED:
         note_gone(run, hit, is_certain=True)
         return
@@ -62,16 +67,17 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
     if _may_wait(run, hit, is_partial=is_partial, unread=listed.submitted - hit.ingested):
         _note_unread(run, hit, available=min(listed.available, hit.slots - hit.ingested))
         return
-    # The counts of a HIT may be a moment behind the event that named it.
+    # The listed counts may be older than the event that named the HIT.
     is_changed = listed.submitted != hit.ingested or listed.completed != hit.settled
     is_read = True
     if is_changed or hit.hit_id in run.named:
-        # One that is submitted after the listing changes the counts, and is read the next time.
+        # Later submissions change the counts, so the next sync reads them.
         is_read = _read(run, hit, most=listed.submitted)
     if is_read and hit.assignments.not_lost().count() > listed.submitted:
         _ask_for_surplus(run, hit)
     pending = _note_listed(hit, listed, is_read=is_read)
-    # What was submitted is read, so whoever else opened a page is at work, or was never there.
+    # All submissions are read, so the other pages belong to workers who have not submitted yet, or
+    # to nobody.
     close_returned(hit=hit, at_work=pending, before=run.at)
     if listed.max_assignments != hit.slots:
         raise StrangeReply(
@@ -81,7 +87,7 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
 
 
 def _read(run: Run, hit: Hit, *, most: int) -> bool:
-    """Take in the HIT's submitted assignments; whether all of them could be."""
+    """Ingest the HIT's submitted assignments; return whether all of them could be read."""
     with run.alone(HIT_NAME(hit)):
         for listed in _listed_assignments(run, hit, most=most):
             with run.alone(HIT_NAME(hit)):
@@ -92,8 +98,11 @@ def _read(run: Run, hit: Hit, *, most: int) -> bool:
 
 
 def _listed_assignments(run: Run, hit: Hit, *, most: int) -> list[ListedAssignment | StrangeReply]:
-    """What the marketplace lists as submitted in the HIT. Raises StrangeReply where that is more
-    than the HIT has slots: nobody can tell which of them are right."""
+    """Return the submitted assignments of the HIT that the marketplace lists.
+
+    Raises StrangeReply if there are more than the HIT has slots, because it is not known which of
+    them are correct.
+    """
     listed = list(run.marketplace.assignments(hit.hit_id or "", most=most))
     known = {each.assignment_id for each in listed if isinstance(each, ListedAssignment)}
     if len(known) > hit.slots:
@@ -105,16 +114,21 @@ def _listed_assignments(run: Run, hit: Hit, *, most: int) -> list[ListedAssignme
 
 
 def _ask_for_surplus(run: Run, hit: Hit) -> None:
-    """Ask for each undecided assignment of a HIT that has more of them here than there, as faulty
-    replies may have left behind: those that the marketplace does not have are lost."""
+    """Request each undecided assignment of a HIT that has more assignments here than are listed.
+
+    Faulty replies may have added them. Those that the marketplace does not have are marked as lost.
+    """
     for assignment in hit.assignments.undecided().select_related("account").order_by("pk"):
         with run.alone(HIT_NAME(hit)):
             ask_for(run, assignment)
 
 
 def ask_for(run: Run, assignment: Assignment) -> bool:
-    """Ask the marketplace about one assignment and take over what it says; whether that changed
-    something. One that it does not have, or has from another worker, is lost."""
+    """Request one assignment from the marketplace and store its decision.
+
+    An assignment that the marketplace does not have, or has from another worker, is marked as lost.
+    Return whether the assignment changed.
+    """
     try:
         listed = run.marketplace.assignment(assignment.assignment_id)
     except MarketplaceError as error:
@@ -135,9 +149,11 @@ def _lose(run: Run, assignment: Assignment) -> bool:
 
 
 def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
-    """Note that the marketplace does not have a HIT any more, after what it still lists as
-    submitted there was read: its other slots are promised to nobody. Unless it `is_certain`, one
-    that was made a moment ago is asked for again by the next sync."""
+    """Mark a HIT as gone, after reading the submissions that the marketplace still lists for it.
+
+    The HIT's other slots no longer reserve money, and its pages are closed. Unless `is_certain`, a
+    HIT that was never listed and was planned less than MADE_LATELY ago is left for the next sync.
+    """
     if not is_certain and hit.listed_at is None and run.at - hit.planned_at < MADE_LATELY:
         return
     try:
@@ -157,8 +173,11 @@ def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
 
 
 def _may_wait(run: Run, hit: Hit, *, is_partial: bool, unread: int) -> bool:
-    """Whether a HIT with unread submissions is left until it is full: a HIT read once takes one
-    call, read after each submission it takes nine. Nothing waits longer than the setting says."""
+    """Return whether to leave a HIT with unread submissions until all its slots are submitted.
+
+    Reading a HIT of nine slots once takes one call; reading it after each submission takes nine.
+    No submission waits longer than MTURK_READ_WAIT_SECONDS.
+    """
     is_due = run.at - (hit.unread_since or run.at) >= timedelta(
         seconds=settings.MTURK_READ_WAIT_SECONDS
     )
@@ -166,7 +185,7 @@ def _may_wait(run: Run, hit: Hit, *, is_partial: bool, unread: int) -> bool:
 
 
 def _note_unread(run: Run, hit: Hit, *, available: int) -> None:
-    """Keep the counts of a HIT that waits: what was not read counts as still being written."""
+    """Store the counts of a HIT that is left for later; unread submissions count as in progress."""
     Hit.objects.filter(pk=hit.pk).update(
         available=available,
         pending=hit.slots - available - hit.ingested,
@@ -175,8 +194,11 @@ def _note_unread(run: Run, hit: Hit, *, available: int) -> None:
 
 
 def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:
-    """Note that a planned HIT exists; it may have been made by a call whose answer was lost, or by
-    another reconciler since `hit` was read."""
+    """Record that a planned HIT exists at the marketplace, and update `hit`.
+
+    It may have been created by a call whose answer was lost, or by another reconciler after `hit`
+    was read.
+    """
     planned = Hit.objects.filter(pk=hit.pk, status=HitStatus.PLANNED)
     if planned.update(
         status=HitStatus.OPEN, hit_id=hit_id, expires_at=expires_at, available=hit.slots
@@ -187,13 +209,15 @@ def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:
 
 
 def _note_listed(hit: Hit, listed: ListedHit, *, is_read: bool) -> int:
-    """Keep the HIT's counts as they were listed; returns how many slots may still bring a
-    submission although they are not free. Submissions that could not be read are among them, so
-    that their money stays promised."""
+    """Store the HIT's listed counts and return the number of pending slots.
+
+    Pending slots are not free but may still bring a submission. They include submissions that could
+    not be read, so that the budget still reserves money for these.
+    """
     available = 0 if listed.is_closed else min(listed.available, hit.slots)
     unread = max(0, listed.submitted - hit.assignments.not_lost().count())
     if is_read and listed.is_over:
-        unread = 0  # A marketplace may count slots of an expired HIT as taken that nobody took.
+        unread = 0  # A marketplace may count free slots of an expired HIT as taken.
     pending = min(listed.pending + unread, hit.slots - available)
     status = HitStatus(hit.status)
     if listed.is_closed:
@@ -219,8 +243,7 @@ def _note_counts(hit: Hit, *, available: int, pending: int, **values: Any) -> No
 
 @transaction.atomic
 def ingest_assignment(run: Run, hit: Hit, listed: ListedAssignment) -> None:
-    """Take over one submitted assignment; one that is known already changes nothing but its
-    decision."""
+    """Store one submitted assignment. If it is stored already, update only its status."""
     assignment, is_new = take_submission(campaign=run.campaign, hit=hit, listed=listed, at=run.at)
     lost = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.LOST)
     lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None)
@@ -229,7 +252,10 @@ def ingest_assignment(run: Run, hit: Hit, listed: ListedAssignment) -> None:
 
 
 def note_decision(assignment: Assignment, listed: ListedAssignment) -> bool:
-    """Take over the marketplace's decision; here an assignment is decided only after there."""
+    """Store the marketplace's decision on an assignment; return whether this changed it.
+
+    An assignment is never decided here before it is decided at the marketplace.
+    """
     status = STATUSES[listed.status]
     if status not in DECIDED:
         return False

@@ -1,19 +1,19 @@
-"""The reconciler: compares what a campaign wants with what its marketplace has, and acts.
+"""The reconciler: brings a campaign and its marketplace into agreement.
 
-Its steps run in this order, and each is safe to stop at any instruction and to run again:
+A sync runs these steps in this order. Each can be interrupted at any point and run again:
 
-1. ingest   reads what was submitted and joins it to what is stored here
-2. bar      keeps workers who are excluded, or have nothing left to do, from further HITs
-3. close    takes the HITs of a paused or finished campaign from new workers
-4. top up   writes down the missing slots within the budget, then creates them
-5. listen   asks the marketplace to send events, where there is a queue for them
+1. ingest   imports submitted assignments
+2. bar      hides the HITs from workers who are excluded or have no task left
+3. close    expires the HITs of a paused or finished campaign
+4. top up   plans the missing slots within the budget, then creates their HITs
+5. listen   asks the marketplace to send events, if there is a queue
 6. settle   rejects, approves and pays bonuses
-7. retire   deletes what is settled
+7. retire   deletes settled HITs
 
-Payments come late: there may be hundreds, and exclusions and new HITs must not wait for them. What
-fails for one HIT or payment is noted (`Run.alone`), shown on the campaign's page, and tried again
-by the next sync; so is a step that fails as a whole. Only a marketplace that answers nothing ends
-the run.
+Payments come late because there may be hundreds, and exclusions and new HITs must not wait for
+them. If one HIT, payment or whole step fails, the sync records the problem, which the campaign's
+page shows, and continues; the next sync tries again. A sync ends early only if the marketplace does
+not answer or the database connection fails.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ STEPS: tuple[Step, ...] = (ingest, bar, close, top_up, listen, settle, retire)
 
 
 class NotPublished(DomainError):
-    """A draft has nothing at the marketplace."""
+    """The campaign is a draft, which has no HITs."""
 
 
 def reconcile(
@@ -55,12 +55,14 @@ def reconcile(
     named: frozenset[str] = frozenset(),
     pays_for: timedelta | None = None,
 ) -> Sync:
-    """Run the steps once; the returned row tells what they did and what they could not do.
+    """Run the steps once and return the Sync, which records their results and problems.
 
-    All HITs are listed unless `is_whole` is false; then, as far as HITs are read, it is those
-    `named`. Payments end after `pays_for`; the next run goes on with them. Raises NotPublished,
-    WrongEndpoint, or the MarketplaceError of a marketplace that answers nothing (noted in the row,
-    too)."""
+    With `is_whole`, all HITs are listed; otherwise ingest reads the `named` ones, and without a
+    queue those with new answers. Payments stop after `pays_for`; the next sync resumes them.
+
+    Raises NotPublished, WrongEndpoint, a MarketplaceError if the marketplace does not answer, or
+    the database's error. Errors after the start are also recorded in the Sync.
+    """
     if Campaign.objects.filter(pk=campaign.pk, status=CampaignStatus.DRAFT).exists():
         raise NotPublished(f"{campaign} is a draft. Publish it first.")
     marketplace = marketplace or marketplace_of(campaign)
@@ -79,7 +81,7 @@ def reconcile(
         ended = str(error)
         raise
     except Error as error:
-        # The rows below need a connection: where this one was cut, another is opened.
+        # Saving the sync below needs a connection, and this one may be lost.
         drop_lost_connections()
         ended = f"The database failed: {one_line(error)}"
         raise
@@ -108,7 +110,7 @@ def _begin(
         campaign=campaign, started_at=at, seen_at=timezone.now(), is_whole=is_whole
     )
     if takes_request:
-        # Before the campaign is read: what was asked for until now is in what is read.
+        # This is done before the campaign is read, so that a later request starts another sync.
         SyncRequest.objects.filter(campaign=campaign, sync=None).update(sync=sync)
     campaign = Campaign.objects.get(pk=campaign.pk)
     troubled = frozenset(campaign.sync_problems.values_list("subject", flat=True))
@@ -116,8 +118,11 @@ def _begin(
 
 
 def _take(run: Run, step: Step) -> None:
-    """Take a step. One that fails is noted, and the others follow all the same: each of them is
-    right whatever the others have done. Raises what says that no other step would get further."""
+    """Run a step; record its failure, because no step depends on the others' success.
+
+    Raises errors that would stop every other step too: those of the database connection, and of a
+    marketplace that does not answer.
+    """
     try:
         step(run)
     except (InterfaceError, OperationalError):

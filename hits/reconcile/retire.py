@@ -1,4 +1,4 @@
-"""Retire: delete what is settled at the marketplace, so that its lists stay short."""
+"""Retire: delete settled HITs at the marketplace, to keep its lists short."""
 
 from datetime import timedelta
 
@@ -9,17 +9,17 @@ from annotate.models import Campaign, CampaignStatus
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 from hits.reconcile.run import HIT_NAME, Run
 
-# A settled HIT stays this long, so that its results can be looked at where they came from.
+# Settled HITs are kept this long, so that their results can still be seen at the marketplace.
 KEPT_AFTER_SETTLING = timedelta(days=1)
-# Until then a rejection can be taken back, but only while its HIT exists (AWS documentation).
+# A rejection can be reverted for this long, but only while its HIT exists (AWS documentation).
 REJECTION_CAN_BE_OVERRIDDEN = timedelta(days=30)
 
 
 def retire(run: Run) -> None:
-    """Delete the settled HITs."""
+    """Delete the campaign's settled HITs at the marketplace and mark them as retired."""
     settled = settled_hits(run.campaign)
     for hit in run.healthy_first(settled, HIT_NAME):
-        # Asked again right before the call: a bonus may have been planned since.
+        # A bonus may have been planned since the query.
         if settled.filter(pk=hit.pk).exists():
             with run.alone(HIT_NAME(hit)):
                 _delete(run, hit)
@@ -32,8 +32,12 @@ def _delete(run: Run, hit: Hit) -> None:
 
 
 def settled_hits(campaign: Campaign) -> QuerySet[Hit]:
-    """HITs that nobody works at, with all that was submitted decided long enough ago and every
-    bonus sent."""
+    """Return the HITs that can be deleted.
+
+    Nobody works on them, and all bonuses are sent. Their approvals are older than
+    KEPT_AFTER_SETTLING, unless the campaign is finished, and their rejections can no longer be
+    reverted.
+    """
     now = timezone.now()
     kept = now if campaign.status == CampaignStatus.FINISHED else now - KEPT_AFTER_SETTLING
     of_hit = Assignment.objects.filter(hit=OuterRef("pk"))

@@ -1,4 +1,4 @@
-"""What the steps of one sync share, and how one thing that fails is kept from the rest."""
+"""The state that the steps of one sync share, and the handling of their failures."""
 
 import logging
 import time
@@ -22,15 +22,16 @@ from hits.mturk.replies import storable
 log = logging.getLogger(__name__)
 
 NOTED_EVERY = timedelta(seconds=2)
-# After so many failures in a row the cause is not in the HITs or assignments themselves.
+# This many failures in a row are not caused by single HITs or assignments.
 MOST_IN_A_ROW = 20
-# An unanswered call has been repeated for minutes. One HIT may be the cause; of several, not.
+# A call counts as unanswered after minutes of retries. A single HIT can cause one such call, but
+# not several.
 MOST_UNANSWERED = 3
 
-# For how long a repeated token is known again at the marketplace: a day (AWS's documentation), less
-# what a run may take.
+# The marketplace recognises a repeated token for a day (AWS's documentation). This is less by the
+# time that a run may take.
 TOKENS_HOLD = timedelta(hours=22)
-# The names of subjects, by which a problem is shown and its subject known again.
+# Names of subjects. Pages show them with a problem, and the next sync recognises its subject by it.
 HIT_NAME = "HIT {}".format
 ASSIGNMENT_NAME = "assignment {}".format
 BONUS_NAME = "bonus {0.pk}".format
@@ -39,7 +40,7 @@ Row = TypeVar("Row")
 
 
 class Done(Enum):
-    """What a sync seldom does or finds, in words for one and for several."""
+    """Rare results of a sync that its notes mention, worded for one and for several."""
 
     GONE = ("HIT is gone at the marketplace.", "HITs are gone at the marketplace.")
     ADOPTED = (
@@ -58,16 +59,16 @@ class Done(Enum):
 
 
 class StepStopped(DomainError):
-    """A step ended early, because too much of what it did failed."""
+    """A step ended early, because of too many failures or an empty account."""
 
 
 @dataclass
 class Run:
-    """One reconciliation of one campaign: whom it talks to, since when, and what it did so far.
+    """The state of one sync of one campaign, which the steps read and update.
 
-    `named` are the HITs that events named, and the only ones to read where `sync.is_whole` is
-    false. `troubled` has the subjects that failed in the last run; they are dealt with last, so
-    that they hold up nothing else. `pays_for` limits the time that is spent on payments.
+    `named` has the HITs that events named. `troubled` has the subjects with problems in earlier
+    syncs; they come last, so that they do not delay the others. `pays_for` limits the time that
+    payments take.
     """
 
     campaign: Campaign
@@ -85,8 +86,7 @@ class Run:
     _unanswered: int = 0
 
     def note_progress(self) -> None:
-        """Keep what was done so far, so that pages can show how far this is and that somebody is
-        at it; every few seconds, however often it is called."""
+        """Save the sync at most once every NOTED_EVERY, so that pages can show its progress."""
         now = timezone.now()
         if now - (self.sync.seen_at or self.at) >= NOTED_EVERY:
             self.sync.seen_at = now
@@ -94,9 +94,12 @@ class Run:
 
     @contextmanager
     def alone(self, subject: str) -> Iterator[None]:
-        """Deal with one HIT, assignment or payment. What goes wrong is noted under its name, and
-        the run goes on. Raises StepStopped after too many failures in a row, the error of a
-        marketplace that answers nothing, and those of the database's connection."""
+        """Context in which one HIT, assignment or payment is processed.
+
+        An error is recorded under the subject's name, and the run continues. Raises StepStopped
+        after MOST_IN_A_ROW failures in a row, the error of the call after MOST_UNANSWERED
+        unanswered calls, and errors of the database connection.
+        """
         failures = self._failures_in_a_row
         try:
             yield
@@ -106,17 +109,17 @@ class Run:
             self.note_problem(subject, error)
             self._stop_if_hopeless(error)
         else:
-            if self._failures_in_a_row == failures:  # also of the parts of this subject
+            if self._failures_in_a_row == failures:  # no part of the subject failed either
                 self._failures_in_a_row = 0
 
     def note_problem(self, subject: str, error: Exception) -> None:
-        """Keep the error under the subject's name, in words for the campaign's page."""
+        """Record the error under the subject's name, worded for the campaign's page."""
         if isinstance(error, DomainError):
             self.problems[subject] = str(error)
             return
         what = f"{type(error).__name__}: {one_line(error)}"
         self.problems[subject] = storable(f"An unexpected error: {what}")
-        # A database's error goes on to name values of its rows, which may be a worker's id.
+        # The text of a database error contains values of its rows, perhaps a worker's id.
         traceback = None if isinstance(error, Error) else error
         log.warning("%s, %s: %s", self.campaign, subject, what, exc_info=traceback)
 
@@ -131,22 +134,22 @@ class Run:
             raise StepStopped(f"{MOST_IN_A_ROW} in a row failed; the rest waits for the next sync.")
 
     def stop_without_funds(self, error: MarketplaceError) -> None:
-        """Raise StepStopped if the error says that the requester's account is empty, as every
-        further call that costs money would say."""
+        """Raise StepStopped if the requester's account is empty: all later calls that cost money
+        would fail as well."""
         if error.says_no_funds:
             raise StepStopped(str(error)) from error
 
     def hits_in_trouble(self) -> list[str]:
-        """The ids of HITs of which something could not be read."""
+        """Return the ids of the HITs that have a problem in this run."""
         prefix = HIT_NAME("")
         return [name.removeprefix(prefix) for name in self.problems if name.startswith(prefix)]
 
     def healthy_first(self, rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Row]:
-        """The rows in their order, but those that failed in the last run at the end."""
+        """Return the rows in their order, but those that failed in earlier syncs at the end."""
         return sorted(rows, key=lambda row: name_of(row) in self.troubled)
 
     def payments_until(self) -> float:
-        """When payments end in this run, by the monotonic clock."""
+        """Return the time on the monotonic clock at which payments of this run stop."""
         if self.pays_for is None:
             return float("inf")
         return time.monotonic() + self.pays_for.total_seconds()

@@ -1,8 +1,7 @@
-"""Settle: reject what a reviewer decided to reject, approve what the review window is over for,
-send planned bonuses.
+"""Settle: carry out rejections, approve assignments whose review window is over, send bonuses.
 
-Each assignment is decided about right before its call (`hits.services.payments`). It is approved
-here only after it was there; a call that finds it decided already reads what the decision was.
+The decision on an assignment is stored right before the call (`hits.services.payments`). Its status
+changes only after the call succeeds. If the marketplace has decided already, that decision is read.
 """
 
 import time
@@ -24,8 +23,10 @@ from qualcontrol.models import Act, Decision, HeldPayment
 
 
 def settle(run: Run) -> None:
-    """Carry out rejections, then approvals, the longest waiting first, then bonuses. Raises
-    StepStopped once the requester's account is empty."""
+    """Carry out rejections, then approvals, oldest first, then bonuses.
+
+    Raises StepStopped if the requester's account is empty.
+    """
     if held := HeldPayment.objects.of(run.campaign).open().count():
         run.done[Done.HELD] = held
     until = run.payments_until()
@@ -41,7 +42,7 @@ def settle(run: Run) -> None:
 
 
 def _to_settle(run: Run) -> list[int]:
-    """The keys of assignments that look as if they could be decided now."""
+    """Return the keys of assignments that can probably be decided now; `take_up` checks again."""
     undecided = Assignment.objects.of(run.campaign).undecided()
     rejections = Decision.objects.filter(campaign=run.campaign, act=Act.REJECT).order_by("pk")
     asked = [
@@ -56,13 +57,13 @@ def _to_settle(run: Run) -> list[int]:
 
 
 def _undecided_among(decisions: QuerySet[Decision], assignment: str) -> QuerySet[Any, Any]:
-    """The keys of the submitted assignments that the decisions name by this relation."""
+    """Return the keys of the submitted assignments that the decisions name by this relation."""
     submitted = {f"{assignment}__status": AssignmentStatus.SUBMITTED}
     return decisions.filter(**submitted).values_list(assignment, flat=True)
 
 
 def _submitted_until(run: Run) -> datetime:
-    """By the marketplace's clock, which says when an assignment was submitted."""
+    """Return when the review window starts, by the marketplace's clock, as submission times are."""
     window = timedelta(hours=run.campaign.config.review.approve_after_hours)
     return timezone.now() + run.marketplace.skew - window
 
@@ -77,7 +78,8 @@ def _settle(run: Run, pk: int) -> None:
         else:
             run.marketplace.approve(assignment.assignment_id)
     except MarketplaceError as error:
-        # Decided before, by a call whose answer was lost or by the marketplace itself, or gone.
+        # The assignment is gone, or was decided by the marketplace or by a call whose answer was
+        # lost.
         is_outdated = error.says_wrong_state or error.says_gone
         if is_outdated and ask_for(run, assignment):
             _count_settled(run, assignment)
@@ -100,7 +102,10 @@ def _record(run: Run, assignment: Assignment) -> None:
 
 
 def _count_settled(run: Run, assignment: Assignment) -> None:
-    """Keep the HIT's counts in step, or the next listing would look as if it had changed there."""
+    """Update the counts of the HIT and of the sync.
+
+    Without this, the next listing would show other counts, and the HIT would be read again.
+    """
     recount(assignment.hit_id)
     assignment.refresh_from_db(fields=["status"])
     run.sync.approved += assignment.status == AssignmentStatus.APPROVED
@@ -113,8 +118,11 @@ def _planned_bonuses(run: Run) -> QuerySet[Bonus]:
 
 
 def send(run: Run, bonus: Bonus) -> None:
-    """Pay a planned bonus; its token makes a second call harmless. Tokens are forgotten after a
-    day, so that an older one, perhaps of a backup, is looked for first."""
+    """Pay a planned bonus and record that it is sent. Raises StepStopped, MarketplaceError.
+
+    The bonus's token makes a repeated call harmless, but the marketplace forgets tokens after a
+    day. An older bonus, perhaps from a backup, is paid only if the marketplace does not list it.
+    """
     assignment = bonus.assignment
     if timezone.now() - bonus.planned_at > TOKENS_HOLD and _is_sent(run, bonus):
         Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())

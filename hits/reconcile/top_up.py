@@ -1,7 +1,7 @@
-"""Top up: have as many slots at the marketplace as there is open work, and no more.
+"""Top up: keep as many slots at the marketplace as the open work needs, and no more.
 
-Slots are written down first, under the campaign's lock and within its budget, and created after
-that. A creating call that is repeated carries the same token, so it makes no second HIT.
+HITs are planned first, under the campaign's lock and within its budget, and are then created. A
+repeated call has the same token, so it does not create a second HIT.
 """
 
 import math
@@ -25,8 +25,11 @@ from hits.services.hit_types import ensure_hit_type
 
 
 def top_up(run: Run) -> None:
-    """Plan the slots that are missing, expire those in excess, create every planned HIT. Raises
-    StepStopped once the requester's account is empty."""
+    """Plan the missing slots, expire excess slots and create the planned HITs.
+
+    Does nothing if the campaign is not running. Raises StepStopped if the requester's account is
+    empty.
+    """
     if run.campaign.status != CampaignStatus.RUNNING:
         return
     excess = plan_slots(run, ensure_hit_type(run.campaign, run.marketplace, at=run.at))
@@ -34,10 +37,10 @@ def top_up(run: Run) -> None:
     _expire_stuck(run)
     planned = run.campaign.hits.filter(status=HitStatus.PLANNED).order_by("pk")
     if not run.sync.listing:
-        # The token of an older one is forgotten there; only a listing tells whether it was made.
+        # The marketplace forgets older tokens. Only a listing shows whether their HITs exist.
         planned = planned.filter(planned_at__gt=run.at - TOKENS_HOLD)
     for hit in run.healthy_first(planned, HIT_NAME):
-        # Asked again each time: it may have been paused since this run began.
+        # The campaign may have been paused since this run began.
         if not Campaign.objects.filter(pk=hit.campaign_id, status=CampaignStatus.RUNNING).exists():
             return
         with run.alone(HIT_NAME(hit)):
@@ -46,8 +49,7 @@ def top_up(run: Run) -> None:
 
 @dataclass(frozen=True)
 class Excess:
-    """Slots that are too many: more than there is work for, and more than the budget pays for, as
-    after a restore from a backup."""
+    """Numbers of slots beyond the open work, and beyond the budget, as after restoring a backup."""
 
     unwanted: int = 0
     unaffordable: int = 0
@@ -55,8 +57,10 @@ class Excess:
 
 @transaction.atomic
 def plan_slots(run: Run, hit_type: HitType) -> Excess:
-    """Write down the HITs that are missing, as far as the budget goes; returns what is too much.
-    Two reconcilers wait for each other here."""
+    """Store the missing HITs as planned, within the budget, and return the excess slots.
+
+    The campaign is locked, so that two reconcilers do not plan the same slots.
+    """
     campaign = Campaign.objects.select_for_update().get(pk=run.campaign.pk)
     if campaign.status != CampaignStatus.RUNNING:
         return Excess()
@@ -64,7 +68,7 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
     work = open_work(campaign)
     wanted = -(-work.responses // config.hit.images)
     outstanding = outstanding_slots(campaign)
-    # Rounded down, also below zero.
+    # `floor` also rounds down negative numbers.
     affordable = math.floor(spend(campaign).left / slot_cost(campaign))
     slots = max(0, min(wanted - outstanding, affordable))
     most = _most_slots(work, config.hit.assignments)
@@ -85,8 +89,11 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
 
 
 def _most_slots(work: OpenWork, limit: int) -> int:
-    """Slots of one HIT. A worker may take one slot of a HIT, so there must be as many HITs as one
-    worker has tasks to do: on average a HIT may have no more slots than a task has places."""
+    """Return the largest number of slots that a new HIT may have.
+
+    A worker may take only one slot of a HIT, so a worker who does all tasks needs as many HITs.
+    Therefore a HIT has no more slots than a task has places on average.
+    """
     return max(1, min(limit, work.responses // max(1, work.tasks)))
 
 
@@ -109,8 +116,10 @@ def _create(run: Run, hit: Hit) -> None:
 
 
 def _expire_excess(run: Run, excess: Excess) -> None:
-    """Expire HITs all of whose free slots are unwanted, and as many more as the budget does not
-    pay for; slots that are wanted are planned again."""
+    """Expire HITs whose free slots are all unwanted, and further HITs that the budget cannot pay.
+
+    The next sync plans new HITs for slots that are still wanted.
+    """
     unwanted, unaffordable = excess.unwanted, excess.unaffordable
     for hit in run.campaign.hits.filter(status=HitStatus.OPEN, available__gt=0).order_by("-pk"):
         if hit.available <= unwanted or unaffordable > 0:
@@ -121,10 +130,11 @@ def _expire_excess(run: Run, excess: Excess) -> None:
 
 
 def _expire_stuck(run: Run) -> None:
-    """Expire HITs whose free slots nobody wants any more, so that they are planned anew.
+    """Expire HITs whose free slots no worker can take, so that new HITs are planned instead.
 
-    A worker may take one slot of a HIT. Where everybody who still has something to do has been in
-    a HIT already, its free slots are out of reach, and no others open while they are there.
+    A worker may take only one slot of a HIT. If all workers with tasks left have taken a slot of
+    the HIT, its free slots stay open, and no others are planned while they do. This is assumed if
+    nothing was submitted for as long as a HIT may take.
     """
     quiet = run.at - timedelta(minutes=run.campaign.config.hit.minutes)
     if Assignment.objects.of(run.campaign).filter(submitted_at__gt=quiet).exists():

@@ -1,5 +1,7 @@
-"""HITs in the account that this database does not know although its own annotation is on them, as
-after a restore from a backup. HITs of other programs are never touched."""
+"""HITs of this installation that its database does not have, as after restoring a backup.
+
+Their annotations show that they belong here. HITs of other programs are never changed.
+"""
 
 from annotate.errors import DomainError
 from hits.models import MOST_ASSIGNMENTS, Hit, HitStatus, HitType
@@ -12,7 +14,7 @@ from hits.services.unclaimed import Owners
 
 
 class Unknown:
-    """Finds out whose the HITs are that the campaign does not await."""
+    """Adopts or closes listed HITs that are not among the campaign's known ones."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -20,8 +22,11 @@ class Unknown:
         self.mark = campaign_mark(run.campaign)
 
     def find(self, listed: ListedHit) -> Hit | None:
-        """The row of a listed HIT, made if the HIT is this campaign's and new here. None if it is
-        not this campaign's; one that no campaign claims is closed."""
+        """Return the campaign's row for a listed HIT, created if it is missing.
+
+        Return None if the HIT does not belong to this campaign, or if this fails, which is
+        recorded. A HIT of this installation that no campaign claims is expired.
+        """
         annotation = self.owners.annotation(listed)
         if annotation is None:
             return None
@@ -36,8 +41,10 @@ class Unknown:
         return None
 
     def _known(self, listed: ListedHit, token: str) -> Hit | None:
-        """The row of a HIT that another sync wrote since ours began, or that is no more here but
-        is there."""
+        """Return the row of a HIT that another sync stored after this one began, or None.
+
+        A HIT that is marked as retired or gone is marked as open, because it still exists.
+        """
         hits = self.run.campaign.hits
         known = hits.filter(hit_id=listed.hit_id).first()
         if known is None:
@@ -49,7 +56,10 @@ class Unknown:
         return known
 
     def _adopt(self, listed: ListedHit, token: str) -> Hit:
-        """A row for a HIT that has none; all its slots count as free until it is read."""
+        """Create a row for a HIT without one. All its slots count as free until it is read.
+
+        Raises DomainError if the HIT has more assignments than this site ever requests.
+        """
         if not 1 <= listed.max_assignments <= MOST_ASSIGNMENTS:
             raise DomainError(
                 f"It has {listed.max_assignments} assignments; the HITs of this site "
@@ -60,7 +70,7 @@ class Unknown:
         fields = {
             "campaign": campaign,
             "hit_type": self._type(listed),
-            # A second HIT for one token is possible a day after the first.
+            # The marketplace forgets a token after a day, so a second HIT may have the same one.
             "token": f"{token[:31]}+{listed.hit_id[:32]}" if _is_used(token) else token,
             "status": HitStatus.OPEN,
             "slots": listed.max_assignments,
