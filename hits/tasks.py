@@ -1,4 +1,5 @@
-"""What runs by the clock, or behind a page's back: thin calls of services, safe to repeat."""
+"""Celery tasks that run on a schedule or in the background. They call services, and are safe to
+repeat."""
 
 import logging
 from datetime import timedelta
@@ -19,14 +20,17 @@ from hits.services import retention
 
 log = logging.getLogger(__name__)
 
-# Of one run; the next goes on. Without a limit runs of one campaign would pile up.
+# Time for payments in one sync; the next sync resumes them. Without a limit, syncs of a campaign
+# would pile up.
 PAYS_FOR = timedelta(minutes=2)
 
 
 @shared_task(base=PatientTask)
 def sync_campaigns() -> None:
-    """Run each minute by Celery beat: take in the events, then one task for each campaign that a
-    sync may have something to do for."""
+    """Process the events, then start one task for each campaign that may need a sync.
+
+    Celery beat runs this task every minute.
+    """
     now = timezone.now()
     taken = take_events(at=now)
     for campaign in campaigns_to_sync():
@@ -36,7 +40,7 @@ def sync_campaigns() -> None:
 
 @shared_task(base=PatientTask)
 def sync_campaign(pk: int, is_whole: bool = True) -> None:
-    """Sync one campaign. What failed stands in its last Sync and in its SyncProblems."""
+    """Sync one campaign. Failures are recorded in its Sync and its SyncProblems."""
     try:
         done = reconcile(Campaign.objects.get(pk=pk), is_whole=is_whole, pays_for=PAYS_FOR)
     except DomainError as error:
@@ -48,8 +52,7 @@ def sync_campaign(pk: int, is_whole: bool = True) -> None:
 
 @shared_task(base=PatientTask)
 def tell_barring(pk: int) -> None:
-    """Tell the marketplace that a worker is to be kept away or let in; the next reconciliation
-    does it if this fails."""
+    """Send a barring, or its end, to the marketplace. If this fails, the next sync sends it."""
     barring = WorkerBarring.objects.select_related("hit_type__campaign", "account").get(pk=pk)
     try:
         tell(marketplace_of(barring.hit_type.campaign), barring)
@@ -59,6 +62,6 @@ def tell_barring(pk: int) -> None:
 
 @shared_task(base=PatientTask)
 def tidy() -> None:
-    """Run once a day by Celery beat: delete rows whose retention period is over."""
+    """Delete rows whose retention period is over. Celery beat runs this task once a day."""
     for _ in retention.tidy(at=timezone.now()):
         pass

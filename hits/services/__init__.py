@@ -1,1 +1,1 @@
-"""Every change on the requester's side of the marketplace, by topic."""
+"""Functions that change the requester site's data about the marketplace, one module per topic."""

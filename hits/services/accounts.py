@@ -1,4 +1,4 @@
-"""Workers as the marketplace knows them."""
+"""Find and create the marketplace accounts of workers."""
 
 from collections.abc import Collection
 
@@ -9,16 +9,20 @@ from hits.models import WorkerAccount
 
 
 def known_account(*, endpoint: str, marketplace_id: str) -> WorkerAccount | None:
-    """The account with this id at this marketplace, with its worker; None if nothing of it was
-    reported yet. For pages, whose parameters anybody can make up."""
+    """Return the account with this id at this marketplace, with its worker, or None.
+
+    Pages use this function because anybody can forge their parameters.
+    """
     accounts = WorkerAccount.objects.select_related("worker")
     return accounts.filter(endpoint=endpoint, marketplace_id=marketplace_id).first()
 
 
 @transaction.atomic
 def account_for(*, endpoint: str, marketplace_id: str) -> WorkerAccount:
-    """The account with this id at this marketplace, with its worker; made if it is new. For ids
-    that the marketplace reported, or a researcher's file has."""
+    """Return the account with this id at this marketplace, with its worker; create it if needed.
+
+    Use this only for ids that come from the marketplace or from a researcher's file.
+    """
     account = known_account(endpoint=endpoint, marketplace_id=marketplace_id)
     if account is None:
         account, _ = WorkerAccount.objects.get_or_create(
@@ -31,8 +35,10 @@ def account_for(*, endpoint: str, marketplace_id: str) -> WorkerAccount:
 
 @transaction.atomic
 def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
-    """The key of the worker of each of these ids at this marketplace; those who are new are made,
-    in the order of the ids. The queries do not grow with the ids."""
+    """Return the keys of the workers with these ids at this marketplace, by id.
+
+    New workers are created, in the order of the ids. The number of queries is constant.
+    """
     known = _workers(endpoint, marketplace_ids)
     new = [one for one in dict.fromkeys(marketplace_ids) if one not in known]
     if not new:
@@ -42,7 +48,7 @@ def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str,
         WorkerAccount(endpoint=endpoint, marketplace_id=one, worker=worker)
         for one, worker in zip(new, workers, strict=True)
     ]
-    # Somebody else may make the same account at this moment; then theirs is the one.
+    # If another transaction creates the same account at this moment, its account is used.
     WorkerAccount.objects.bulk_create(accounts, ignore_conflicts=True)
     return known | _workers(endpoint, new)
 

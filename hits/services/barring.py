@@ -1,4 +1,4 @@
-"""Keeping workers from HITs that have no task for them, by what they have submitted."""
+"""Bar workers who have no task left, judged by the responses that they have submitted."""
 
 from django.db import transaction
 from django.db.models import Count
@@ -9,18 +9,21 @@ from qualcontrol.models import kept_out
 
 
 def has_work(campaign: Campaign, worker: Worker) -> bool:
-    """Whether a task of the campaign misses an answer that the worker could give."""
+    """Return whether a task of the campaign needs a response that the worker could give."""
     return campaign.tasks.open_to(worker).exists()
 
 
 def workers_done(campaign: Campaign) -> list[int]:
-    """The keys of workers who have a response to every unfinished task; none if all tasks are
-    finished."""
+    """Return the keys of workers who have a response to every unfinished task.
+
+    The list is empty if all tasks are finished.
+    """
     unfinished = campaign.tasks.unfinished()
     first = unfinished.emptiest_first().first()
     if first is None:
         return []
-    # Whoever has done all of them has done this one, which is a few workers at most.
+    # These workers have also done the task with the fewest responses, which limits the query to a
+    # few workers.
     done = Response.objects.filter(task__in=unfinished, worker__responses__task=first)
     counts = done.order_by().values_list("worker").annotate(Count("task"))
     number = unfinished.count()
@@ -29,11 +32,10 @@ def workers_done(campaign: Campaign) -> list[int]:
 
 @transaction.atomic
 def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> WorkerBarring | None:
-    """Bar a worker who is kept out or has answered every open task, so that they do not accept
-    a HIT that has nothing for them.
+    """Bar a worker who may not work on the campaign or has no task left.
 
-    Returns the barring if the marketplace is still to be told. The next sync tells it; the caller
-    may do so at once.
+    Return the barring if it is not in force at the marketplace yet, otherwise None. The next sync
+    puts it in force; the caller may do this at once.
     """
     hit_type = campaign.hit_types.first()
     may_work = not kept_out(campaign).filter(pk=account.worker_id).exists()
@@ -44,7 +46,7 @@ def bar_if_done(*, campaign: Campaign, account: WorkerAccount) -> WorkerBarring 
 
 
 def want_barred(*, hit_type: HitType, account: WorkerAccount) -> WorkerBarring:
-    """Note that the worker is to be barred; the sync tells the marketplace."""
+    """Record that the worker is to be barred and return the barring, which the next sync sends."""
     barring, _ = WorkerBarring.objects.update_or_create(
         hit_type=hit_type, account=account, defaults={"is_wanted": True}
     )

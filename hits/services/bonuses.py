@@ -1,4 +1,4 @@
-"""Bonuses: written down first, sent by the reconciler's settling step."""
+"""Plan bonuses, which the reconciler's settle step sends."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -18,8 +18,10 @@ class BonusNotPossible(DomainError):
 
 @transaction.atomic
 def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: datetime) -> Bonus:
-    """A bonus for an assignment, which the next sync sends; raises BonusNotPossible if it breaks
-    the budget or says no reason."""
+    """Plan a bonus for an assignment and return it; the next sync sends it.
+
+    Raises BonusNotPossible if the reason is empty or the budget is too small.
+    """
     if not reason.strip():
         raise BonusNotPossible("Enter a reason for the bonus: the worker will read it.")
     campaign = Campaign.objects.select_for_update().get(pk=assignment.hit.campaign_id)

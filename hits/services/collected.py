@@ -1,4 +1,4 @@
-"""Importing captions that were collected elsewhere; then they are what ingested ones are."""
+"""Import captions that were collected elsewhere. They are then treated like ingested ones."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,19 +21,19 @@ from annotate.services.responses import add_collected
 from hits.services.accounts import workers_for
 from qualcontrol.services import compare_submitted, decide, learn, review_submitted
 
-# Captions that go in as one transaction, which takes one to three seconds.
+# Number of captions per transaction, which takes one to three seconds.
 BATCH = 2_000
 
 
 @dataclass
 class Intake:
-    """What became of a file's entries so far."""
+    """The result of an import so far: numbers of new, known and rejected entries, and faults."""
 
     new: int = 0
     known: int = 0
     rejected: int = 0
     faults: Faults = field(default_factory=Faults)
-    # The last line of which all this is known, and whether the file has no more.
+    # The last line that is imported, and whether the whole file is.
     line: int = 0
     is_complete: bool = False
 
@@ -53,12 +53,13 @@ def import_collected(
     progress: Progress = no_progress,
     intake: Intake | None = None,
 ) -> Intake:
-    """Import a file's captions in its order, a batch a transaction; what is here already stays as
-    it is. `intake` is brought up to date with each batch.
+    """Import a file's captions in its order, one transaction per batch, and return the result.
 
-    Raises DomainError, and MalformedFile for a file that cannot be read to its end, before
-    anything of it is stored. Whatever stops the import later, the risk model and the campaign's
-    policy take account of what was stored.
+    Captions that are stored already are not changed. `intake` is updated after each batch.
+
+    Raises DomainError, before anything is stored, if the campaign does not collect captions, or
+    MalformedFile if the file cannot be read to its end. If something else stops the import, the
+    worker risks and the policy still include the captions that were stored.
     """
     if not KINDS[campaign.kind].takes_text:
         raise DomainError(f"{campaign} collects no captions, its kind is {campaign.kind}.")
@@ -74,7 +75,7 @@ def import_collected(
         intake.is_complete = True
     finally:
         try:
-            # The next run does this after one that was killed here: its captions are known then.
+            # If the process is killed here, the next import of the file compares the captions.
             compare_submitted(campaign=campaign, tasks=importer.touched)
         finally:
             if intake.new:
@@ -84,7 +85,7 @@ def import_collected(
 
 
 class _Placed(NamedTuple):
-    """A caption of the file whose task was found."""
+    """An entry of the file whose task was found, with its normalised caption."""
 
     entry: Collected
     text: str
@@ -92,7 +93,7 @@ class _Placed(NamedTuple):
 
 
 class _Importer:
-    """Finds each entry's task and worker, and stores what is new."""
+    """Finds the task and the worker of each entry, and stores new captions."""
 
     def __init__(
         self, campaign: Campaign, at: datetime, with_rejected: bool, intake: Intake
@@ -104,7 +105,7 @@ class _Importer:
         self.touched: set[int] = set()
 
     def take(self, batch: Sequence[Collected | Fault]) -> None:
-        """Store a batch of entries, then count it."""
+        """Store a batch of entries and update the intake."""
         new, known, faults = self._store(batch)
         rejected = sum(self._is_unwanted(entry) for entry in batch)
         self.intake.new += new
@@ -116,14 +117,15 @@ class _Importer:
 
     @transaction.atomic
     def _store(self, batch: Sequence[Collected | Fault]) -> tuple[int, int, list[Fault]]:
-        """How many captions are new, how many were known, and what is wrong with the others."""
+        """Store the new captions; return the numbers of new and known ones, and the faults."""
         faults = [entry for entry in batch if isinstance(entry, Fault)]
         placed = list(self._place(batch, faults))
         workers = workers_for(
             endpoint=self.campaign.endpoint,
             marketplace_ids=list(dict.fromkeys(found.entry.worker for found in placed)),
         )
-        # Before the tasks, as everywhere; and an exclusion that is being made is waited for.
+        # Workers are locked before tasks, as everywhere. This also waits for an exclusion that is
+        # being made.
         locked = Worker.objects.select_for_update().filter(pk__in=workers.values()).order_by("pk")
         list(locked.values_list("pk"))
         before = len(faults)
@@ -138,8 +140,10 @@ class _Importer:
         return isinstance(entry, Collected) and entry.is_rejected and not self.with_rejected
 
     def _place(self, batch: Iterable[Collected | Fault], faults: list[Fault]) -> Iterator[_Placed]:
-        """The entries whose task is found and whose caption says something; a fault for each of
-        the others that is wanted."""
+        """Yield the entries with a task and a caption; append a fault for each of the others.
+
+        Rejected entries that are not wanted are skipped.
+        """
         lost: list[Collected] = []
         for entry in batch:
             if isinstance(entry, Fault) or self._is_unwanted(entry):
@@ -157,7 +161,7 @@ class _Importer:
             faults += self._explained(lost)
 
     def _explained(self, lost: Sequence[Collected]) -> Iterator[Fault]:
-        """Why no task was found, from one query for all."""
+        """Yield a fault for each entry without a task. One query serves all of them."""
         names = {entry.line: image_names(entry.image) for entry in lost}
         asked = {name for each in names.values() for name in each}
         here = set(Image.objects.filter(key__in=asked).values_list("key", flat=True))
@@ -173,7 +177,10 @@ class _Importer:
     def _without_known(
         self, placed: Sequence[_Placed], workers: dict[str, int], faults: list[Fault]
     ) -> Iterator[_Placed]:
-        """Those that are not here yet; a worker's other caption of the same image is a fault."""
+        """Yield the entries that are not stored yet.
+
+        If the worker has a different caption of the same image, append a fault.
+        """
         rows = Response.objects.filter(
             task__in={found.task for found in placed}, worker__in=workers.values()
         )
@@ -191,7 +198,10 @@ class _Importer:
                 faults.append(Fault(found.entry.line, reason))
 
     def _add(self, new: Sequence[_Placed], workers: dict[str, int]) -> list[Response]:
-        """The new captions' responses, submitted at the file's time where it says one."""
+        """Store responses for the new captions and return them.
+
+        The submission time is the file's, or the time of the import if the file has none.
+        """
         tasks = self.campaign.tasks.select_related("image").in_bulk({found.task for found in new})
         responses = [
             Response(
@@ -213,8 +223,10 @@ class _Importer:
 
 
 def _tasks_by_name(campaign: Campaign) -> dict[str, int | None]:
-    """The campaign's tasks by what their images may be called; None where several may be meant.
-    A key goes before an address's last part."""
+    """Return the campaign's tasks by the names of their images, or None for ambiguous names.
+
+    A name that is one image's key and the last part of another's address means the key.
+    """
     keys: dict[str, int | None] = {}
     others: dict[str, int | None] = {}
     for task, key, url in campaign.tasks.values_list("pk", "image__key", "image__url"):

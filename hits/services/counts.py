@@ -1,4 +1,4 @@
-"""The counts of a HIT that come of its assignments."""
+"""Update the counts of a HIT from its assignments."""
 
 from django.db import transaction
 from django.db.models import Count, Q
@@ -8,9 +8,11 @@ from hits.models import DECIDED, Assignment, Hit
 
 @transaction.atomic
 def recount(pk: int) -> None:
-    """Count how many assignments of the HIT were read and how many are decided. Faulty replies may
-    have brought more of them than the HIT has slots: those count as far as there are slots, and go
-    as soon as the marketplace says that it does not have them."""
+    """Count the HIT's assignments that were ingested and those that are decided, and store both.
+
+    Faulty replies may have added more assignments than the HIT has slots, so the counts are at most
+    the number of slots. Surplus assignments no longer count once they are marked as lost.
+    """
     hit = Hit.objects.select_for_update(of=("self",)).get(pk=pk)
     counts = (
         Assignment.objects.filter(hit=hit)

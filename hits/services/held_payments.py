@@ -1,7 +1,7 @@
-"""Payments that wait for a person: the decision about one, and what ends the wait without it.
+"""Decide held payments, or end them without a decision.
 
-Decided under the worker's lock, as every payment (`hits.services.payments`): while the wait lasts
-nothing is paid, and once it has ended nobody can decide otherwise.
+As for every payment (`hits.services.payments`), the worker is locked for a decision. A held payment
+is not paid before the decision, and is not decided twice.
 """
 
 from datetime import datetime
@@ -17,22 +17,28 @@ from qualcontrol.services import accept_payment, refuse_payment
 
 @transaction.atomic
 def accept_held(*, held: HeldPayment, reason: str, actor: User, at: datetime) -> None:
-    """Have the next sync pay a held assignment. Raises CannotReject or AlreadyDecided where it is
-    decided."""
+    """Accept a held payment, which the next sync pays.
+
+    Raises CannotReject or AlreadyDecided if the assignment or the payment is decided already.
+    """
     refuse_if_decided(lock_assignment(held.assignment_id))
     accept_payment(held=held, reason=reason, actor=actor, at=at)
 
 
 @transaction.atomic
 def reject_held(*, held: HeldPayment, reason: str, actor: User, at: datetime) -> None:
-    """Have the next sync reject a held assignment, with a reason that the worker reads. Raises
-    CannotReject, AlreadyDecided, or ReasonMissing."""
+    """Refuse a held payment; the next sync rejects the assignment. The worker reads the reason.
+
+    Raises CannotReject or AlreadyDecided if it is decided already, or ReasonMissing.
+    """
     refuse_if_decided(lock_assignment(held.assignment_id))
     refuse_payment(held=held, reason=reason, actor=actor, at=at)
 
 
 def lapse_held(*, assignment: int, at: datetime) -> None:
-    """End the wait of an assignment about which the marketplace decided, as its automatic approval
-    does, or that it does not have any more."""
+    """End the held payment of an assignment, if any, without a decision.
+
+    Used if the marketplace has decided, as by automatic approval, or has lost the assignment.
+    """
     waiting = HeldPayment.objects.open().filter(assignment=assignment)
     waiting.update(outcome=HeldOutcome.LAPSED, ended_at=at)

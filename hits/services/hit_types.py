@@ -1,4 +1,4 @@
-"""A campaign's HIT type at the marketplace, and the qualification that keeps workers from it."""
+"""Create a campaign's HIT type, and the qualification that bars workers from its HITs."""
 
 from datetime import datetime
 
@@ -9,7 +9,10 @@ from qualcontrol.requirements import qualification_requirements
 
 
 def ensure_hit_type(campaign: Campaign, marketplace: Marketplace, *, at: datetime) -> HitType:
-    """The campaign's HIT type, made at its first use; making it twice gives the same one."""
+    """Return the campaign's HIT type, created at the marketplace if needed. Safe to repeat.
+
+    Raises MarketplaceError.
+    """
     known = campaign.hit_types.first()
     if known is not None:
         return known

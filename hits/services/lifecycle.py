@@ -1,4 +1,4 @@
-"""Moving a campaign: publish, pause, finish; and adding to its budget."""
+"""Publish, pause and finish campaigns, and add to their budgets."""
 
 from decimal import Decimal
 
@@ -17,21 +17,23 @@ MOST_BUDGET = Decimal(10**8 - 1)
 
 
 class NotConfirmed(DomainError):
-    """Real money would be spent, and nobody confirmed it."""
+    """Publishing spends real money and was not confirmed."""
 
 
 class CannotMove(DomainError):
-    """The campaign is not in a state from which it can be moved so."""
+    """The campaign's status, funds or held payments do not allow the change."""
 
 
 class BadAmount(DomainError):
-    """No amount of dollars that can be added to a budget."""
+    """The amount cannot be added to the budget."""
 
 
 def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
-    """Let the reconciler open slots, for a draft or a paused campaign. At the production
-    marketplace it needs a confirmation; raises NotConfirmed with the cost, CannotMove,
-    WrongEndpoint or MarketplaceError."""
+    """Set a draft or paused campaign to running, so that the next sync creates its HITs.
+
+    Raises NotConfirmed, which states the cost, if the marketplace spends real money and the caller
+    has not `confirmed`; CannotMove, WrongEndpoint or MarketplaceError.
+    """
     cost = estimate(campaign)
     if endpoint_of(campaign.endpoint).spends_money and not confirmed:
         raise NotConfirmed(
@@ -53,13 +55,20 @@ def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
 
 
 def pause(*, campaign: Campaign) -> None:
-    """Take no new workers; those at work may finish, and are paid. Raises CannotMove."""
+    """Set a running campaign to paused. Raises CannotMove.
+
+    The next sync closes its HITs to new workers. Workers who have accepted one may finish it and
+    are paid.
+    """
     _move(campaign, [CampaignStatus.RUNNING], CampaignStatus.PAUSED)
 
 
 def finish(*, campaign: Campaign) -> None:
-    """End the campaign: nothing is opened any more, what is submitted is still settled. Raises
-    CannotMove, also while a payment waits for a person: nobody would look at the campaign again."""
+    """Set a running or paused campaign to finished: no more HITs, but submissions are settled.
+
+    Raises CannotMove, also if the campaign has held payments, because nobody may look at it again.
+    A payment that is held after this call is shown on the campaign's page.
+    """
     if number := HeldPayment.objects.of(campaign).open().count():
         raise CannotMove(
             counted(

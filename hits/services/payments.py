@@ -1,8 +1,8 @@
-"""What becomes of a submitted assignment: approved, rejected, or nothing yet.
+"""Decide whether to approve or reject submitted assignments.
 
-A decision is written down under the worker's lock before the marketplace is told. So nobody can ask
-for a rejection of what is being paid, and what somebody asked to reject before that is never paid;
-a process that is killed over the call leaves the decision, which the next sync carries out.
+A decision is stored, with the worker locked, before the call to the marketplace. Therefore nobody
+can reject an assignment that is being paid, and an assignment whose rejection was requested before
+that is not paid. If the process is killed during the call, the next sync carries out the decision.
 """
 
 from datetime import datetime
@@ -16,8 +16,11 @@ from qualcontrol.models import Act, Decision
 
 
 def lock_assignment(pk: int) -> Assignment:
-    """The assignment as it is now. Its worker is locked, as for every decision about a worker, so
-    it stays like this until the caller's transaction ends."""
+    """Lock the assignment's worker and return the assignment as it is now.
+
+    Every decision about a worker takes this lock, so the assignment does not change until the
+    caller's transaction ends.
+    """
     locked = Worker.objects.select_for_update(no_key=True, of=("self",))
     locked.get(account__assignments=pk)
     return Assignment.objects.select_related("hit", "account").get(pk=pk)
@@ -25,9 +28,12 @@ def lock_assignment(pk: int) -> Assignment:
 
 @transaction.atomic
 def take_up(*, pk: int, submitted_until: datetime) -> Assignment | None:
-    """Decide about a submitted assignment and write down what the marketplace is about to be told;
-    None where nothing is to be done. One submitted after `submitted_until` is still in its review
-    window. A decision that was written down before stands: its call may have taken effect."""
+    """Decide on a submitted assignment, store the decision and return the assignment.
+
+    Return None if there is nothing to decide. An assignment submitted after `submitted_until` is in
+    its review window and is not approved yet. A decision that is stored already is not changed,
+    because its call may have succeeded.
+    """
     assignment = lock_assignment(pk)
     if assignment.status != AssignmentStatus.SUBMITTED or assignment.deciding:
         return assignment if assignment.deciding else None
@@ -44,8 +50,10 @@ def take_up(*, pk: int, submitted_until: datetime) -> Assignment | None:
 
 
 def rejection_reason(assignment: Assignment) -> str:
-    """What the worker is to read, if a reviewer asked for the rejection; empty otherwise, also
-    where some of the work was restored since: what is used is paid."""
+    """Return the reason for the worker if a reviewer has requested the rejection, otherwise "".
+
+    It is also empty if a response of the assignment counts again, because used work is paid.
+    """
     if counting_responses(assignment).exists():
         return ""
     of_it = Q(held_payment__assignment=assignment) | Q(response__assignment=assignment)
@@ -55,12 +63,12 @@ def rejection_reason(assignment: Assignment) -> str:
 
 
 def counting_responses(assignment: Assignment) -> QuerySet[Response]:
-    """Responses of the assignment that count towards their tasks."""
+    """Return the responses of the assignment that count towards their tasks."""
     return Response.objects.filter(assignment=assignment, status=ResponseStatus.SUBMITTED)
 
 
 @transaction.atomic
 def put_back(*, assignment: Assignment) -> None:
-    """Take back a decision that the marketplace refused: it may be made anew."""
+    """Delete a decision that the marketplace refused, so that the next sync decides again."""
     decided = Assignment.objects.filter(pk=assignment.pk, deciding=assignment.deciding)
     decided.update(deciding="", feedback="")

@@ -1,4 +1,4 @@
-"""What a sync could not deal with, kept for the campaign's page until a later sync could."""
+"""Problems of syncs, stored for the campaign's page until a later sync solves them."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,7 +9,7 @@ from django.db.models import F
 from annotate.models import Campaign
 from hits.models import SyncProblem
 
-# A page shows a few; more have one cause.
+# Pages show only a few problems, and large numbers usually have one cause.
 MOST_KEPT = 500
 MOST_TOLD = 3
 
@@ -18,9 +18,11 @@ MOST_TOLD = 3
 def keep_problems(
     *, campaign: Campaign, found: Mapping[str, str], at: datetime, is_complete: bool
 ) -> None:
-    """Keep the problems that a sync found. After one that came to everything (`is_complete`), the
-    others are solved, and go."""
-    # One at a time: two syncs of a campaign may end at once.
+    """Store the problems that a sync found, at most MOST_KEPT.
+
+    If the sync reached everything (`is_complete`), older problems are solved and are deleted.
+    """
+    # The lock is needed because two syncs of a campaign may end at the same time.
     Campaign.objects.select_for_update().get(pk=campaign.pk)
     known = SyncProblem.objects.filter(campaign=campaign)
     for subject, message in list(found.items())[:MOST_KEPT]:
@@ -34,7 +36,7 @@ def keep_problems(
 
 
 def in_words(problems: Mapping[str, str]) -> str:
-    """The first problems in a sentence each, and how many more there are."""
+    """Return the first problems, one per line, and the number of further ones."""
     lines = [f"{subject}: {message}" for subject, message in list(problems.items())[:MOST_TOLD]]
     if more := len(problems) - len(lines):
         lines.append(f"And {more} more.")

@@ -1,4 +1,4 @@
-"""Rejections: asked for here, where what was paid already is known."""
+"""Request the rejection of assignments that are not decided yet."""
 
 from datetime import datetime
 
@@ -28,7 +28,7 @@ UNDER_WAY = {
 
 
 def refuse_if_decided(assignment: Assignment) -> None:
-    """Raise CannotReject if the assignment is decided at the marketplace, or is being decided."""
+    """Raise CannotReject if the assignment is decided, or a decision is being sent."""
     if why_not := WHY_NOT.get(AssignmentStatus(assignment.status)):
         raise CannotReject(why_not)
     if assignment.deciding:
@@ -37,10 +37,10 @@ def refuse_if_decided(assignment: Assignment) -> None:
 
 @transaction.atomic
 def ask_for_rejection(*, response: Response, reason: str, actor: User, at: datetime) -> None:
-    """Have the response's assignment rejected by the next sync.
+    """Request that the next sync rejects the response's assignment; end its held payment, if any.
 
-    An assignment is rejected as a whole, so nothing of it may be in use. Raises CannotReject, also
-    where its payment is under way, or ReasonMissing.
+    Raises ReasonMissing, or CannotReject if the assignment is decided or is being decided. It is
+    rejected as a whole, so CannotReject is also raised if any of its responses counts.
     """
     found = Assignment.objects.filter(responses=response).first()
     if found is None:

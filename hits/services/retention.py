@@ -1,9 +1,9 @@
-"""Everything that is deleted once it is old enough. RULES is the whole list.
+"""Delete rows whose retention period is over. RULES lists all kinds of such rows.
 
-To give rows a retention period, write a function that takes `at`, deletes what is too old with
-`annotate.services.retention.delete_in_batches` and returns how many rows that were; add it to
-RULES and to the table in docs/operator.md. `manage.py tidy`, Celery beat and `sync --watch` run
-the rules once a day.
+To give rows a retention period, write a function that takes `at`, deletes old rows with
+`annotate.services.retention.delete_in_batches` and returns their number. Add it to RULES and to the
+table in docs/operator.md. `manage.py tidy`, Celery beat and `sync --watch` run the rules once a
+day.
 """
 
 import logging
@@ -30,7 +30,7 @@ class Delete(Protocol):
 
 @dataclass(frozen=True)
 class Rule:
-    """What a rule deletes, as logs and commands name it, and the function that does it."""
+    """The rows to delete, as logs and commands name them, and the function that deletes them."""
 
     what: str
     delete: Delete
@@ -38,7 +38,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many rows a rule deleted, or what stopped it."""
+    """The number of rows that a rule deleted, or the error that stopped it."""
 
     what: str
     deleted: int = 0

@@ -1,10 +1,11 @@
-"""Submissions: what the marketplace reports becomes a worker, an assignment and responses here.
+"""Create workers, assignments and responses from the submissions that the marketplace reports.
 
-This is the only way in which a task page has an effect. What the marketplace reports decides; what
-the page sent to us is used where that says nothing, and for how the answer was made.
+Task pages create no responses themselves. The marketplace's fields are used first. The fields that
+the page sent to the requester site fill gaps; its times and counts describe how the answer was
+written.
 
-A worker can post anything to the marketplace without opening the page. What fits no task, and what
-the page would have refused, is not paid until a person decides (`HeldPayment`).
+A worker can submit anything to the marketplace without opening the page. Answers that fit no task,
+and answers that the page would have refused, are not paid until a person decides (`HeldPayment`).
 """
 
 import logging
@@ -34,9 +35,9 @@ from qualcontrol.services import hold_payment, review_submitted
 
 log = logging.getLogger(__name__)
 
-# Tasks that an answer's fields name are looked up to this number, whatever else they name.
+# At most this many of the tasks that an answer's fields name are looked up.
 MOST_NAMED = 50
-# Characters of an answer that fits no task; of a longer one the beginning is kept.
+# Stored length of an answer that fits no task; the rest is cut off.
 MOST_KEPT = 20_000
 
 
@@ -44,10 +45,13 @@ MOST_KEPT = 20_000
 def take_submission(
     *, campaign: Campaign, hit: Hit, listed: ListedAssignment, at: datetime
 ) -> tuple[Assignment, bool]:
-    """The assignment that the marketplace lists as submitted, and whether it is new here. A new
-    one is kept with its responses, which are reviewed, and its pages end."""
+    """Return the row of a submitted assignment that the marketplace lists, and whether it is new.
+
+    For a new assignment, create its responses, let quality control review them, close its pages,
+    and hold the payment if needed.
+    """
     account = account_for(endpoint=campaign.endpoint, marketplace_id=listed.worker_id)
-    # Worker first, then tasks, as everywhere: an exclusion of this worker takes the same way.
+    # Lock the worker before the tasks, in the same order as an exclusion does.
     worker = Worker.objects.select_for_update(no_key=True).get(pk=account.worker_id)
     assignment, is_new = Assignment.objects.get_or_create(
         assignment_id=listed.assignment_id,
@@ -78,17 +82,20 @@ def take_submission(
 def _place(
     campaign: Campaign, assignment: Assignment, worker: Worker, xml: str, at: datetime
 ) -> tuple["_Answer", list[Response]]:
-    """The answer, and the responses that it makes up; one that makes up none is kept as it is."""
+    """Create the responses of the answer, close the assignment's pages, and return both.
+
+    If there are no responses, the answer's XML is stored with the assignment.
+    """
     pages = assignment.hit.pages.filter(assignment_id=assignment.assignment_id)
     marketplace_id = assignment.account.marketplace_id
     page = pages.filter(marketplace_id=marketplace_id).first()
     answer = _Answer(campaign, _fields(assignment, xml), page)
     answers = answer.answers
     claimed = Task.objects.filter(claims__page__in=pages)
-    # All at once and in order, as two transactions that lock them one by one may block each other.
+    # Lock all tasks at once and in order; otherwise two transactions may cause a deadlock.
     lock_tasks(sorted({each.task.pk for each in answers} | {task.pk for task in claimed}))
     responses = add_submitted(worker=worker, answers=answers, at=at, assignment=assignment.pk)
-    # Others who opened a page under this assignment have returned it, or never had it.
+    # Other workers with a page of this assignment have returned it, or never had it.
     close_pages(pages.values_list("pk", flat=True))
     if not responses:
         kept = xml[:MOST_KEPT]
@@ -106,7 +113,7 @@ def _fields(assignment: Assignment, xml: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Answer:
-    """An answer as the marketplace has it, and the page that it was written on, if any."""
+    """The fields of an answer that the marketplace reports, and the page it was written on."""
 
     campaign: Campaign
     fields: Mapping[str, str]
@@ -114,8 +121,10 @@ class _Answer:
 
     @cached_property
     def answers(self) -> list[Answered]:
-        """What the fields say of each task, as many as a HIT has images. The marketplace's fields
-        come first, because only the worker could submit them there."""
+        """The answer to each task, for at most as many tasks as a HIT has images.
+
+        The marketplace's fields come before the page's, because only the worker can submit there.
+        """
         on_page, elsewhere = self._tasks
         found: dict[int, Answered] = {}
         for task, answer in islice(
@@ -130,8 +139,10 @@ class _Answer:
         return list(found.values())
 
     def problems_of(self, responses: Sequence[Response]) -> dict[int, list[str]]:
-        """What the task page would have said of the answers that became responses, by task; nothing
-        of those that it checked."""
+        """Return the problems that the page would have found in the responses, by task.
+
+        Answers that the page has checked are left out.
+        """
         new = {response.task_id for response in responses}
         tasks = [answered.task for answered in self.answers if answered.task.pk in new]
         found = {task.pk: self._problems(task) for task in tasks if not self._was_checked(task)}
@@ -147,7 +158,7 @@ class _Answer:
         return []
 
     def _was_checked(self, task: Task) -> bool:
-        """Whether the answer is the one that the task page checked."""
+        """Return whether the task page has checked this answer to the task."""
         stored = self.page.fields if self.page else {}
         if task.number not in _numbers(stored):
             return False
@@ -158,11 +169,12 @@ class _Answer:
     def why_held(
         self, responses: Sequence[Response], problems: Mapping[int, Sequence[str]]
     ) -> tuple[HeldCause | None, str]:
-        """Why a person has to see this before it is paid; no cause where nobody has to."""
+        """Return the cause for holding the payment, or None, and its explanation."""
         if problems:
             return HeldCause.RULES, " ".join(chain.from_iterable(problems.values()))
         on_page = {task.pk for task in self._tasks[0]}
-        # A page may show a task that the worker answers on another page meanwhile.
+        # An answer to a task of the page may have no new response, if the worker has answered the
+        # task on another page in the meantime.
         if responses or any(answered.task.pk in on_page for answered in self.answers):
             return None, ""
         if self.answers:
@@ -179,8 +191,10 @@ class _Answer:
 
     @cached_property
     def _tasks(self) -> tuple[list[Task], list[Task]]:
-        """The tasks of the page, and others that the fields name: those of a page that has ended,
-        or that we never showed."""
+        """The tasks of the page, and the other tasks that the fields name.
+
+        The others come from a page that was closed, or were never shown to the worker.
+        """
         page = self.page
         claimed = set(page.claims.values_list("task_id", flat=True)) if page else set()
         stored = _numbers(page.fields) if page else set()
@@ -193,7 +207,7 @@ class _Answer:
         return on_page, elsewhere
 
     def _answered(self, task: Task, answer: Any) -> Answered:
-        """The answer with what the page knows of how it was made."""
+        """Return the answer with its time and behaviour, if the page has recorded them."""
         page = self.page
         if page is None or page.answered_at is None or str(task.number) not in page.counts:
             return Answered(task, answer)
@@ -207,8 +221,8 @@ class _Answer:
 
 
 def _numbers(fields: Mapping[str, str]) -> set[int]:
-    """The numbers of tasks that names of fields end in."""
+    """Return the task numbers at the ends of the fields' names, at most MOST_NAMED."""
     ends = (name.rsplit("-", 1)[-1] for name in fields)
-    # A number of ten digits would not fit the column.
+    # Numbers of ten digits may not fit the column.
     numbers = {int(end) for end in ends if end.isdecimal() and len(end) < 10}
     return set(sorted(numbers)[:MOST_NAMED])

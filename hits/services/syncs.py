@@ -1,5 +1,4 @@
-"""Requests for a sync, which a Celery worker or `sync --watch` carries out, and the records that
-syncs and events leave."""
+"""Request syncs, which a Celery worker or `sync --watch` runs, and delete old records of them."""
 
 from datetime import datetime, timedelta
 
@@ -12,22 +11,24 @@ from hits.models import ProcessedMessage, Sync, SyncRequest
 from hits.mturk.client import marketplace_of
 
 SYNCS_ARE_KEPT = timedelta(days=30)
-# SQS keeps a message for 14 days at most; a repeat cannot come later than that.
+# SQS keeps a message for at most 14 days, so a duplicate cannot come later.
 PROCESSED_MESSAGES_ARE_KEPT = timedelta(days=15)
-# Messages that could not be read, each with its text.
+# For messages that could not be read; each is stored with its text.
 UNREADABLE_ARE_KEPT = timedelta(days=90)
 
 
 def delete_old_syncs(*, at: datetime) -> int:
-    """Delete the records of syncs, except each campaign's last one, which its page shows; returns
-    how many."""
+    """Delete syncs older than SYNCS_ARE_KEPT, and return their number.
+
+    The last sync of each campaign is kept, because the campaign's page shows it.
+    """
     later = Sync.objects.filter(campaign=OuterRef("campaign"), pk__gt=OuterRef("pk"))
     old = Sync.objects.filter(Exists(later), started_at__lt=at - SYNCS_ARE_KEPT)
     return delete_in_batches(old)
 
 
 def delete_old_messages(*, at: datetime) -> int:
-    """Delete the queue's messages that were dealt with, or set aside; returns how many."""
+    """Delete old records of the queue's messages, and return their number."""
     return delete_in_batches(
         ProcessedMessage.objects.filter(
             Q(problem="", received_at__lt=at - PROCESSED_MESSAGES_ARE_KEPT)
@@ -38,8 +39,10 @@ def delete_old_messages(*, at: datetime) -> int:
 
 @transaction.atomic
 def ask_for_sync(*, campaign: Campaign, at: datetime) -> None:
-    """Note that the campaign is to be synced. `sync --watch` looks for such requests every second,
-    and the next scheduled sync finds them too. Raises WrongEndpoint."""
+    """Request a sync of the campaign. Raises WrongEndpoint.
+
+    `sync --watch` looks for requests every second. The next scheduled sync also fulfils them.
+    """
     marketplace_of(campaign)
     SyncRequest.objects.update_or_create(
         campaign=campaign, defaults={"requested_at": at, "sync": None}

@@ -1,4 +1,4 @@
-"""HITs with this database's own annotation that no published campaign of it claims."""
+"""HITs with this installation's annotation that belong to none of its published campaigns."""
 
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from hits.mturk.replies import ListedHit
 
 
 class Owners:
-    """Tells whose a HIT is by its annotation."""
+    """Finds the campaign of a HIT by the HIT's annotation."""
 
     @cached_property
     def installation(self) -> str:
@@ -23,14 +23,16 @@ class Owners:
         return {campaign_mark(each) for each in campaigns.only("slug", "created_at")}
 
     def annotation(self, listed: ListedHit) -> Annotation | None:
-        """What the HIT's annotation says; None if another program or installation made it."""
+        """Return the HIT's annotation; None if another program or installation created the HIT."""
         annotation = Annotation.read(listed.annotation)
         is_ours = annotation is not None and annotation.installation == self.installation
         return annotation if is_ours else None
 
     def is_unclaimed(self, listed: ListedHit) -> bool:
-        """Whether the HIT takes workers for a campaign that this database does not have, or has as
-        a draft: it was made after the backup that this database was restored from."""
+        """Return whether the HIT is open, but its campaign is missing here or is a draft.
+
+        Such a HIT was created after the backup from which this database was restored.
+        """
         annotation = self.annotation(listed)
         return (
             annotation is not None
@@ -40,10 +42,12 @@ class Owners:
 
 
 def close_unclaimed(marketplace: Marketplace) -> int:
-    """Expire the unclaimed HITs of the account; how many there were. What was submitted to them is
-    paid by the marketplace's auto-approval. Raises MarketplaceError."""
+    """Expire the unclaimed HITs of the account and return their number. Raises MarketplaceError.
+
+    The marketplace's automatic approval pays their submissions.
+    """
     if not Installation.objects.exists():
-        return 0  # This database never made a HIT.
+        return 0  # This database has never created a HIT.
     owners, closed = Owners(), 0
     for listed in marketplace.hits():
         if owners.is_unclaimed(listed):
