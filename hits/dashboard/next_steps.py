@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus
-from annotate.pages.wording import counted
 from annotate.services.campaigns import Progress
+from annotate.wording import counted
 from hits.models import Sync
 from hits.queries.costs import Spend, estimate, shortfall
 from qualcontrol.models import Appeal, HeldPayment, Proposal, waiting_for_verdicts

@@ -6,7 +6,7 @@ from django.db.models import F
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
-from annotate.pages.wording import counted
+from annotate.wording import counted
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost

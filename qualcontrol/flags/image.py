@@ -6,7 +6,7 @@ from statistics import median
 
 from annotate.campaign_file import CampaignConfig, Flags
 from annotate.language.english import rarity, stem, words
-from annotate.pages.wording import counted
+from annotate.wording import counted
 from qualcontrol.flags.flag import Flag
 
 CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy"})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from annotate.campaign_file import CampaignConfig
 from annotate.language.english import is_known, words
 from annotate.language.text import LISTING_WORDS, THERE_IS, URL, is_keyword_list
-from annotate.pages.wording import counted
+from annotate.wording import counted
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.grammar import (
     FUNCTION_WORDS,

@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 
 from annotate.models import Campaign, Response, ResponseStatus, Worker
-from annotate.pages.wording import counted
 from annotate.services import responses as response_services
+from annotate.wording import counted
 from qualcontrol.flags import Flag
 from qualcontrol.models import (
     Act,

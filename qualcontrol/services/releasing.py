@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from annotate.models import Campaign, Release
-from annotate.pages.wording import counted
 from annotate.services import releases
+from annotate.wording import counted
 from qualcontrol.models import Proposal, SpotCheck
 from qualcontrol.services.exclusions import count_unwelcome
 

@@ -1,6 +1,6 @@
 import pytest
 
-from annotate.pages.wording import counted
+from annotate.wording import counted
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.pages.wording import counted
 from annotate.services.campaigns import recount_places
+from annotate.wording import counted
 
 
 class Command(DomainCommand):

@@ -3,7 +3,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.pages.wording import counted
+from annotate.wording import counted
 from hits.management.syncing import sync_moved
 from hits.services.lifecycle import publish
 

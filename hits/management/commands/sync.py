@@ -13,9 +13,9 @@ from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.retry import Retry, log_problem
 from annotate.models import Campaign
-from annotate.pages.wording import counted
 from annotate.services.images import CopyMaker
 from annotate.site.connections import drop_lost_connections
+from annotate.wording import counted
 from hits.mturk.client import Marketplace
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import shortfall, spend

@@ -7,9 +7,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.pages.wording import counted
 from annotate.reading.faults import Faults
 from annotate.reading.files import MalformedFile, rereadable
+from annotate.wording import counted
 from qualcontrol.review.batches import Batch
 from qualcontrol.services import judge_file
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
-from annotate.pages.wording import counted
+from annotate.wording import counted
 from qualcontrol.queries.quality_report import (
     QualityReport,
     WorkerSummary,

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.pages.wording import counted
+from annotate.wording import counted
 from qualcontrol.services import release_campaign
 
 

@@ -1,4 +1,4 @@
-"""Numbers with nouns, for messages."""
+"""Numbers with their nouns, for sentences on pages and in messages."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
