@@ -211,9 +211,9 @@ class Connection:
     def _refused(self, operation: str, error: ClientError) -> MarketplaceError:
         metadata = error.response.get("ResponseMetadata", {})
         self.calls += 1 + metadata.get("RetryAttempts", 0)
-        told: dict[str, Any] = {**error.response.get("Error", {}), **error.response}
-        code = str(told.get("TurkErrorCode") or told.get("Code", ""))[:100]
-        message = _without_workers(replies.storable(str(told.get("Message", ""))))
+        details: dict[str, Any] = {**error.response.get("Error", {}), **error.response}
+        code = str(details.get("TurkErrorCode") or details.get("Code", ""))[:100]
+        message = _without_workers(replies.storable(str(details.get("Message", ""))))
         return MarketplaceError(
             f"The marketplace refused {operation}: {message[:LONGEST_MESSAGE]}",
             replies.storable(code),
