@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from annotate.evaluation.java import Java
 from annotate.site import secret_key
-from environment import flag, words
+from shared.environment import flag, words
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Default folder for all files that a running site writes.
@@ -83,12 +84,13 @@ INSTALLED_APPS = [
     "axes",
     "qualcontrol",
     "hits",
+    "leaderboard",
     "simulation",
 ]
 
 MIDDLEWARE = [
     # First, so that it sees every answer, those of other middleware too.
-    "annotate.pages.middleware.HeadMiddleware",
+    "shared.head_requests.HeadMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -96,6 +98,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "leaderboard.access.SubmittersSeeOnlyChallenges",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "annotate.pages.middleware.ContentSecurityPolicyMiddleware",
@@ -115,6 +118,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "annotate.pages.context_processors.installation",
+                "leaderboard.access.submitter",
             ],
         },
     }
@@ -196,6 +200,16 @@ WHITENOISE_USE_FINDERS = True
 MEDIA_URL = "media/"
 MEDIA_ROOT = Path(os.environ.get("MEDIA_ROOT", VAR_DIR / "media"))
 
+# Limits of the Java programs of `evaluate`, and the folder of the files that SPICE needs.
+EVALUATION_JAVA = Java(
+    program=os.environ.get("JAVA", "java"),
+    memory_mb=int(os.environ.get("EVALUATION_MEMORY_MB", "2048")),
+    seconds=float(os.environ.get("EVALUATION_SECONDS", "900")),
+    spice_models=Path(os.environ["SPICE_MODELS"]) if os.environ.get("SPICE_MODELS") else None,
+    spice_memory_mb=int(os.environ.get("SPICE_MEMORY_MB", "8192")),
+    spice_seconds=float(os.environ.get("SPICE_SECONDS", "3600")),
+)
+
 # Redirect browsers from http to https, and make them stay there for a year.
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
@@ -221,7 +235,7 @@ REST_FRAMEWORK = {
         "annotate.accounts.authentication.ApiTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["leaderboard.access.IsResearcher"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
     "PAGE_SIZE": 100,
@@ -241,8 +255,17 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "CampaignStatus": "annotate.models.CampaignStatus",
         "ResponseStatus": "annotate.models.ResponseStatus",
+        "SubmissionStatus": "leaderboard.models.SubmissionStatus",
+        "Track": "leaderboard.models.Track",
     },
 }
+
+# Whether everybody may create an account to submit to challenges.
+SUBMITTERS_MAY_SIGN_UP = flag("SUBMITTERS_MAY_SIGN_UP", default=False)
+# How many submissions are scored at the same time, on all machines together.
+SCORES_AT_ONCE = int(os.environ.get("SCORES_AT_ONCE", "1"))
+if SCORES_AT_ONCE < 1:
+    raise ImproperlyConfigured("SCORES_AT_ONCE must be at least 1.")
 
 # Without a broker, tasks run in the process that calls them.
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")

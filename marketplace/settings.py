@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from environment import flag, words
 from marketplace.keys import path_beside, stored_key
+from shared.environment import flag, words
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -59,7 +59,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # First, so that it sees every answer, those of other middleware too.
-    "marketplace.pages.middleware.HeadMiddleware",
+    "shared.head_requests.HeadMiddleware",
     "marketplace.pages.middleware.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "marketplace.pages.middleware.ContentSecurityPolicyMiddleware",

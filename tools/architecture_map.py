@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- packages: begin -->", "<!-- packages: end -->"
 # From the top layer to the bottom one; the marketplace is a site of its own.
-APPS = ["simulation", "hits", "qualcontrol", "annotate", "marketplace"]
+APPS = ["simulation", "hits", "qualcontrol", "leaderboard", "annotate", "marketplace"]
 # Present in any Django app, with the same content.
 DJANGO = {"admin", "apps", "migrations", "templatetags", "urls", "wsgi"}
 

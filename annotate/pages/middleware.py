@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 
 # Images may come from the dataset's host, everything else from this site. Browsers do not load http
 # images on an https page, even though `http:` is listed.
@@ -26,24 +25,4 @@ class ContentSecurityPolicyMiddleware:
             "Content-Security-Policy",
             POLICY.format(site=settings.SITE_URL, origins="") + "; frame-ancestors 'none'",
         )
-        return response
-
-
-class HeadMiddleware:
-    """Answers HEAD without a body.
-
-    waitress would send the body, and the client would read it as the start of the next response.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self.get_response(request)
-        if request.method == "HEAD":
-            if isinstance(response, StreamingHttpResponse):
-                response.streaming_content = ()
-            elif isinstance(response, HttpResponse):
-                response.headers.setdefault("Content-Length", str(len(response.content)))
-                response.content = b""
         return response

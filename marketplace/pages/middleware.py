@@ -9,9 +9,7 @@ from django.http import (
     HttpResponse,
     HttpResponseNotFound,
     HttpResponsePermanentRedirect,
-    StreamingHttpResponse,
 )
-from django.http.response import HttpResponseBase
 from django.middleware import security
 from django.utils.functional import SimpleLazyObject
 
@@ -21,26 +19,6 @@ from .sessions import participation_of, worker_of
 
 Handler = Callable[[HttpRequest], HttpResponse]
 FRAME_PATHS = ("/frames/", "/static/", "/healthz")
-
-
-class HeadMiddleware:
-    """Answers HEAD without a body.
-
-    waitress would send the body, and the client would read it as the start of the next response.
-    """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        response = self.get_response(request)
-        if request.method == "HEAD":
-            if isinstance(response, StreamingHttpResponse):
-                response.streaming_content = ()
-            elif isinstance(response, HttpResponse):
-                response.headers.setdefault("Content-Length", str(len(response.content)))
-                response.content = b""
-        return response
 
 
 class SecurityMiddleware(security.SecurityMiddleware):

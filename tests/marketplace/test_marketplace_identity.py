@@ -170,6 +170,7 @@ class HitLife(RuleBasedStateMachine):
             assert paid == approved * self.hit_type.reward
 
 
+@pytest.mark.long
 @pytest.mark.django_db
 def test_counts_states_and_money_hold_whatever_happens():
     """Check 17."""

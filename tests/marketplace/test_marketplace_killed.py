@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import boto3
+import pytest
 import requests
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -137,6 +138,7 @@ def _wait_until(is_so: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_nothing_that_was_answered_is_lost_and_the_ledger_balances(tmp_path):
     server = Server(tmp_path)
     server.start()

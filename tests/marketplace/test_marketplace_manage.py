@@ -78,6 +78,7 @@ def new_database(tmp_path) -> Iterator[str]:
 
 
 @pytest.mark.django_db
+@pytest.mark.long
 def test_commands_that_begin_together_on_a_new_database_all_succeed(new_database):
     processes = [
         start("marketplace_requester", f"lab {n}", "--json", MARKETPLACE_DATABASE_URL=new_database)

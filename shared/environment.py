@@ -1,8 +1,4 @@
-"""Read environment variables for settings.
-
-The settings modules of both sites use this module. It imports neither site, so that the two stay
-independent.
-"""
+"""Read environment variables for settings."""
 
 import os
 

@@ -1,0 +1,1 @@
+"""What both sites use. Imports neither of them, so that the two stay independent."""
