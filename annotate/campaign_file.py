@@ -39,9 +39,13 @@ class CaptionRules(Section):
 
 
 class Priming(Section):
-    """Whether workers see the image's object classes. A share below 1 allows a comparison."""
+    """Whether workers see the image's object classes. A share below 1 allows a comparison.
+
+    It is a share of the images, or of the responses to each image.
+    """
 
     share: Share = 1.0
+    by: Literal["image", "response"] = "image"
 
 
 class BadExample(Section):
@@ -78,7 +82,10 @@ class Hit(Section):
 
 
 class Workers(Section):
-    """Requirements for workers (Agrawal et al. 2019, appendix: US, 5,000 approved, above 95%)."""
+    """Requirements for workers.
+
+    Agrawal et al. 2019, section 3.1: US, 5,000 approved, above 95%.
+    """
 
     countries: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...] = ("US",)
     approved_hits: int = Field(default=5000, ge=0, description="minimum number of approved HITs")
@@ -97,7 +104,9 @@ class Review(Section):
         default=0, ge=0, description="responses until the first ones have verdicts; 0: any number"
     )
     reviewers: int = Field(default=1, ge=1, le=2, description="judgements of one response")
-    gold_every: int = Field(default=0, ge=0, description="one gold item in so many checks; 0: none")
+    gold_every: int = Field(
+        default=0, ge=0, description="one of this many checks is a gold item; 0: none"
+    )
     policy: Literal["decide", "propose"] = "decide"
     limit: float = Field(default=0.10, gt=0, lt=1, description="tolerated share of bad responses")
     certainty: float = Field(default=0.95, ge=0.5, le=1)
@@ -160,7 +169,7 @@ class CampaignConfig(Section):
 
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
     preset: str | None = None
-    kind: str = "caption"
+    kind: str
     # Exactly one of these: a selection of images, or captions of a release or a caption set.
     selection: str | None = Field(default=None, min_length=1)
     release: str | None = Field(default=None, min_length=1)

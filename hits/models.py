@@ -35,6 +35,16 @@ class Installation(models.Model):
         return self.name
 
 
+class WorkerAccountQuerySet(models.QuerySet["WorkerAccount"]):
+    def known(self, *, endpoint: str, marketplace_id: str) -> "WorkerAccount | None":
+        """The account with this id at this marketplace, with its worker.
+
+        Pages use this, because anybody can forge their parameters.
+        """
+        accounts = self.filter(endpoint=endpoint, marketplace_id=marketplace_id)
+        return accounts.select_related("worker").first()
+
+
 class WorkerAccount(models.Model):
     """A worker's id at one endpoint.
 
@@ -44,6 +54,8 @@ class WorkerAccount(models.Model):
     worker = models.OneToOneField(Worker, models.PROTECT, related_name="account")
     endpoint = models.CharField(max_length=300)
     marketplace_id = models.CharField(max_length=64)
+
+    objects = WorkerAccountQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -184,6 +196,8 @@ class TaskPage(models.Model):
     fields = models.JSONField(default=dict, blank=True)
     # What the page measured while the worker answered, by the number of the task.
     counts = models.JSONField(default=dict, blank=True)
+    # Numbers of the tasks whose keywords the form of the answer showed, where claims decide this.
+    primed = models.JSONField(default=list, blank=True)
     device = models.CharField(max_length=8, choices=Device, blank=True)
 
     objects = TaskPageQuerySet.as_manager()

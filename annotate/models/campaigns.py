@@ -91,6 +91,11 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Tasks with the related rows that a page needs to show them."""
         return self.select_related("campaign", "image", "subject")
 
+    def on_page(self, page: models.Model) -> Self:
+        """The tasks of a page, in their order there, with what it shows (`primed`)."""
+        shown = self.filter(claims__page=page).annotate(primed=models.F("claims__primed"))
+        return shown.with_subject().order_by("claims__pk")
+
     def emptiest_first(self) -> Self:
         """The order in which pages get tasks: most places left first, then by number."""
         return self.order_by("-places_left", "number")
@@ -113,9 +118,13 @@ class Task(models.Model):
     # answers_missing minus the claims that take a place. Below zero if more pages show the task
     # than it needs responses.
     places_left = models.SmallIntegerField()
-    shows_keywords = models.BooleanField(default=True)
+    # Whether pages show the image's keywords. Null if each claim decides it for its response.
+    shows_keywords = models.BooleanField(null=True, default=True)
     # Further data of the task type, besides image and subject.
     payload = models.JSONField(null=True, blank=True)
+
+    # Not a column: what the page or the answer says that this task was read for.
+    primed: bool | None = None
 
     objects = TaskQuerySet.as_manager()
 
@@ -146,3 +155,7 @@ class Task(models.Model):
 
     def __str__(self) -> str:
         return f"{self.campaign} {self.number}: {self.subject or self.image}"
+
+    def is_primed(self, decided: bool | None) -> bool | None:
+        """Whether a page shows the keywords, if its claim decided this; None if nobody knows."""
+        return decided if self.shows_keywords is None else self.shows_keywords

@@ -35,6 +35,8 @@ class Claim(models.Model):
     # False if the page's HIT was probably returned. The page keeps its task, and other pages are
     # given tasks as if this page did not exist.
     takes_place = models.BooleanField(default=True)
+    # Whether the page shows the keywords. Null if the task decides it for all its responses.
+    primed = models.BooleanField(null=True, blank=True)
 
     class Meta:
         constraints = [
@@ -79,6 +81,9 @@ class Response(models.Model):
     submitted_at = models.DateTimeField()
     # Seconds from opening to submitting the page, divided by the number of tasks on the page.
     seconds = models.PositiveIntegerField(null=True, blank=True)
+    # Whether the page showed the keywords. Null if the task decides it, or if no page of ours
+    # showed the task to the worker.
+    primed = models.BooleanField(null=True, blank=True)
 
     objects = ResponseQuerySet.as_manager()
 
@@ -94,6 +99,11 @@ class Response(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task} by {self.worker} ({self.status.lower()})"
+
+    @property
+    def is_primed(self) -> bool | None:
+        """Whether the worker saw the keywords; None if nobody knows."""
+        return self.task.is_primed(self.primed)
 
 
 class Caption(models.Model):

@@ -9,8 +9,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, Claim, Task, Worker
+from annotate.models import Campaign, Claim, Response, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
+from annotate.selection.priming import primes_next
 from annotate.services.places import batches, lock_tasks, move_places
 
 
@@ -36,16 +37,40 @@ def claim_tasks(
     tasks = _take(_Choice(campaign.tasks.open_to(worker), count, seen))
     if not tasks:
         raise NothingToDo("You have already done every open task in this campaign.")
+    _decide_priming(campaign, tasks)
     claim_again(page=page, tasks=tasks)
     return tasks
 
 
 @transaction.atomic
 def claim_again(*, page: int, tasks: Iterable[Task]) -> None:
-    """Claim these tasks for a page, even if they have no places left."""
+    """Claim these tasks for a page that shows them already, even if they have no places left."""
     tasks = list(tasks)
     move_places(Counter({task.pk: -1 for task in tasks}))
-    Claim.objects.bulk_create(Claim(task=task, page_id=page) for task in tasks)
+    Claim.objects.bulk_create(Claim(task=task, page_id=page, primed=task.primed) for task in tasks)
+
+
+def _decide_priming(campaign: Campaign, tasks: Iterable[Task]) -> None:
+    """Decide whether the page shows the keywords of these tasks, if claims decide this.
+
+    The tasks are locked, so the share of each image is right however many pages open at once.
+    Responses and claims count that take a place of the task.
+    """
+    undecided = {task.pk: task for task in tasks if task.shows_keywords is None}
+    if not undecided:
+        return
+    responses = Response.objects.counting().filter(task__in=undecided)
+    claims = Claim.objects.filter(task__in=undecided, takes_place=True)
+    rows = [*responses.values_list("task", "primed"), *claims.values_list("task", "primed")]
+    earlier = Counter(rows)
+    for key, task in undecided.items():
+        task.primed = primes_next(
+            share=campaign.config.priming.share,
+            seed=campaign.config.seed,
+            number=task.number,
+            primed=earlier[key, True],
+            unprimed=earlier[key, False],
+        )
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ def add_submitted(
             assignment_id=assignment,
             submitted_at=at,
             seconds=answered.seconds,
+            primed=answered.task.primed,
         )
         for answered in new
     )

@@ -1,1 +1,1 @@
-"""The worker's task page: its content, the token in its form, and the answers sent from it."""
+"""The worker's task page: its view, the signed token in its form, and the behaviour counts."""

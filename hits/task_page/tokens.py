@@ -1,11 +1,12 @@
 """The signed token that identifies a task form's page. It replaces a cookie."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from django.core import signing
 
 from annotate.errors import DomainError
+from hits.services.task_pages import FrameParameters, TaskForm
 
 SALT = "hits.task-form"
 
@@ -14,39 +15,17 @@ class TokenRefused(DomainError):
     """The token is forged or has expired."""
 
 
-@dataclass(frozen=True)
-class FrameParameters:
-    """The four parameters that the marketplace passes to a task page."""
-
-    assignment_id: str
-    hit_id: str
-    worker_id: str
-    submit_to: str  # an origin of the endpoint's allow-list
-
-
-@dataclass(frozen=True)
-class TaskForm:
-    """A form that was shown: its frame's parameters, its time, and the numbers of its tasks.
-
-    Answers find their tasks by these numbers, even if the page's row was deleted.
-    """
-
-    frame: FrameParameters
-    opened_at: datetime
-    numbers: tuple[int, ...]
-
-
 def sign(form: TaskForm) -> str:
-    data = [asdict(form.frame), form.opened_at.timestamp(), form.numbers]
+    data = [asdict(form.frame), form.opened_at.timestamp(), form.numbers, form.primed]
     return signing.dumps(data, salt=SALT, compress=True)
 
 
 def read(token: str, *, max_age: timedelta) -> TaskForm:
     """The form that the token was signed for; raises TokenRefused."""
     try:
-        frame, opened_at, numbers = signing.loads(token, salt=SALT, max_age=max_age)
+        frame, opened_at, *numbers = signing.loads(token, salt=SALT, max_age=max_age)
         return TaskForm(
-            FrameParameters(**frame), datetime.fromtimestamp(opened_at, UTC), tuple(numbers)
+            FrameParameters(**frame), datetime.fromtimestamp(opened_at, UTC), *map(tuple, numbers)
         )
     except signing.SignatureExpired as error:
         raise TokenRefused("This page is too old. Please open the HIT again.") from error

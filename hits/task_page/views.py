@@ -24,12 +24,13 @@ from annotate.language.text import Problem
 from annotate.models import Campaign, Task
 from annotate.services.claims import NothingToDo
 from annotate.site.background import hand_on
+from hits.models import WorkerAccount
 from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
-from hits.services.accounts import known_account
+from hits.services import task_pages
 from hits.services.barring import bar_if_done
-from hits.task_page import pages, tokens
-from hits.task_page.behaviour import behaviour_field, device_of
-from hits.task_page.tokens import FrameParameters, TaskForm
+from hits.services.task_pages import FrameParameters, OpenPage, TaskForm
+from hits.task_page import tokens
+from hits.task_page.behaviour import behaviour_field, device_of, read_counts
 from hits.tasks import tell_barring
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -66,8 +67,8 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 STATUS = {
-    pages.UnknownHit: 404,
-    pages.AlreadySubmitted: 409,
+    task_pages.UnknownHit: 404,
+    task_pages.AlreadySubmitted: 409,
     tokens.TokenRefused: 403,
     FormTooLarge: 413,
 }
@@ -98,7 +99,10 @@ def _frame_parameters(request: HttpRequest, endpoint: Endpoint) -> FrameParamete
 def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Show the campaign's first task as an example; claims no place."""
     example = campaign.tasks.with_subject().order_by("number").first()
-    items = [_item(campaign, example, 1)] if example else []
+    items = []
+    if example:
+        example.primed = campaign.config.priming.share > 0
+        items = [_item(campaign, example, 1)]
     context = {
         **_common(campaign),
         "items": items,
@@ -110,14 +114,16 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 def _open(request: HttpRequest, campaign: Campaign, frame: FrameParameters) -> HttpResponse:
     try:
-        page = pages.open_page(campaign=campaign, frame=frame, at=timezone.now())
-    except (NothingToDo, pages.WaitsForVerdicts) as reason:
-        account = known_account(endpoint=campaign.endpoint, marketplace_id=frame.worker_id)
+        page = task_pages.open_page(campaign=campaign, frame=frame, at=timezone.now())
+    except (NothingToDo, task_pages.WaitsForVerdicts) as reason:
+        account = WorkerAccount.objects.known(
+            endpoint=campaign.endpoint, marketplace_id=frame.worker_id
+        )
         if account is not None:
             barring = bar_if_done(campaign=campaign, account=account)
             if barring is not None:
                 hand_on(tell_barring, barring.pk)
-        waits = isinstance(reason, pages.WaitsForVerdicts)
+        waits = isinstance(reason, task_pages.WaitsForVerdicts)
         template = "hits/first_answers_checked.html" if waits else "hits/nothing_left.html"
         return render(request, template, _common(campaign))
     return _form(request, campaign, page, fields=page.fields)
@@ -126,7 +132,7 @@ def _open(request: HttpRequest, campaign: Campaign, frame: FrameParameters) -> H
 def _form(
     request: HttpRequest,
     campaign: Campaign,
-    page: pages.OpenPage,
+    page: OpenPage,
     *,
     fields: Mapping[str, str],
     problems: Mapping[int, list[Problem]] | None = None,
@@ -150,18 +156,19 @@ def _form(
 
 def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     """Store the answer; return its fields for the marketplace, or the form with its problems."""
-    lifetime = timedelta(minutes=campaign.config.hit.minutes) + pages.GRACE
+    lifetime = timedelta(minutes=campaign.config.hit.minutes) + task_pages.GRACE
     fields = _sent_fields(request)
     form = tokens.read(fields.pop("token", ""), max_age=lifetime)
     try:
-        passed_on = pages.store_answers(
+        passed_on = task_pages.store_answers(
             campaign=campaign,
             form=form,
             fields=fields,
-            at=timezone.now(),
+            counts={n: read_counts(fields.get(behaviour_field(n), "")) for n in form.numbers},
             device=device_of(request.headers),
+            at=timezone.now(),
         )
-    except pages.AnswersRefused as error:
+    except task_pages.AnswersRefused as error:
         return _refused(request, campaign, form, fields, error)
     if _wants_json(request):
         return JsonResponse({"fields": passed_on})
@@ -186,9 +193,9 @@ def _refused(
     campaign: Campaign,
     form: TaskForm,
     fields: Mapping[str, str],
-    error: pages.AnswersRefused,
+    error: task_pages.AnswersRefused,
 ) -> HttpResponse:
-    page = pages.shown_again(campaign=campaign, form=form)
+    page = task_pages.shown_again(campaign=campaign, form=form)
     if _wants_json(request):
         kind = KINDS[campaign.kind]
         problems = {

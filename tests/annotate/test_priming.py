@@ -170,3 +170,39 @@ def test_hidden_classes_are_only_those_of_the_relations_there_are():
     )
 
     assert hidden_classes() == [relation.child]
+
+
+SHARES = st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 0.29, 0.9, 1.0]) | st.floats(0, 1)
+
+
+def primed_among(share, seed, number, primed, unprimed, wanted):
+    """The number of primed responses once the image has all that it wants."""
+    while primed + unprimed < wanted:
+        counts = {"primed": primed, "unprimed": unprimed}
+        is_primed = rules.primes_next(share=share, seed=seed, number=number, **counts)
+        primed, unprimed = primed + is_primed, unprimed + (not is_primed)
+    return primed
+
+
+@given(SHARES, st.integers(-(2**63), 2**63 - 1), st.integers(0, 20_000), st.integers(0, 60))
+def test_of_any_number_of_responses_the_share_is_primed_within_one(share, seed, number, responses):
+    assert abs(primed_among(share, seed, number, 0, 0, responses) - share * responses) < 1 + 1e-9
+
+
+@given(SHARES, st.integers(0, 99), st.integers(0, 99), st.integers(1, 40), st.data())
+def test_the_share_is_right_again_after_any_responses_were_replaced(
+    share, seed, number, wanted, data
+):
+    primed = primed_among(share, seed, number, 0, 0, wanted)
+    left = data.draw(st.integers(0, primed)), data.draw(st.integers(0, wanted - primed))
+
+    assert primed_among(share, seed, number, *left, wanted) == primed
+
+
+def test_of_many_images_the_share_begins_primed():
+    starts = [
+        rules.primes_next(share=0.3, seed=7, number=number, primed=0, unprimed=0)
+        for number in range(2_000)
+    ]
+
+    assert 500 < sum(starts) < 700

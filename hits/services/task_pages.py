@@ -24,10 +24,7 @@ from annotate.services.claims import (
     release_claims,
     take_places_again,
 )
-from hits.models import Assignment, Hit, TaskPage
-from hits.services.accounts import known_account
-from hits.task_page.behaviour import behaviour_field, read_counts
-from hits.task_page.tokens import FrameParameters, TaskForm
+from hits.models import Assignment, Hit, TaskPage, WorkerAccount
 from qualcontrol.models import kept_out, waiting_for_verdicts
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
@@ -65,6 +62,30 @@ class AnswersRefused(DomainError):
 
 
 @dataclass(frozen=True)
+class FrameParameters:
+    """The four parameters that the marketplace passes to a task page."""
+
+    assignment_id: str
+    hit_id: str
+    worker_id: str
+    submit_to: str  # an origin of the endpoint's allow-list
+
+
+@dataclass(frozen=True)
+class TaskForm:
+    """A form that was shown: its frame's parameters, its time, and the numbers of its tasks.
+
+    Answers find their tasks by these numbers, even if the page's row was deleted. `primed` has the
+    numbers of tasks whose keywords the form shows, where claims decide this.
+    """
+
+    frame: FrameParameters
+    opened_at: datetime
+    numbers: tuple[int, ...]
+    primed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class OpenPage:
     """The form and the tasks of a task page, and the answer that was sent from it, if any."""
 
@@ -85,7 +106,12 @@ def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> Op
     _give_back_returned(hit, frame, is_at_work=True)
     page, tasks = _open(campaign, hit, frame, worker, at)
     _close_surplus(hit, keep=page)
-    form = TaskForm(frame, page.opened_at, tuple(task.number for task in tasks))
+    form = TaskForm(
+        frame,
+        page.opened_at,
+        tuple(task.number for task in tasks),
+        primed=tuple(task.number for task in tasks if task.primed),
+    )
     is_first = worker is None or not worker.responses.exists()
     return OpenPage(form, tasks, page.fields, is_first)
 
@@ -104,7 +130,7 @@ def _open(
     _lock(hit)
     page = _pages_of(hit, frame).first()
     if page is not None:
-        shown = Task.objects.filter(claims__page=page).with_subject().order_by("claims__pk")
+        shown = Task.objects.on_page(page)
         if not worker:
             return page, list(shown)
         # Leave out tasks that the worker has submitted in another assignment since.
@@ -146,9 +172,16 @@ def _seen(campaign: Campaign, frame: FrameParameters) -> list[int]:
 
 
 def store_answers(
-    *, campaign: Campaign, form: TaskForm, fields: Mapping[str, str], at: datetime, device: str = ""
+    *,
+    campaign: Campaign,
+    form: TaskForm,
+    fields: Mapping[str, str],
+    counts: Mapping[int, Mapping[str, float]],
+    device: str,
+    at: datetime,
 ) -> dict[str, str]:
-    """Check and store the answers sent from a form, with the behaviour counts and the device.
+    """Check and store the answers sent from a form, with the device and the behaviour counts by
+    task number.
 
     Stores all answers or none, and replaces answers sent earlier. Creates the page again if it was
     closed. Returns the fields to submit to the marketplace. Raises UnknownHit, AlreadySubmitted, or
@@ -164,10 +197,8 @@ def store_answers(
     values = {
         "answered_at": at,
         "fields": passed_on,
-        "counts": {
-            str(task.number): read_counts(fields.get(behaviour_field(task.number), ""))
-            for task in tasks
-        },
+        "counts": {str(task.number): counts.get(task.number, {}) for task in tasks},
+        "primed": form.primed,
         "device": device,
     }
     _keep(hit, form, tasks, values, at)
@@ -272,7 +303,9 @@ def _hit(campaign: Campaign, frame: FrameParameters) -> Hit:
 
 def _worker(campaign: Campaign, frame: FrameParameters) -> Worker | None:
     """The worker with this id; None if the marketplace never reported a submission by them."""
-    account = known_account(endpoint=campaign.endpoint, marketplace_id=frame.worker_id)
+    account = WorkerAccount.objects.known(
+        endpoint=campaign.endpoint, marketplace_id=frame.worker_id
+    )
     return account.worker if account else None
 
 
@@ -313,8 +346,10 @@ def _new_page(
 
 
 def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
-    """The form's tasks, in the order of the form."""
-    tasks = campaign.tasks.filter(number__in=form.numbers).with_subject()
+    """The form's tasks, in the order of the form, with what it shows."""
+    tasks = list(campaign.tasks.filter(number__in=form.numbers).with_subject())
+    for task in tasks:
+        task.primed = task.number in form.primed if task.shows_keywords is None else None
     return sorted(tasks, key=lambda task: form.numbers.index(task.number))
 
 
