@@ -1,36 +1,143 @@
-"""Records of images for exports, and writing of many rows."""
+"""What a release records of its campaign and its images, and writing of many rows.
+
+A release's files, report and evaluation use these records only, never the live tables.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, repeat
 from typing import Any
 
 from django.db.models import Model
 
-from annotate.models import Box, Campaign, Image
+from annotate.exports.hiding import hidden_images
+from annotate.models import Box, Campaign, Image, ObjectClass, Release, ReleasedImage, Task
 from annotate.queries.keywords import hidden_class_numbers
-from annotate.selection.domains import domain_of
+from annotate.queries.release_domains import classes_shown
+from annotate.selection.domains import DEFAULT_PRESET, DomainTable, preset
+from annotate.selection.priming import keywords
+from annotate.site.version import software_version
 
 CHUNK = 2000
+EDGES = ("x_min", "x_max", "y_min", "y_max")
+FLAGS = ("is_occluded", "is_truncated", "is_group", "is_depiction", "is_inside")
+
+# An image's boxes as `details` has them.
+Boxes = Sequence[Mapping[str, Any]]
 
 
-def class_names(campaign: Campaign) -> dict[int, set[str]]:
-    """Names of the classes in each of the campaign's images by primary key, without hidden
-    parts."""
-    names: dict[int, set[str]] = defaultdict(set)
-    hidden = hidden_class_numbers()
-    boxes = Box.objects.verified().filter(image__tasks__campaign=campaign)
-    rows = boxes.values_list("image_id", "object_class_id", "object_class__name").distinct()
-    for image_id, object_class_id, name in rows.iterator():
-        if object_class_id not in hidden:
-            names[image_id].add(name)
-    return names
+def context_of(campaign: Campaign, domains: str = DEFAULT_PRESET) -> dict[str, Any]:
+    """What a new release records of its campaign; `domains` is the name of a preset."""
+    return {
+        "campaign_file": campaign.config_json,
+        "selection": _selection(campaign),
+        "caption_set": _caption_set(campaign),
+        "software_version": software_version(),
+        "domains": preset(domains).reference,
+    }
 
 
-def image_record(image: Image, names: Iterable[str]) -> dict[str, Any]:
+def _selection(campaign: Campaign) -> dict[str, Any] | None:
+    """The parameters of the selection, with which it can be drawn again."""
+    drawn = campaign.selection
+    if drawn is None:
+        return None
+    return {
+        "name": drawn.name,
+        "split": drawn.split,
+        "procedure": "nocaps",
+        "count": drawn.count,
+        "sample": drawn.sample,
+        "seed": drawn.seed,
+        "ignored_classes": drawn.ignored_classes,
+    }
+
+
+def _caption_set(campaign: Campaign) -> dict[str, Any] | None:
+    given = campaign.caption_set
+    if given is None:
+        return None
+    return {"name": given.name, "release": given.release.name if given.release else None}
+
+
+def save_images(
+    release: Release, tasks: Sequence[Task], more: Iterable[dict[str, Any]] = repeat({})
+) -> list[ReleasedImage]:
+    """Save the release's images and return them; `more` has further keys of each record.
+
+    Raises HidingRefused if the release hides captions in a way that fits none of its images.
+    """
+    saved: list[ReleasedImage] = []
+    for chunk in _chunks(_images(release, tasks, more)):
+        saved += ReleasedImage.objects.bulk_create(chunk)
+        for image in chunk:
+            # Saves memory. It is loaded again if somebody reads it.
+            del image.details
+    return saved
+
+
+def _images(
+    release: Release, tasks: Sequence[Task], more: Iterable[dict[str, Any]]
+) -> Iterator[ReleasedImage]:
+    """The release's images, unsaved."""
+    known = _BoxReader()
+    assert release.context is not None, "see annotate.services.releases"
+    table = preset(release.context["domains"]["name"])
+    hidden = hidden_images(release.hidden, tasks)
+    rest = iter(more)
+    for chunk in _chunks(tasks):
+        boxes = known.boxes_of({task.image_id for task in chunk})
+        for task in chunk:
+            found = boxes[task.image_id]
+            yield ReleasedImage(
+                release=release,
+                task=task,
+                number=task.number,
+                record=image_record(task.image, found, table) | next(rest),
+                details=_details(task, found),
+                is_hidden=task.image_id in hidden,
+            )
+
+
+class _BoxReader:
+    """Reads the verified boxes of many images at once."""
+
+    def __init__(self) -> None:
+        self._classes = {
+            number: (label, name)
+            for number, label, name in ObjectClass.objects.values_list("pk", "label", "name")
+        }
+        self._parts = hidden_class_numbers()
+
+    def boxes_of(self, images: Iterable[int]) -> Mapping[int, Boxes]:
+        """The boxes of each image by its primary key, by class name and from left to right."""
+        found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        rows = Box.objects.verified().filter(image__in=images)
+        columns = rows.values_list("image_id", "object_class_id", *EDGES, *FLAGS)
+        for image, object_class, *values in columns.iterator():
+            found[image].append(self._box(object_class, values))
+        for boxes in found.values():
+            boxes.sort(key=_place)
+        return found
+
+    def _box(self, object_class: int, values: Sequence[Any]) -> dict[str, Any]:
+        label, name = self._classes[object_class]
+        return {
+            "class": label,
+            "name": name,
+            "is_keyword": object_class not in self._parts,
+            **dict(zip((*EDGES, *FLAGS), values, strict=True)),
+        }
+
+
+def _place(box: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (box["name"], box["class"], *(box[edge] for edge in EDGES))
+
+
+def image_record(image: Image, boxes: Boxes, table: DomainTable) -> dict[str, Any]:
     """The export's record of an image, with the keys of the published nocaps file.
 
-    Callers add `license`.
+    Exports add `license`. `domain` is null if the image has no class.
     """
     file_name = image.file.rsplit("/", 1)[-1] or f"{image.key}.jpg"
     return {
@@ -39,13 +146,40 @@ def image_record(image: Image, names: Iterable[str]) -> dict[str, Any]:
         "width": image.width,
         "height": image.height,
         "coco_url": image.url,
-        "domain": domain_of(names) if image.source == "OPEN_IMAGES" else "in-domain",
+        "domain": table.of_image(classes_shown(boxes)),
         "license_url": image.license_url,
         "date_captured": "",
     }
 
 
+def _details(task: Task, boxes: Boxes) -> dict[str, Any]:
+    """The facts about an image that its record does not have.
+
+    `keywords` are those that the task showed, or would have shown. `keywords_shown` is null if that
+    differs between its responses.
+    """
+    image = task.image
+    return {
+        "author": image.author,
+        "author_url": image.author_url,
+        "landing_url": image.landing_url,
+        "title": image.title,
+        "license_url": image.license_url,
+        "split": image.split,
+        "source": image.source,
+        "boxes": boxes,
+        "keywords": keywords(name for _, name in classes_shown(boxes)),
+        "keywords_shown": task.shows_keywords,
+    }
+
+
 def create_in_chunks(model: type[Model], rows: Iterator[Any]) -> None:
     """Create the rows, holding at most CHUNK of them in memory."""
-    while chunk := list(islice(rows, CHUNK)):
+    for chunk in _chunks(rows):
         model._default_manager.bulk_create(chunk)
+
+
+def _chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    rows = iter(rows)
+    while chunk := list(islice(rows, CHUNK)):
+        yield chunk

@@ -7,5 +7,14 @@ from annotate.kinds.rating.kind import RatingKind
 
 _all: list[TaskKind] = [CaptionKind(), CorrespondenceKind(), RatingKind()]
 KINDS = {kind.name: kind for kind in _all}
+# The task type of campaign files that name none.
+DEFAULT_KIND = _all[0].name
 
-__all__ = ["KINDS", "AnswerMissing", "AnswerRefused", "CampaignNotPossible", "TaskKind"]
+__all__ = [
+    "DEFAULT_KIND",
+    "KINDS",
+    "AnswerMissing",
+    "AnswerRefused",
+    "CampaignNotPossible",
+    "TaskKind",
+]

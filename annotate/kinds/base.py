@@ -4,7 +4,7 @@
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from operator import attrgetter
@@ -16,6 +16,10 @@ from django.db.models import Model, QuerySet
 from annotate.campaign_file import CampaignConfig, Section
 from annotate.errors import DomainError
 from annotate.exports.files import Files, write_files
+from annotate.exports.images import keywords_file
+from annotate.exports.responses import seconds_file
+from annotate.exports.stored import without_workers
+from annotate.exports.tables import Asked, Extra, Table
 from annotate.language.text import Problem
 from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Task
 
@@ -45,6 +49,8 @@ class Candidate(NamedTuple):
 
     pk: int
     worker_id: int
+    seconds: int | None
+    primed: bool | None
     answer: Any
 
 
@@ -111,6 +117,9 @@ class TaskKind(ABC):
     # were collected elsewhere.
     takes_text: ClassVar[bool] = False
 
+    # Whether answers become references, which a release may hide.
+    has_references: ClassVar[bool] = False
+
     # Reasons to judge an answer bad, by their names in the form. Reviewers select them with number
     # keys in this order, and one key is for other reasons, so there can be at most eight.
     faults: ClassVar[Mapping[str, str]]
@@ -121,6 +130,8 @@ class TaskKind(ABC):
     # writes them; the relations of ReleasedImage that a page needs.
     files: ClassVar[Files]
     export_command: ClassVar[str] = "export"
+    # What a release has, in one sentence for the dataset card.
+    about_release: ClassVar[str]
     released_relations: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -244,13 +255,31 @@ class TaskKind(ABC):
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
         """Copy the drawn responses into the release; `numbers` are the workers' numbers in it."""
 
+    def files_of(self, release: Release) -> Files:
+        """The files of a release: `files` without those that an older version did not write."""
+        return self.files
+
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         """Variables of the template of one released item besides `image`."""
         return {}
+
+    @abstractmethod
+    def tables(self, release: Release) -> list[Table]:
+        """The release as tables, for all file formats; the first one is `images`."""
+
+    def own_files(self, release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
+        """The names and texts of the release's files, with what is asked for."""
+        for name, chunks in self.files_of(release).items():
+            texts = chunks(release)
+            yield name, texts if Extra.WORKERS in asked.extras else without_workers(name, texts)
+        if Extra.SECONDS in asked.extras:
+            yield "seconds.json", seconds_file(release)
+        if Extra.KEYWORDS in asked.extras:
+            yield "keywords.json", keywords_file(release)
 
     def write(self, release: Release, out_dir: Path) -> list[Path]:
         """Write the release's files into a folder and return their paths.
 
         Raises DomainError if the release is of another task type.
         """
-        return write_files(release, self.files, out_dir, kind=self.name)
+        return write_files(release, self.files_of(release), out_dir, kind=self.name)

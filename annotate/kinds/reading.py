@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from annotate.campaign_file import CampaignConfig
-from annotate.kinds import KINDS, TaskKind
+from annotate.kinds import DEFAULT_KIND, KINDS, TaskKind
 from annotate.reading.files import open_text, printable, short
 from annotate.reading.toml_files import parse_toml
 
@@ -34,6 +34,7 @@ def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
     """The validated configuration; raises CampaignFileError with one line per error."""
     kind = _kind(values)
     whole = merged(merged(kind.defaults if kind else {}, _preset(values)), values)
+    whole.setdefault("kind", DEFAULT_KIND)
     faults = list(_unknown(whole, kind))
     if kind is not None and kind.section is not None:
         section, found = _checked(kind.section, whole.get(kind.name, {}), kind.name)
@@ -66,8 +67,7 @@ def _kind(values: Mapping[str, Any]) -> TaskKind | None:
 
     `create_campaign` refuses unknown task types.
     """
-    default = CampaignConfig.model_fields["kind"].default
-    name = values.get("kind", _preset(values).get("kind", default))
+    name = values.get("kind", _preset(values).get("kind", DEFAULT_KIND))
     return KINDS.get(name) if isinstance(name, str) else None
 
 

@@ -4,6 +4,7 @@ from annotate.models.campaigns import Campaign, CampaignStatus, Task
 from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
 from annotate.models.releases import (
+    HiddenExport,
     Release,
     ReleasedAnswer,
     ReleasedCaption,
@@ -39,6 +40,7 @@ __all__ = [
     "Correspondence",
     "Device",
     "GivenCaption",
+    "HiddenExport",
     "Image",
     "ImageSource",
     "ObjectClass",

@@ -1,5 +1,6 @@
 """Releases. The data are copied into these tables, so that a release never changes."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -17,6 +18,12 @@ class Release(models.Model):
     is_partial = models.BooleanField(default=False)
     # Statistics of the whole release, computed when it was made; they depend on the task type.
     figures = models.JSONField(default=dict, blank=True)
+    # What the campaign was: `campaign_file`, `selection`, `caption_set`, `software_version` and
+    # `domains` (annotate.exports.records). Null for releases made before this was recorded.
+    context = models.JSONField(null=True, blank=True)
+    # How the images were chosen whose captions are hidden: {"splits": […]}, or {"share": …,
+    # "seed": …}. Null if the release is public.
+    hidden = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -35,7 +42,13 @@ class ReleasedImage(models.Model):
     release = models.ForeignKey(Release, models.CASCADE, related_name="images")
     task = models.ForeignKey(Task, models.PROTECT, related_name="released")
     number = models.PositiveIntegerField(help_text="its id in exports")
+    # The image as captions.json has it; task types add keys of their own.
     record = models.JSONField()
+    # Further facts: author, source page, boxes, keywords (annotate.exports.records). Null in
+    # releases made before they were recorded.
+    details = models.JSONField(null=True, blank=True)
+    # Captions of hidden images are not in public files, pages or API answers.
+    is_hidden = models.BooleanField(default=False)
 
     class Meta:
         ordering = ["number"]
@@ -53,6 +66,13 @@ class Role(models.TextChoices):
     BASELINE = "BASELINE", "human baseline"
 
 
+class PublicCaptions(models.Manager["ReleasedCaption"]):
+    """Captions of images that are not hidden."""
+
+    def get_queryset(self) -> models.QuerySet["ReleasedCaption"]:
+        return super().get_queryset().filter(image__is_hidden=False)
+
+
 class ReleasedCaption(models.Model):
     """A caption of a release; the worker's number is valid in this release only."""
 
@@ -61,6 +81,15 @@ class ReleasedCaption(models.Model):
     worker_number = models.PositiveIntegerField()
     role = models.CharField(max_length=9, choices=Role)
     text = models.TextField()
+    # As in Response. Null if unknown, as in releases of earlier versions.
+    seconds = models.PositiveIntegerField(null=True, blank=True)
+    # Whether the worker saw the keywords. Null if unknown, as in releases of earlier versions.
+    primed = models.BooleanField(null=True, blank=True)
+
+    # The default manager has no hidden captions, so that code which does not ask for them never
+    # shows them. That of `image.captions` is the same.
+    objects = PublicCaptions()
+    with_hidden = models.Manager["ReleasedCaption"]()
 
     class Meta:
         ordering = ["pk"]
@@ -105,6 +134,8 @@ class ReleasedAnswer(models.Model):
     image = models.ForeignKey(ReleasedImage, models.CASCADE, related_name="answers")
     response = models.ForeignKey(Response, models.PROTECT, related_name="released_answers")
     worker_number = models.PositiveIntegerField()
+    # As in ReleasedCaption.
+    seconds = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["pk"]
@@ -117,3 +148,22 @@ class ReleasedAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.image} by {self.worker_number}"
+
+
+class HiddenExport(models.Model):
+    """An export of a release's hidden captions: who wrote the files, and when.
+
+    Database triggers refuse changes (`annotate.site.append_only`).
+    """
+
+    release = models.ForeignKey(Release, models.PROTECT, related_name="hidden_exports")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="hidden_exports"
+    )
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"hidden captions of {self.release} by {self.actor}"

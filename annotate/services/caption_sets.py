@@ -1,6 +1,6 @@
-"""Create caption sets from a release, a COCO captions file, or a file of results."""
+"""Create caption sets from a COCO captions file or a file of results."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -11,12 +11,8 @@ from annotate.datasets import coco
 from annotate.errors import DomainError
 from annotate.exports.records import create_in_chunks
 from annotate.language.text import normalise
-from annotate.models import CaptionSet, GivenCaption, Image, Release, ReleasedCaption, Role
+from annotate.models import CaptionSet, GivenCaption, Image, Release
 from annotate.services.selections import SLUG
-
-
-class NoSuchCaptions(DomainError):
-    """There is no release or caption set with that name, or it has no captions."""
 
 
 class CaptionCounts(NamedTuple):
@@ -24,37 +20,6 @@ class CaptionCounts(NamedTuple):
 
     new: int
     skipped: int
-
-
-@transaction.atomic
-def set_of_release(*, name: str, at: datetime) -> CaptionSet:
-    """The caption set of a release's references, created at first use; raises NoSuchCaptions."""
-    release = Release.objects.filter(name=name).first()
-    if release is None:
-        raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(Release)}.")
-    known = CaptionSet.objects.filter(release=release).first()
-    if known is not None:
-        return known
-    _check_is_free(name)
-    made = CaptionSet.objects.create(name=name, release=release, created_at=at)
-    create_in_chunks(GivenCaption, _references(made, release))
-    if not made.captions.exists():
-        raise NoSuchCaptions(f"release {name!r} has no captions.")
-    return made
-
-
-def _references(caption_set: CaptionSet, release: Release) -> Iterator[GivenCaption]:
-    """The release's references, with the annotation ids that its `captions.json` gives them."""
-    rows = ReleasedCaption.objects.filter(image__release=release, role=Role.REFERENCE)
-    columns = rows.order_by("pk").values_list("image__task__image", "text")
-    for annotation_id, (image_id, text) in enumerate(columns.iterator()):
-        yield GivenCaption(
-            caption_set=caption_set,
-            image_id=image_id,
-            number=annotation_id + 1,
-            annotation_id=annotation_id,
-            text=text,
-        )
 
 
 def import_captions(*, path: Path, split: str, name: str, at: datetime) -> CaptionCounts:
@@ -122,16 +87,6 @@ def _create_set(
     return CaptionCounts(new=len(known), skipped=len(captions) - len(known))
 
 
-def set_named(name: str) -> CaptionSet:
-    """Return the caption set; raises NoSuchCaptions."""
-    found = CaptionSet.objects.filter(name=name).first()
-    if found is None:
-        raise NoSuchCaptions(
-            f"there is no caption set {name!r}. Existing names: {_names(CaptionSet)}."
-        )
-    return found
-
-
 def _check_is_free(name: str) -> None:
     if not SLUG.fullmatch(name):
         raise DomainError(
@@ -140,7 +95,3 @@ def _check_is_free(name: str) -> None:
         )
     if CaptionSet.objects.filter(name=name).exists():
         raise DomainError(f"A caption set named {name!r} already exists.")
-
-
-def _names(model: type[Release] | type[CaptionSet]) -> str:
-    return ", ".join(sorted(model.objects.values_list("name", flat=True))) or "none"

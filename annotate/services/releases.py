@@ -9,13 +9,17 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import IntegrityError, transaction
 
 from annotate.errors import DomainError
+from annotate.exports.hiding import Rule
+from annotate.exports.records import context_of
 from annotate.kinds import KINDS
 from annotate.kinds.base import Candidate, Drawn
 from annotate.models import Campaign, Release, Response, Task
+from annotate.selection.domains import DEFAULT_PRESET
 from annotate.services.campaigns import incomplete_tasks
 from annotate.site.snapshots import SnapshotConflict, in_one_snapshot
 
@@ -58,20 +62,33 @@ def freeze(
     seed: int,
     at: datetime,
     partial: bool = False,
+    hidden: Rule | None = None,
+    domains: str = DEFAULT_PRESET,
     open_questions: OpenQuestions = no_questions,
 ) -> Release:
-    """Create a release of all complete tasks; raises ReleaseRefused.
+    """Create a release of all complete tasks; raises ReleaseRefused and HidingRefused.
 
     With `partial`, incomplete tasks are left out and open questions are ignored; otherwise either
     refuses the release. The draw depends only on the seed and the responses. Everything is read in
     one snapshot, so concurrent changes do not affect it.
+
+    `hidden` is a rule of `annotate.exports.hiding`: the captions of these images are not in public
+    files, pages or API answers. `domains` is the name of a preset table.
     """
 
     def make() -> Release:
         wanting = [*missing(campaign), *open_questions(campaign)]
         if wanting and not partial:
             raise ReleaseRefused(f"{campaign} is not complete:", wanting)
-        release = _create(campaign, name, seed, at, is_partial=bool(wanting))
+        release = _create(
+            campaign,
+            name,
+            seed=seed,
+            is_partial=bool(wanting),
+            hidden=_with_seed(campaign, hidden, seed),
+            context=context_of(campaign, domains),
+            created_at=at,
+        )
         _fill(release)
         return release
 
@@ -83,13 +100,23 @@ def freeze(
         ) from error
 
 
-def _create(campaign: Campaign, name: str, seed: int, at: datetime, *, is_partial: bool) -> Release:
+def _with_seed(campaign: Campaign, hidden: Rule | None, seed: int) -> Rule | None:
+    """The rule as the release stores it, with the seed of a share; raises ReleaseRefused."""
+    if hidden is None:
+        return None
+    if not KINDS[campaign.kind].has_references:
+        raise ReleaseRefused(
+            f"{campaign} is a campaign of the task type {campaign.kind}. Only references of "
+            "captions can be hidden."
+        )
+    return {**hidden, "seed": seed} if "share" in hidden else hidden
+
+
+def _create(campaign: Campaign, name: str, **values: Any) -> Release:
     """Create the release's row, after waiting for another release of this name in progress."""
     try:
         with transaction.atomic():
-            return Release.objects.create(
-                name=name, campaign=campaign, seed=seed, is_partial=is_partial, created_at=at
-            )
+            return Release.objects.create(name=name, campaign=campaign, **values)
     except IntegrityError as error:
         raise ReleaseRefused(
             f"A release named {name!r} already exists. Releases cannot be changed: choose "
@@ -129,8 +156,9 @@ def _responses_by_task(campaign: Campaign) -> dict[int, list[Candidate]]:
     by_task: dict[int, list[Candidate]] = defaultdict(list)
     rows = Response.objects.of(campaign).counting().order_by("pk")
     kind = KINDS[campaign.kind]
-    for task_id, *columns in kind.with_answers(rows, "task_id", "pk", "worker_id").iterator():
-        by_task[task_id].append(Candidate(*columns))
+    columns = ("task_id", "pk", "worker_id", "seconds", "primed")
+    for task_id, *candidate in kind.with_answers(rows, *columns).iterator():
+        by_task[task_id].append(Candidate(*candidate))
     return by_task
 
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from annotate.content_selection.files import read_boxes, read_gold
+from annotate.content_selection.files import read_boxes, read_gold, read_mentions
 from annotate.errors import DomainError
 from annotate.kinds.caption.export import write_captions
 from annotate.kinds.correspondence.export import write_correspondences
@@ -173,7 +173,13 @@ def test_the_same_release_gives_the_same_bytes_twice(tmp_path):
     first, again = files_of(made, tmp_path / "one"), files_of(made, tmp_path / "two")
 
     assert first == again
-    assert set(first) > {"correspondences.json", "boxes.json", "gold.json", "brackets.txt"}
+    assert set(first) > {
+        "correspondences.json",
+        "boxes.json",
+        "gold.json",
+        "mentions.json",
+        "brackets.txt",
+    }
     assert len([name for name in first if name.startswith("sentences/")]) == 3
 
 
@@ -229,6 +235,38 @@ def test_gold_and_boxes_are_what_content_selection_reads(tmp_path):
         assert description <= boxes[task.image.key].keys()
 
 
+def test_mentions_are_the_linked_passages_in_the_order_of_the_words(tmp_path):
+    campaign = linked_campaign()
+    task = campaign.tasks.get()
+    hot_dogs = GivenCaptionFactory(
+        caption_set=campaign.caption_set, image=task.image, text="A hot dog beside a car"
+    )
+    second = LinkTaskFactory(campaign=campaign, subject=hot_dogs)
+    dog, car = box(task, "Dog"), box(task, "Car")
+    words = {"1": [dog], "2": [dog], "5": [car, dog]}
+    LinkResponseFactory.create_batch(3, task=second, words=words)
+
+    write_correspondences(release(campaign), tmp_path)
+
+    key = task.image.key
+    assert read_mentions(tmp_path / "mentions.json") == {
+        key: [
+            [frozenset({f"{key}-{number}"}) for number in (3, 2, 1)],
+            [frozenset({f"{key}-2"}), frozenset({f"{key}-1", f"{key}-2"})],
+        ]
+    }
+
+
+def test_a_release_of_an_older_version_has_no_file_of_mentions(client, tmp_path):
+    made = release(linked_campaign())
+    made.files.filter(name="mentions.json").delete()
+    client.force_login(UserFactory())
+
+    assert "mentions.json" not in files_of(made, tmp_path)
+    assert "mentions.json" not in client.get(made.get_absolute_url()).text
+    assert client.get(f"{made.get_absolute_url()}mentions.json").status_code == 404
+
+
 def test_an_image_of_two_captions_has_two_descriptions_and_its_boxes_once(tmp_path):
     campaign = linked_campaign()
     task = campaign.tasks.get()
@@ -275,6 +313,7 @@ def test_the_command_writes_the_files_and_names_them(tmp_path, capsys):
         "correspondences.json",
         "boxes.json",
         "gold.json",
+        "mentions.json",
         "brackets.txt",
         "sentences",
     ]

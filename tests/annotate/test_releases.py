@@ -111,6 +111,28 @@ def test_every_response_has_its_chance_to_be_the_baseline():
     assert baselines == set(Response.objects.values_list("pk", flat=True))
 
 
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_released_caption_says_whether_its_image_was_primed(shown):
+    campaign = finished_campaign(tasks=1, references=2)
+    campaign.tasks.update(shows_keywords=shown)
+
+    captions = release(campaign).images.get().captions.all()
+
+    assert [caption.primed for caption in captions] == [shown] * 3
+
+
+def test_a_released_caption_says_whether_it_was_primed_where_each_claim_decides():
+    campaign = finished_campaign(tasks=1, references=2)
+    campaign.tasks.update(shows_keywords=None)
+    said = dict(zip(Response.objects.order_by("pk"), [True, False, None], strict=True))
+    for response, primed in said.items():
+        Response.objects.filter(pk=response.pk).update(primed=primed)
+
+    captions = release(campaign).images.get().captions.select_related("response")
+
+    assert {caption.response: caption.primed for caption in captions} == said
+
+
 def test_of_more_captions_than_wanted_the_wanted_number_is_drawn():
     made = release(finished_campaign(tasks=2, references=2, extra=4))
 

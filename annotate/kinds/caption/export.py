@@ -4,58 +4,104 @@ All data come from the release's own rows, in order, so the same release always 
 bytes. Files are written in chunks, so a large release needs little memory.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
+
 from annotate.exports.files import Files, describe, write_files
+from annotate.exports.images import released
 from annotate.exports.json_text import CHUNK, dump, json_array
+from annotate.exports.licences import license_name
+from annotate.exports.tables import Asked, Extra
 from annotate.models import Release, ReleasedCaption, Role
+from annotate.services.hidden_exports import log_hidden_export
 
 
-def captions_file(release: Release) -> Iterator[str]:
-    """`captions.json`: info, licenses, images, and the references as annotations."""
+def captions_file(
+    release: Release,
+    *,
+    hidden: bool = False,
+    domains: Mapping[int, str | None] | None = None,
+) -> Iterator[str]:
+    """`captions.json`: info, licenses, images, and the references as annotations.
+
+    With `hidden`, this and the other files also have the captions that the release hides.
+    `domains` are the images' domains by number, in place of the release's own.
+    """
     records = release.images.values_list("number", "record")
     licenses = sorted({record["license_url"] for _, record in records if record["license_url"]})
     ids = {url: number for number, url in enumerate(licenses, start=1)}
     references = release.campaign.config.references
     yield '{"info": ' + dump(describe(release, f"{references} reference captions per image"))
     yield ', "licenses": ' + dump(
-        [{"id": ids[url], "name": _license_name(url), "url": url} for url in licenses]
+        [{"id": ids[url], "name": license_name(url), "url": url} for url in licenses]
     )
     yield ', "images": '
-    yield from json_array(_image(number, record, ids) for number, record in records)
+    yield from json_array(
+        _image(number, record, ids) | ({"domain": domains[number]} if domains else {})
+        for number, record in records
+    )
     yield ', "annotations": '
     yield from json_array(
         {"id": number, "image_id": image, "caption": text}
-        for number, (image, text) in enumerate(_captions(release, Role.REFERENCE, "text"))
+        for number, (image, text) in enumerate(
+            _captions(release, Role.REFERENCE, "text", hidden=hidden)
+        )
     )
     yield "}\n"
 
 
-def baseline_file(release: Release) -> Iterator[str]:
+def baseline_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
     """`baseline.json`: the human baseline in COCO's results format."""
     yield from json_array(
         {"image_id": image, "caption": text}
-        for image, text in _captions(release, Role.BASELINE, "text")
+        for image, text in _captions(release, Role.BASELINE, "text", hidden=hidden)
     )
     yield "\n"
 
 
-def workers_file(release: Release) -> Iterator[str]:
+def workers_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
     """`workers.json`: the worker of each caption, with numbers that are valid in this release
     only."""
-    yield '{"release": ' + dump(release.name) + ', "annotations": '
+    yield '{"release": ' + dump(release.name) + ", "
+    yield from _by_caption(release, hidden=hidden, worker="worker_number")
+
+
+def seconds_file(release: Release) -> Iterator[str]:
+    """`seconds.json`: the seconds that each caption's worker spent on it."""
+    yield '{"release": ' + dump(release.name) + ", "
+    yield from _by_caption(release, seconds="seconds")
+
+
+def keywords_file(release: Release) -> Iterator[str]:
+    """`keywords.json`: the keywords of each image, and whether each caption's worker saw them."""
+    yield '{"release": ' + dump(release.name) + ', "images": '
     yield from json_array(
-        {"id": number, "image_id": image, "worker": worker}
-        for number, (image, worker) in enumerate(
-            _captions(release, Role.REFERENCE, "worker_number")
+        {"image_id": image.number, "keywords": image.details.get("keywords")}
+        for image in released(release)
+    )
+    yield ", "
+    yield from _by_caption(release, primed="primed")
+
+
+def _by_caption(release: Release, *, hidden: bool = False, **fields: str) -> Iterator[str]:
+    """The rest of an object: a field of each reference and each baseline, by its key."""
+    [(key, field)] = fields.items()
+    yield '"annotations": '
+    yield from json_array(
+        {"id": number, "image_id": image, key: value}
+        for number, (image, value) in enumerate(
+            _captions(release, Role.REFERENCE, field, hidden=hidden)
         )
     )
     yield ', "baseline": '
     yield from json_array(
-        {"image_id": image, "worker": worker}
-        for image, worker in _captions(release, Role.BASELINE, "worker_number")
+        {"image_id": image, key: value}
+        for image, value in _captions(release, Role.BASELINE, field, hidden=hidden)
     )
     yield "}\n"
 
@@ -67,6 +113,30 @@ CAPTION_FILES: Files = {
 }
 
 
+# Files that a published export has only if they are asked for.
+EXTRA_FILES = {
+    Extra.WORKERS: ("workers.json", workers_file),
+    Extra.SECONDS: ("seconds.json", seconds_file),
+    Extra.KEYWORDS: ("keywords.json", keywords_file),
+}
+
+
+def own_files(release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
+    """The names and texts of the files, with what is asked for."""
+    yield "captions.json", captions_file(release, domains=asked.domains)
+    yield "baseline.json", baseline_file(release)
+    for extra, (name, chunks) in EXTRA_FILES.items():
+        if extra in asked.extras:
+            yield name, chunks(release)
+
+
+FILES_WITH_HIDDEN: Files = {
+    "captions.json": partial(captions_file, hidden=True),
+    "baseline.json": partial(baseline_file, hidden=True),
+    "workers.json": partial(workers_file, hidden=True),
+}
+
+
 def write_captions(release: Release, out_dir: Path) -> list[Path]:
     """Write the files of a caption release into a folder and return their paths.
 
@@ -75,19 +145,25 @@ def write_captions(release: Release, out_dir: Path) -> list[Path]:
     return write_files(release, CAPTION_FILES, out_dir, kind="caption")
 
 
-def _captions(release: Release, role: Role, field: str) -> Iterator[tuple[int, Any]]:
-    rows = ReleasedCaption.objects.filter(image__release=release, role=role).order_by("pk")
+def write_captions_with_hidden(
+    release: Release, out_dir: Path, *, actor: User, at: datetime
+) -> list[Path]:
+    """Write the files with the captions that the release hides, and log who did so.
+
+    Raises DomainError like write_captions, and if the release hides nothing.
+    """
+    log_hidden_export(release=release, actor=actor, at=at)
+    return write_files(release, FILES_WITH_HIDDEN, out_dir, kind="caption")
+
+
+def _captions(
+    release: Release, role: Role, field: str, *, hidden: bool = False
+) -> Iterator[tuple[int, Any]]:
+    captions = ReleasedCaption.with_hidden if hidden else ReleasedCaption.objects
+    rows = captions.filter(image__release=release, role=role).order_by("pk")
     return rows.values_list("image__number", field).iterator(CHUNK)
 
 
 def _image(number: int, record: dict[str, Any], licenses: dict[str, int]) -> dict[str, Any]:
     rest = {key: value for key, value in record.items() if key != "license_url"}
     return {"id": number, **rest, "license": licenses.get(record["license_url"])}
-
-
-def _license_name(url: str) -> str:
-    """`CC BY 2.0` for a Creative Commons URL, as in Open Images, else the URL."""
-    if "creativecommons.org/licenses/" not in url:
-        return url
-    parts = url.split("creativecommons.org/licenses/")[1].strip("/").split("/")
-    return " ".join(["CC", *(part.upper() for part in parts[:2])])

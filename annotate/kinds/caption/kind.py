@@ -1,12 +1,13 @@
 """Captions as a task type: one sentence for an image, with or without priming keywords."""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
 from annotate.campaign_file import CampaignConfig
-from annotate.exports.records import class_names, create_in_chunks, image_record
+from annotate.exports.records import create_in_chunks, save_images
+from annotate.exports.tables import Asked, Table
 from annotate.images.copies import display_url
 from annotate.kinds.base import (
     AnswerMissing,
@@ -16,7 +17,8 @@ from annotate.kinds.base import (
     Drawn,
     TaskKind,
 )
-from annotate.kinds.caption.export import CAPTION_FILES
+from annotate.kinds.caption.export import CAPTION_FILES, own_files
+from annotate.kinds.caption.tables import tables
 from annotate.language.consensus import mean_similarities
 from annotate.language.text import normalise, problems
 from annotate.models import (
@@ -48,6 +50,7 @@ class CaptionKind(TaskKind):
     answer_relations = ("caption",)
     answer_field = "caption__text"
     takes_text = True
+    has_references = True
     faults: ClassVar[Mapping[str, str]] = {
         "keyword-list": "a list of keywords, not a sentence",
         "wrong-image": "describes another image",
@@ -57,6 +60,7 @@ class CaptionKind(TaskKind):
     }
     files = CAPTION_FILES
     export_command = "export_captions"
+    about_release = "Captions of images, written by crowd workers."
     released_relations = ("captions",)
 
     def material(self, config: CampaignConfig, _at: datetime) -> dict[str, Any]:
@@ -76,13 +80,12 @@ class CaptionKind(TaskKind):
         return {"selection": selection}
 
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
-        """A task for each selected image; a share of them, drawn with the seed, shows keywords."""
+        """A task for each selected image."""
         config = campaign.config
         assert campaign.selection is not None, "see material"
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
-        rng = random.Random(config.seed)
-        primed = set(rng.sample(range(len(selected)), round(config.priming.share * len(selected))))
-        for index, (position, image_id) in enumerate(selected):
+        shown = _shows_keywords(config, len(selected))
+        for shows_keywords, (position, image_id) in zip(shown, selected, strict=True):
             yield Task(
                 campaign=campaign,
                 image_id=image_id,
@@ -90,7 +93,7 @@ class CaptionKind(TaskKind):
                 wanted=config.wanted,
                 answers_missing=config.wanted,
                 places_left=config.wanted,
-                shows_keywords=index in primed,
+                shows_keywords=shows_keywords,
             )
 
     def context(
@@ -143,20 +146,11 @@ class CaptionKind(TaskKind):
 
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
         """The first caption drawn is the human baseline; the others are references in submission
-        order."""
-        classes = class_names(release.campaign)
-        images = ReleasedImage.objects.bulk_create(
-            (
-                ReleasedImage(
-                    release=release,
-                    task=task,
-                    number=task.number,
-                    record=image_record(task.image, classes[task.image_id]),
-                )
-                for task, _ in drawn
-            ),
-            batch_size=2000,
-        )
+        order.
+
+        Hidden captions come last, so that the public ones have the same ids in all files.
+        """
+        images = save_images(release, [task for task, _ in drawn])
         baselines = release.campaign.config.baselines
         rows = (
             ReleasedCaption(
@@ -165,11 +159,19 @@ class CaptionKind(TaskKind):
                 worker_number=numbers[response.worker_id],
                 role=role,
                 text=response.answer,
+                seconds=response.seconds,
+                primed=task.is_primed(response.primed),
             )
-            for image, (_, responses) in zip(images, drawn, strict=True)
+            for image, (task, responses) in sorted(zip(images, drawn, strict=True), key=_is_hidden)
             for response, role in _roles(responses, baselines)
         )
         create_in_chunks(ReleasedCaption, rows)
+
+    def tables(self, release: Release) -> list[Table]:
+        return tables(release)
+
+    def own_files(self, release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
+        return own_files(release, asked)
 
     def released_context(self, _image: ReleasedImage) -> dict[str, Any]:
         return {"baseline": Role.BASELINE}
@@ -178,7 +180,20 @@ class CaptionKind(TaskKind):
         return f"caption-{task.number}"
 
     def _shown_keywords(self, task: Task) -> list[str]:
-        return keywords(task.image) if task.shows_keywords else []
+        return keywords(task.image) if task.is_primed(task.primed) else []
+
+
+def _shows_keywords(config: CampaignConfig, images: int) -> list[bool | None]:
+    """Whether each image shows keywords: a share, drawn with the seed, or None if claims decide."""
+    if config.priming.by == "response":
+        return [None] * images
+    rng = random.Random(config.seed)
+    primed = set(rng.sample(range(images), round(config.priming.share * images)))
+    return [index in primed for index in range(images)]
+
+
+def _is_hidden(pair: tuple[ReleasedImage, Drawn]) -> bool:
+    return pair[0].is_hidden
 
 
 def _roles(responses: Sequence[Candidate], baselines: int) -> Iterator[tuple[Candidate, Role]]:

@@ -1,7 +1,7 @@
 """Word–box links as a task type."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf
 from pathlib import Path
@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 
 from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
+from annotate.exports.files import Files
+from annotate.exports.stored import kept_files
+from annotate.exports.tables import Asked, Table
 from annotate.images.copies import display_url
 from annotate.kinds.base import (
     AnswerMissing,
@@ -27,13 +30,19 @@ from annotate.kinds.correspondence.answers import (
     parse,
 )
 from annotate.kinds.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.caption_sets import set_named, set_of_release
 from annotate.kinds.correspondence.display import linked_caption, released_picture
-from annotate.kinds.correspondence.export import CORRESPONDENCE_FILES, write_correspondences
+from annotate.kinds.correspondence.export import (
+    CORRESPONDENCE_FILES,
+    sentence_files,
+    write_correspondences,
+)
 from annotate.kinds.correspondence.nouns import suggested
 from annotate.kinds.correspondence.payload import judge_payload
 from annotate.kinds.correspondence.release import freeze
 from annotate.kinds.correspondence.rules import Correspondences, rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
+from annotate.kinds.correspondence.tables import tables
 from annotate.language.text import Problem
 from annotate.language.tokens import Token, pieces, tokens
 from annotate.models import (
@@ -47,7 +56,6 @@ from annotate.models import (
     Response,
     Task,
 )
-from annotate.services.caption_sets import set_named, set_of_release
 
 
 class CorrespondenceKind(TaskKind):
@@ -84,6 +92,7 @@ class CorrespondenceKind(TaskKind):
     }
     files = CORRESPONDENCE_FILES
     export_command = "export_correspondences"
+    about_release = "Captions whose words crowd workers linked to boxes in the images."
 
     def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
         try:
@@ -205,6 +214,16 @@ class CorrespondenceKind(TaskKind):
 
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
         freeze(release, drawn, numbers)
+
+    def files_of(self, release: Release) -> Files:
+        return kept_files(release, self.files)
+
+    def tables(self, release: Release) -> list[Table]:
+        return tables(release)
+
+    def own_files(self, release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
+        yield from super().own_files(release, asked)
+        yield from sentence_files(release)
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return {"shown": released_picture(image)}

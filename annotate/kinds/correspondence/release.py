@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from annotate.exports.files import describe
-from annotate.exports.records import class_names, create_in_chunks, image_record
+from annotate.exports.records import create_in_chunks, save_images
 from annotate.exports.stored import rows_of
 from annotate.kinds.base import Candidate, Drawn
 from annotate.kinds.correspondence import writing
@@ -32,7 +32,8 @@ def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int])
         _sentence(task, given, words)
         for (task, _), given, words in zip(drawn, answers, agreed, strict=True)
     ]
-    images = ReleasedImage.objects.bulk_create(_images(release, drawn, sentences), batch_size=2000)
+    outcomes = ({"bracketed": each.bracketed, "agreement": each.agreement} for each in sentences)
+    images = save_images(release, [task for task, _ in drawn], outcomes)
     create_in_chunks(ReleasedAnswer, _workers(images, drawn, numbers))
     overall = alpha(unit for given in answers for unit in units(given.words))
     release.figures = {"aggregation": config.aggregation, "alpha": writing.rounded(overall)}
@@ -82,24 +83,16 @@ def _sentence(task: Task, answers: Answers, words: Mapping[int, Word]) -> Senten
     )
 
 
-def _images(
-    release: Release, drawn: Sequence[Drawn], sentences: Sequence[Sentence]
-) -> Iterator[ReleasedImage]:
-    """The release's items; their records contain the data for its page."""
-    classes = class_names(release.campaign)
-    for (task, _), sentence in zip(drawn, sentences, strict=True):
-        record = image_record(task.image, classes[task.image_id])
-        outcome = {"bracketed": sentence.bracketed, "agreement": sentence.agreement}
-        yield ReleasedImage(release=release, task=task, number=task.number, record=record | outcome)
-
-
 def _workers(
     images: Sequence[ReleasedImage], drawn: Sequence[Drawn], numbers: Mapping[int, int]
 ) -> Iterator[ReleasedAnswer]:
     for image, (_, responses) in zip(images, drawn, strict=True):
         for response in responses:
             yield ReleasedAnswer(
-                image=image, response_id=response.pk, worker_number=numbers[response.worker_id]
+                image=image,
+                response_id=response.pk,
+                worker_number=numbers[response.worker_id],
+                seconds=response.seconds,
             )
 
 
@@ -125,6 +118,7 @@ def _files(
         "correspondences.json": writing.correspondences_file(about | release.figures, sentences),
         "boxes.json": writing.boxes_file(pictures),
         "gold.json": writing.gold_file(sentences),
+        "mentions.json": writing.mentions_file(sentences),
         "brackets.txt": writing.brackets_file(sentences),
     }
     for name, texts in files.items():

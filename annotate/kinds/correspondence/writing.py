@@ -14,7 +14,7 @@ from annotate.kinds.correspondence.aggregation import Answers, Word
 from annotate.kinds.correspondence.agreement import alpha, mean_overlaps, units
 from annotate.kinds.correspondence.answers import Words
 from annotate.kinds.correspondence.boxes import NumberedBox
-from annotate.kinds.correspondence.brackets import bracketed, entities
+from annotate.kinds.correspondence.brackets import bracketed, entities, passages
 from annotate.language.tokens import tokens
 
 DIGITS = 4
@@ -100,6 +100,24 @@ def gold_file(sentences: Iterable[Sentence]) -> Iterator[str]:
         ids = [box_id(sentence.image, number) for number in sorted(mentioned)]
         gold[sentence.image].append(ids)
     yield from json_object(gold.items())
+    yield "\n"
+
+
+def mentions_file(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """`mentions.json`: for each image, the mentions of each of its descriptions in their order.
+
+    A mention is a passage of words, and lists the boxes that it refers to.
+    """
+    mentions: dict[str, list[list[list[str]]]] = defaultdict(list)
+    for sentence in sentences:
+        mentions[sentence.image].append(
+            [
+                [box_id(sentence.image, number) for number in boxes]
+                for _, boxes in passages(sentence.caption, sentence.linked)
+                if boxes
+            ]
+        )
+    yield from json_object(mentions.items())
     yield "\n"
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.stored import stored_files
+from annotate.exports.tables import Table
 from annotate.images.copies import display_url
 from annotate.kinds.base import (
     AnswerMissing,
@@ -29,6 +30,7 @@ from annotate.kinds.rating.answers import (
 from annotate.kinds.rating.release import freeze
 from annotate.kinds.rating.rules import Rating, rules_of
 from annotate.kinds.rating.sources import captions_of, captions_to_rate
+from annotate.kinds.rating.tables import tables
 from annotate.language.text import Problem
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
 
@@ -56,6 +58,7 @@ class RatingKind(TaskKind):
         "scale-turned": "high and low are mixed up",
         "only-fluent": "rates the language only, not the image",
     }
+    about_release = "Ratings of image captions by crowd workers."
     files = stored_files("ratings.json", "ratings.csv", "scores.csv", "sources.csv")
 
     def material(self, config: CampaignConfig, _at: datetime) -> dict[str, Any]:
@@ -159,6 +162,9 @@ class RatingKind(TaskKind):
 
     def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
         freeze(release, drawn, numbers)
+
+    def tables(self, release: Release) -> list[Table]:
+        return tables(release)
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return {"captions": image.record["captions"]}

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from annotate.exports.files import describe
-from annotate.exports.records import class_names, create_in_chunks, image_record
+from annotate.exports.records import create_in_chunks, save_images
 from annotate.exports.stored import rows_of
 from annotate.kinds.base import Candidate, Drawn
 from annotate.kinds.rating import writing
@@ -22,7 +22,7 @@ def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int])
     drawn = [Drawn(task, sorted(responses)) for task, responses in drawn]
     captions = [list(_rated(each, numbers)) for each in drawn]
     every = list(chain.from_iterable(captions))
-    images = ReleasedImage.objects.bulk_create(_images(release, drawn, captions), batch_size=2000)
+    images = save_images(release, [task for task, _ in drawn], map(_shown, captions))
     create_in_chunks(ReleasedAnswer, _answers(images, drawn, numbers))
     release.figures = _figures(release, every)
     release.save(update_fields=["figures"])
@@ -52,20 +52,14 @@ def _ratings(
     }
 
 
-def _images(
-    release: Release, drawn: Sequence[Drawn], captions: Sequence[Sequence[Rated]]
-) -> Iterator[ReleasedImage]:
-    """The release's items; their records contain the data for its page."""
-    classes = class_names(release.campaign)
-    for (task, _), rated in zip(drawn, captions, strict=True):
-        record = image_record(task.image, classes[task.image_id])
-        shown = [
+def _shown(captions: Sequence[Rated]) -> dict[str, Any]:
+    """The captions of an image for the release's page."""
+    return {
+        "captions": [
             {"text": each.text, "sources": sorted(each.sources), "scores": each.scores()}
-            for each in rated
+            for each in captions
         ]
-        yield ReleasedImage(
-            release=release, task=task, number=task.number, record=record | {"captions": shown}
-        )
+    }
 
 
 def _answers(
@@ -74,7 +68,10 @@ def _answers(
     for image, (_, responses) in zip(images, drawn, strict=True):
         for response in responses:
             yield ReleasedAnswer(
-                image=image, response_id=response.pk, worker_number=numbers[response.worker_id]
+                image=image,
+                response_id=response.pk,
+                worker_number=numbers[response.worker_id],
+                seconds=response.seconds,
             )
 
 

@@ -1,10 +1,9 @@
 """The files of a release of ratings, in chunks of text."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import StringIO
 from typing import Any
 
+from annotate.exports.csv_text import csv_line
 from annotate.exports.json_text import dump, json_array
 from annotate.kinds.rating.answers import NAMES, QUESTIONS
 from annotate.kinds.rating.scores import Rated
@@ -32,31 +31,31 @@ def ratings_json(
 
 def ratings_csv(captions: Iterable[Rated], keys: Keys) -> Iterator[str]:
     """`ratings.csv`: a row for each caption, source and worker."""
-    yield _line(["image_id", "image", "caption_id", "source", "worker", *NAMES])
+    yield csv_line(["image_id", "image", "caption_id", "source", "worker", *NAMES])
     for caption in captions:
         for source in sorted(caption.sources):
             for worker, given in caption.ratings.items():
                 ratings = [given.get(name, "") for name in NAMES]
-                yield _line([*_place(caption, keys), source, worker, *ratings])
+                yield csv_line([*_place(caption, keys), source, worker, *ratings])
 
 
 def scores_csv(captions: Iterable[Rated], keys: Keys) -> Iterator[str]:
     """`scores.csv`: a row for each caption and source, with the mean of its ratings."""
-    yield _line(["image_id", "image", "caption_id", "source", "caption", "raters", *NAMES])
+    yield csv_line(["image_id", "image", "caption_id", "source", "caption", "raters", *NAMES])
     for caption in captions:
         scores = [_rounded(score) for score in caption.scores().values()]
         for source, text in sorted(caption.sources.items()):
             place = _place(caption, keys)
-            yield _line([*place, source, text, len(caption.ratings), *scores])
+            yield csv_line([*place, source, text, len(caption.ratings), *scores])
 
 
 def sources_csv(figures: Mapping[str, Any]) -> Iterator[str]:
     """`sources.csv`: a row for each source and question, with the score and its interval."""
-    yield _line(["source", "question", "mean", "low", "high", "images"])
+    yield csv_line(["source", "question", "mean", "low", "high", "images"])
     for source in figures["sources"]:
         for question, score in source["scores"].items():
             cells = [score[name] for name in ("mean", "low", "high", "images")]
-            yield _line([source["name"], question, *cells])
+            yield csv_line([source["name"], question, *cells])
 
 
 def _entry(caption: Rated, keys: Keys) -> dict[str, Any]:
@@ -80,14 +79,3 @@ def _place(caption: Rated, keys: Keys) -> list[Any]:
 
 def _rounded(score: float | None) -> float | None:
     return None if score is None else round(score, DIGITS)
-
-
-def _line(cells: Sequence[Any]) -> str:
-    """A line of CSV. Text that a spreadsheet would read as a formula gets an apostrophe."""
-    text = StringIO()
-    safe = [
-        f"'{cell}" if isinstance(cell, str) and cell.startswith(("=", "+", "-", "@")) else cell
-        for cell in cells
-    ]
-    csv.writer(text, lineterminator="\n").writerow(safe)
-    return text.getvalue()
