@@ -1,13 +1,18 @@
 """Export time of 166,100 captions (15,100 images with eleven each, as in nocaps), compared with
-`json.dump` of the same rows from memory, and with Turkle's export."""
+`json.dump` of the same rows from memory, and with Turkle's export. Then time and peak memory of
+every format, compared with pandas."""
 
 import argparse
 import json
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from django.utils import timezone
 
+from annotate.exports.formats import FORMATS
 from annotate.kinds.caption.export import write_captions
 from annotate.models import Release
 from annotate.services import releases
@@ -18,11 +23,15 @@ from benchmarks.harness import Line, Report, main, ratio, scratch_database, seco
 IMAGES, CAPTIONS = 15_100, 11
 REPEATS = 3
 AIM = 3.0
+MOST_SECONDS, MOST_MB = 60, 500
 TURKLE_ROWS = 3_000
 
 
 def measure(options: argparse.Namespace) -> Report:
-    with scratch_database(), tempfile.TemporaryDirectory(prefix="benchmark-") as folder:
+    with (
+        scratch_database() as database,
+        tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
+    ):
         release = _release()
         out = Path(folder)
         write_captions(release, out)
@@ -30,6 +39,7 @@ def measure(options: argparse.Namespace) -> Report:
         for _ in range(REPEATS):
             ours = min(ours, seconds(lambda: write_captions(release, out)))
             dump = min(dump, _dump_again(out))
+        formats = {name: _format(database, name, out / name) for name in FORMATS}
     rows = IMAGES * CAPTIONS
     report = Report(
         [
@@ -41,8 +51,15 @@ def measure(options: argparse.Namespace) -> Report:
                 AIM,
             )
         ],
-        {"captions": rows, "export_s": round(ours, 3), "json_dump_s": round(dump, 3)},
+        {
+            "captions": rows,
+            "export_s": round(ours, 3),
+            "json_dump_s": round(dump, 3),
+            "formats": formats,
+        },
     )
+    for name, found in formats.items():
+        report.lines += _lines(name, found)
     turkle.compare(
         report,
         options,
@@ -53,6 +70,25 @@ def measure(options: argparse.Namespace) -> Report:
         more_is_better=True,
     )
     return report
+
+
+def _format(database: str, name: str, folder: Path) -> dict[str, Any]:
+    """The figures of one format, measured in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.one_export", database, name, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _lines(name: str, found: dict[str, Any]) -> list[Line]:
+    others = "" if found["pandas_s"] is None else f"; pandas {found['pandas_s']:.2f} s"
+    took, peak = found["seconds"], found["peak_mb"]
+    about = f"{name}, {found['size_mb']} MB"
+    return [
+        Line(about, f"{took:.2f} s", f"{MOST_SECONDS} s{others}", ratio(took, MOST_SECONDS), 1),
+        Line(f"{name}, peak memory", f"{peak} MB", f"{MOST_MB} MB", ratio(peak, MOST_MB), 1),
+        Line(f"{name} as a ZIP archive", f"{found['zip_s']:.2f} s"),
+    ]
 
 
 def _release() -> Release:

@@ -1,1 +1,1 @@
-"""Functions that the exports of all task types share."""
+"""Exports: tables of a release, file formats, and the folders and archives that hold them."""

@@ -49,4 +49,5 @@ def describe(release: Release, what: str) -> dict[str, Any]:
         "url": "",
         "seed": release.seed,
         "partial": release.is_partial,
+        **({"hidden": release.hidden} if release.hidden else {}),
     }

@@ -16,8 +16,8 @@ from annotate.services.releases import freeze
 from annotate.services.responses import discard
 from tests.factories import (
     NOON,
+    BoxFactory,
     CampaignFactory,
-    ImageFactory,
     ResponseFactory,
     TaskFactory,
     WorkerFactory,
@@ -40,7 +40,7 @@ def release():
     campaign = CampaignFactory(config={"references": 3})
     workers = WorkerFactory.create_batch(4)
     for number, license_url in [(1, CC_BY), (2, "")]:
-        image = ImageFactory(license_url=license_url)
+        image = BoxFactory(image__license_url=license_url).image
         task = TaskFactory(campaign=campaign, image=image, number=number)
         for worker, text in zip(workers, HARD_TEXTS, strict=True):
             ResponseFactory(task=task, worker=worker, text=text)

@@ -1,22 +1,91 @@
+from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
+from tqdm import tqdm
 
+from annotate.exports.content import Content
+from annotate.exports.formats import FORMATS, Format
+from annotate.exports.images import IMAGES
+from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
-from annotate.management.base import DomainCommand, release_named
+from annotate.kinds.exporting import content_of, write_export
+from annotate.management.base import DomainCommand, add_domains_option, release_named
 
 
 class Command(DomainCommand):
-    help = "Write the files of a release, of any kind of task, into a folder."
+    help = "Write a release, of any task type, into a folder in a format that other tools open."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="name of the release")
         parser.add_argument(
-            "--out", type=Path, required=True, metavar="DIR", help="folder to write to"
+            "--out",
+            type=Path,
+            required=True,
+            metavar="DIR",
+            help="folder to write to: new, empty, or an earlier export to replace",
         )
+        parser.add_argument(
+            "--format",
+            choices=list(FORMATS),
+            help="; ".join(f"{each.name}: {each.about}" for each in FORMATS.values())
+            + ". Without this option, only the release's own files are written",
+        )
+        parser.add_argument(
+            "--with",
+            dest="extras",
+            type=_extras,
+            metavar="EXTRA,…",
+            help=f"also write what is otherwise left out: {', '.join(Extra)}",
+        )
+        parser.add_argument(
+            "--images",
+            action="store_true",
+            help=f"copy the image files from MEDIA_ROOT into the folder {IMAGES}",
+        )
+        add_domains_option(parser)
 
-    def handle(self, *, release: str, out: Path, **_: Any) -> None:
+    def handle(
+        self,
+        *,
+        release: str,
+        out: Path,
+        format: str | None,
+        extras: list[Extra] | None,
+        images: bool,
+        domains: str | None,
+        **_: Any,
+    ) -> None:
         found = release_named(release)
-        for path in KINDS[found.campaign.kind].write(found, out):
-            self.stdout.write(str(path))
+        if format is not None:
+            content = content_of(found, extras or [], self.table_of_domains(domains))
+            self._export(content, FORMATS[format], out, with_images=images)
+        elif extras or images or domains:
+            raise CommandError("--with, --images and --domains need --format.")
+        else:
+            for path in KINDS[found.campaign.kind].write(found, out):
+                self.stdout.write(str(path))
+
+    def _export(self, content: Content, chosen: Format, out: Path, *, with_images: bool) -> None:
+        for missing in content.missing:
+            self.stderr.write(
+                f"{content.release} was made by an earlier version and lacks {missing}."
+            )
+        with tqdm(unit="B", unit_scale=True, disable=None) as bar:
+            names = write_export(content, chosen, out, with_images=with_images, progress=bar.update)
+        for name in names:
+            if not name.startswith(f"{IMAGES}/"):
+                self.stdout.write(str(out / name))
+        if with_images:
+            self.stdout.write(f"{out / IMAGES}")
+
+
+def _extras(text: str) -> list[Extra]:
+    """The extras in a list with commas."""
+    names = text.split(",")
+    if unknown := [name for name in names if name not in list(Extra)]:
+        raise ArgumentTypeError(
+            f"there is no {unknown[0]!r}. Known are {', '.join(Extra)}, separated by commas"
+        )
+    return [Extra(name) for name in names]

@@ -1,9 +1,11 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
 
-from annotate.kinds.caption.export import write_captions
+from annotate.kinds.caption.export import write_captions, write_captions_with_hidden
 from annotate.management.base import DomainCommand, release_named
 
 
@@ -22,6 +24,32 @@ class Command(DomainCommand):
             help="coco: the format of the published nocaps file, which pycocotools reads (default)",
         )
 
-    def handle(self, *, release: str, out: Path, **_: Any) -> None:
-        for path in write_captions(release_named(release), out):
+        parser.add_argument(
+            "--hidden",
+            action="store_true",
+            help="also write the captions that the release hides; the release's page lists who "
+            "did so, and when",
+        )
+        parser.add_argument(
+            "--by", metavar="NAME", help="name of your account, required with --hidden"
+        )
+
+    def handle(self, *, release: str, out: Path, hidden: bool, by: str | None, **_: Any) -> None:
+        found = release_named(release)
+        if hidden:
+            actor = _account(by)
+            paths = write_captions_with_hidden(found, out, actor=actor, at=timezone.now())
+        else:
+            paths = write_captions(found, out)
+        for path in paths:
             self.stdout.write(str(path))
+
+
+def _account(name: str | None) -> User:
+    """The account of the person who exports; raises CommandError."""
+    if name is None:
+        raise CommandError("--hidden needs --by NAME: the export is logged under your account.")
+    account = User.objects.filter(username=name, is_active=True).first()
+    if account is None:
+        raise CommandError(f"There is no active account {name!r}.")
+    return account

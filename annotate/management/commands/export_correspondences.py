@@ -10,7 +10,7 @@ from annotate.management.base import DomainCommand, release_named
 class Command(DomainCommand):
     help = (
         "Write a release of correspondences into a folder: correspondences.json, boxes.json, "
-        "gold.json, brackets.txt, and sentences/ with a file for each image."
+        "gold.json, mentions.json, brackets.txt, and sentences/ with a file for each image."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,0 +1,12 @@
+"""The file formats of `export`, one module each. They know tables, and no task type."""
+
+from annotate.exports.formats.base import Format
+from annotate.exports.formats.coco import COCO
+from annotate.exports.formats.croissant import CROISSANT
+from annotate.exports.formats.csv_files import CSV
+from annotate.exports.formats.json_lines import JSON_LINES
+from annotate.exports.formats.parquet import PARQUET
+
+FORMATS = {each.name: each for each in (COCO, JSON_LINES, PARQUET, CSV, CROISSANT)}
+
+__all__ = ["FORMATS", "Format"]

@@ -1,0 +1,125 @@
+"""Typed tables of a release, which the file formats of `export` write alike."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+# Rows of a table that are held in memory at a time.
+CHUNK = 10_000
+
+Row = tuple[Any, ...]
+
+
+class Type(StrEnum):
+    """The type of a column's values. Any value may be None."""
+
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    BOOLEAN = "boolean"
+    TEXTS = "list of texts"
+
+
+class Extra(StrEnum):
+    """Columns that an export has only if they are asked for."""
+
+    WORKERS = "workers"
+    SECONDS = "seconds"
+    KEYWORDS = "keywords"
+
+
+class Asked(NamedTuple):
+    """What an export is asked for: extras, and domains of images by number in place of the
+    release's own."""
+
+    extras: Collection[Extra] = ()
+    domains: Mapping[int, str | None] | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; `refers_to` is `TABLE.COLUMN` if its values are those of another column."""
+
+    name: str
+    type: Type
+    about: str
+    extra: Extra | None = None
+    refers_to: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. `rows` begins a new pass over its rows, which have a value for each column.
+
+    If `listed` names a column, JSON lines about images list its values under the table's name.
+    """
+
+    name: str
+    about: str
+    columns: Sequence[Column]
+    rows: Callable[[], Iterable[Row]]
+    listed: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def with_extras(self, extras: Iterable[Extra]) -> "Table":
+        """The table without the columns of other extras."""
+        kept = [*extras, None]
+        return self.only(column.name for column in self.columns if column.extra in kept)
+
+    def only(self, names: Iterable[str]) -> "Table":
+        """The table with these columns, in the table's order."""
+        wanted = set(names)
+        places = [n for n, column in enumerate(self.columns) if column.name in wanted]
+        if len(places) == len(self.columns):
+            return self
+        pick = _picker(places)
+        return replace(
+            self,
+            columns=[self.columns[place] for place in places],
+            rows=lambda: map(pick, self.rows()),
+        )
+
+    def with_values(self, name: str, values: Callable[[], Iterable[Any]]) -> "Table":
+        """The table with other values in one column, given row by row."""
+        place = self.names.index(name)
+
+        def rows() -> Iterator[Row]:
+            for row, value in zip(self.rows(), values(), strict=True):
+                yield (*row[:place], value, *row[place + 1 :])
+
+        return replace(self, rows=rows)
+
+    def values(self, *names: str) -> Iterator[Row]:
+        """The values of these columns, row by row."""
+        return map(_picker([self.names.index(name) for name in names]), self.rows())
+
+    def dicts(self) -> Iterator[dict[str, Any]]:
+        """The rows with the columns' names."""
+        names = self.names
+        return (dict(zip(names, row, strict=True)) for row in self.rows())
+
+    def chunks(self) -> Iterator[list[Row]]:
+        """The rows, CHUNK at a time."""
+        rows = iter(self.rows())
+        while chunk := list(islice(rows, CHUNK)):
+            yield chunk
+
+
+def _picker(places: Sequence[int]) -> Callable[[Row], Row]:
+    if len(places) == 1:
+        return itemgetter(slice(places[0], places[0] + 1))
+    return itemgetter(*places)
+
+
+def lists(table: Table, key: str) -> Mapping[Any, list[Any]]:
+    """The values of the table's listed column, by the value of another column."""
+    found: dict[Any, list[Any]] = {}
+    for value, listed in table.values(key, table.listed):
+        found.setdefault(value, []).append(listed)
+    return found
