@@ -1,6 +1,6 @@
 """Read a list of entries from a table, JSON lines or a JSON array.
 
-An entry that cannot be read is reported with its line, and reading goes on with the next one.
+An entry that cannot be read is reported with its line, and reading continues with the next one.
 """
 
 import json

@@ -48,9 +48,9 @@ def check_texts(value: Any, written: str) -> None:
         raise NotJson(f"a text in it {reason}", 1 + count_lines(written[: escape.start()]))
 
 
-def read_json(path: Path, *, pairs_hook: PairsHook | None = None) -> Any:
-    """The content of a JSON file; raises MalformedFile."""
-    with open_text(path) as text:
+def read_json(path: Path, *, pairs_hook: PairsHook | None = None, name: str | None = None) -> Any:
+    """The content of a JSON file; raises MalformedFile. `name` is its name in error messages."""
+    with open_text(path, name=name) as text:
         try:
             return parse_json(text.read(), pairs_hook=pairs_hook)
         except NotJson as error:
