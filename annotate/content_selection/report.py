@@ -7,7 +7,7 @@ from annotate.content_selection.baselines import Curve
 from annotate.content_selection.metric import (
     Boxes,
     Gold,
-    Score,
+    Summary,
     boxes_per_description,
     human_upper_bound,
     score_images,
@@ -17,7 +17,7 @@ from annotate.content_selection.metric import (
 class Results(NamedTuple):
     """A system's score, and the numbers of images without a selection and without a description."""
 
-    score: Score
+    score: Summary
     without_result: int
     without_gold: int
 
@@ -28,7 +28,7 @@ class Report(NamedTuple):
     images: int
     descriptions: int
     boxes_per_description: float
-    human: Score | None
+    human: Summary | None
     results: Results | None
     baselines: Mapping[str, Curve]
 
@@ -38,10 +38,10 @@ class Report(NamedTuple):
             "images": self.images,
             "descriptions": self.descriptions,
             "boxes_per_description": self.boxes_per_description,
-            "human": self.human._asdict() if self.human else None,
+            "human": as_json(self.human) if self.human else None,
         }
         if self.results:
-            found |= self.results.score._asdict()
+            found |= as_json(self.results.score)
             found["without_result"] = self.results.without_result
             found["without_gold"] = self.results.without_gold
         if self.baselines:
@@ -53,7 +53,7 @@ class Report(NamedTuple):
             name: {
                 "best_k": curve.best_k,
                 "scores": [
-                    {"k": k, **score._asdict()} for k, score in enumerate(curve.scores, start=1)
+                    {"k": k, **as_json(score)} for k, score in enumerate(curve.scores, start=1)
                 ],
             }
             for name, curve in self.baselines.items()
@@ -70,7 +70,7 @@ class Report(NamedTuple):
         if self.results and self.results.without_gold:
             yield f"Results of images without gold, left out: {self.results.without_gold}"
         yield ""
-        yield f"{'':12}{'precision':>10}{'recall':>10}{'F':>10}" + "   k" * bool(self.baselines)
+        yield f"{'':16}{'precision':>16}{'recall':>16}{'F':>16}" + "   k" * bool(self.baselines)
         if self.results:
             yield _score_line("results", self.results.score)
         if self.human:
@@ -83,10 +83,10 @@ class Report(NamedTuple):
     def _lines_by_k(self) -> Iterator[str]:
         yield ""
         yield "F of the first k boxes"
-        yield f"{'k':>3}" + "".join(f"{name:>10}" for name in self.baselines)
+        yield f"{'k':>3}" + "".join(f"{name:>18}" for name in self.baselines)
         by_k = zip(*(curve.scores for curve in self.baselines.values()), strict=True)
         for k, scores in enumerate(by_k, start=1):
-            yield f"{k:3}" + "".join(f"{score.f:10.3f}" for score in scores)
+            yield f"{k:3}" + "".join(f"{score.mean.f:18.3f}" for score in scores)
 
 
 def make_report(
@@ -111,5 +111,11 @@ def make_report(
     )
 
 
-def _score_line(name: str, score: Score) -> str:
-    return f"{name:12}{score.precision:10.3f}{score.recall:10.3f}{score.f:10.3f}"
+def as_json(summary: Summary) -> dict[str, Any]:
+    """The means as direct members, and the standard deviations as one object."""
+    return {**summary.mean._asdict(), "standard_deviation": summary.deviation._asdict()}
+
+
+def _score_line(name: str, summary: Summary) -> str:
+    cells = (f"{mean:.3f} ± {spread:.3f}" for mean, spread in zip(*summary, strict=True))
+    return f"{name:16}" + "".join(f"{cell:>16}" for cell in cells)

@@ -1,0 +1,73 @@
+"""The page of a release's report, which a Celery task creates."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotate.errors import DomainError
+from annotate.models import Release
+from annotate.report.build import NUMBERS, PAGE
+from annotate.report.stored import create_report, report_folder
+from annotate.site.background import hand_on
+from annotate.tasks import make_report
+
+# The page has its styles in itself, and nothing else than its own drawings.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+FILES = {PAGE: "text/html; charset=utf-8", NUMBERS: "application/json"}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def report(request: HttpRequest, name: str) -> HttpResponse | FileResponse:
+    """Show the release's report, or have it created."""
+    release = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+    if request.method != "POST":
+        return _file(release, PAGE)
+    if settings.CELERY_TASK_ALWAYS_EAGER:
+        try:
+            create_report(release)
+            messages.success(request, "Report created.")
+        except DomainError as error:
+            messages.error(request, str(error))
+    elif hand_on(make_report, release.pk):
+        messages.info(request, "Creating the report. It will appear here.")
+    else:
+        messages.error(request, "The task queue does not answer. Try again in a minute.")
+    return redirect(release)
+
+
+@require_safe
+def report_file(_request: HttpRequest, name: str, file: str) -> FileResponse:
+    """Download the report's page or its numbers."""
+    release = get_object_or_404(Release, name=name)
+    if file not in FILES:
+        raise Http404(f"A report has no file {file!r}.")
+    return _file(release, file, is_download=True)
+
+
+def _file(release: Release, file: str, *, is_download: bool = False) -> FileResponse:
+    path = report_folder(release) / file
+    if not path.is_file():
+        raise Http404("There is no report on this release yet.")
+    response = FileResponse(
+        path.open("rb"),
+        content_type=FILES[file],
+        as_attachment=is_download,
+        filename=f"{release.name}-{file}",
+    )
+    response["Content-Security-Policy"] = POLICY
+    return response
+
+
+def report_of(release: Release) -> dict[str, Any] | None:
+    """When the release's report was created; None without one."""
+    path: Path = report_folder(release) / PAGE
+    try:
+        return {"created_at": datetime.fromtimestamp(path.stat().st_mtime, UTC)}
+    except FileNotFoundError:
+        return None
