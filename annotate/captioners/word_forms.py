@@ -1,0 +1,52 @@
+"""Words for a class of objects in captions: its name in singular and plural."""
+
+from functools import cache
+
+from inflect import engine
+
+ENGLISH = engine()
+# Shorter spellings that captions use, as in the authors' code for constrained beam search.
+SHORTER = {
+    "band-aid": "bandaid",
+    "wood-burning stove": "wood burning stove",
+    "kitchen & dining room table": "table",
+    "salt and pepper shakers": "salt and pepper",
+    "power plugs and sockets": "power plugs",
+    "luggage and bags": "luggage",
+}
+# Singular nouns whose last letters look like a plural, and plural nouns without a singular of the
+# same meaning.
+SINGULAR_ENDINGS = ("ss", "us", "os", "is")
+PLURAL_ONLY = {
+    "baked goods",
+    "binoculars",
+    "cattle",
+    "cosmetics",
+    "glasses",
+    "goggles",
+    "headphones",
+    "jeans",
+    "luggage",
+    "office supplies",
+    "salt and pepper",
+    "scissors",
+    "shorts",
+    "sunglasses",
+    "trousers",
+}
+
+
+@cache
+def word_forms(name: str) -> tuple[str, ...]:
+    """Lower-case forms of a class's name, singular first: `("dog", "dogs")`."""
+    folded = SHORTER.get(name.casefold(), name.casefold())
+    if folded in PLURAL_ONLY:
+        return (folded,)
+    singular = _singular(folded)
+    return tuple(dict.fromkeys((singular, ENGLISH.plural_noun(singular) or singular)))
+
+
+def _singular(name: str) -> str:
+    if name.endswith(SINGULAR_ENDINGS):
+        return name
+    return ENGLISH.singular_noun(name) or name
