@@ -1,39 +1,53 @@
-"""The baselines of Wang and Gaizauskas 2015, section 4, which select the k best boxes of an image.
+"""The baselines of Wang and Gaizauskas 2015, sections 4 and 5.1, which select the k best boxes.
 
-A **cue** assigns a value to each box of an image: its size, its closeness to the centre, how often
-its label is mentioned, and how often it is mentioned together with another label of the image. The
-last two are priors, counted on development data. *Combined* orders the boxes by the sum of their
-ranks under the four cues. Ties are broken at random and not by the order of the file, because
-annotators draw important objects first.
+| baseline | selects first | source |
+|---|---|---|
+| random | any box | section 5 |
+| position, size | boxes near the centre, large boxes | section 4.1 |
+| unigram | labels that are often mentioned | section 4.2 |
+| bigram | labels in the order in which people mention them, until none follows | section 4.2 |
+| combined | the mean of a box's ranks by bigram and position | section 5.1 |
+| combined_unigram | the mean of a box's ranks by unigram and position | section 5.1 |
+| pair | labels that are often mentioned together with another label of the image | ours |
+| rank_sum | the sum of a box's ranks by position, size, unigram and pair | ours |
+
+Ties are broken at random and not by the order of the file, because annotators draw important
+objects first.
 """
 
 import math
 import random
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import NamedTuple
 
-from annotate.content_selection.metric import Boxes, Gold, Score, score_images
+from annotate.content_selection.metric import Boxes, Gold, Mentions, Summary, score_images
+from annotate.content_selection.priors import (
+    Bigrams,
+    Box,
+    BoxesOfImages,
+    Counts,
+    count_bigrams,
+    count_labels,
+)
 from annotate.errors import DomainError
 
 MOST_BOXES = 15
-
-
-class Box(NamedTuple):
-    """A labelled box; edges are fractions of the image's width and height."""
-
-    label: str
-    x_min: float
-    y_min: float
-    x_max: float
-    y_max: float
-
-
-# Boxes by their ids, by the image's id.
-BoxesOfImages = Mapping[str, Mapping[str, Box]]
-# The values of an image's boxes, in order; boxes with higher values are selected first.
-Cue = Callable[[Sequence[Box]], Sequence[float]]
+# In the order of tables and figures. Two of them need the order of mention.
+BASELINES = (
+    "random",
+    "position",
+    "size",
+    "unigram",
+    "bigram",
+    "combined",
+    "combined_unigram",
+    "pair",
+    "rank_sum",
+)
+BY_ORDER = {"bigram", "combined"}
+# Ids of an image's boxes, best first, by baseline.
+Rankings = Mapping[str, Sequence[str]]
 
 
 class UnfitParts(DomainError):
@@ -43,80 +57,45 @@ class UnfitParts(DomainError):
 class Curve(NamedTuple):
     """A baseline's scores for k = 1 to MOST_BOXES, and the k that was best on development data."""
 
-    scores: list[Score]
+    scores: list[Summary]
     best_k: int
 
     @property
-    def best(self) -> Score:
+    def best(self) -> Summary:
         """The score at `best_k`."""
         return self.scores[self.best_k - 1]
 
 
-class Priors(NamedTuple):
-    """In how many descriptions a label is mentioned, and two labels are mentioned together."""
+class Learnt(NamedTuple):
+    """What the baselines learnt from development data; `bigrams` need the order of mention."""
 
-    labels: Counter[str]
-    pairs: Counter[tuple[str, str]]
-
-    def unigram(self, boxes: Sequence[Box]) -> list[int]:
-        """How often each box's label is mentioned."""
-        return [self.labels[box.label] for box in boxes]
-
-    def bigram(self, boxes: Sequence[Box]) -> list[int]:
-        """For each box, the highest count of its label together with another box's."""
-        best = [0] * len(boxes)
-        for (one, box), (two, other) in combinations(enumerate(boxes), 2):
-            together = self.pairs[_pair(box.label, other.label)]
-            best[one], best[two] = max(best[one], together), max(best[two], together)
-        return best
-
-
-def learn_priors(gold: Gold, boxes: BoxesOfImages) -> Priors:
-    """Count labels and pairs of labels, once for each description, however many boxes it has.
-
-    Two boxes with the same label that are mentioned together count as a pair.
-    """
-    priors = Priors(Counter(), Counter())
-    for image, descriptions in gold.items():
-        for description in descriptions:
-            labels = [boxes[image][box].label for box in description]
-            priors.labels.update(set(labels))
-            priors.pairs.update({_pair(*two) for two in combinations(labels, 2)})
-    return priors
-
-
-def size(boxes: Sequence[Box]) -> list[float]:
-    """The share of the image that each box covers."""
-    return [(box.x_max - box.x_min) * (box.y_max - box.y_min) for box in boxes]
-
-
-def position(boxes: Sequence[Box]) -> list[float]:
-    """Negative distance of each box's centre from the image's, whose sides have length 1."""
-    return [
-        -math.hypot((box.x_min + box.x_max - 1) / 2, (box.y_min + box.y_max - 1) / 2)
-        for box in boxes
-    ]
+    counts: Counts
+    bigrams: Bigrams | None
 
 
 def run_baselines(
-    gold: Gold, development: Gold, boxes: BoxesOfImages, *, seed: int = 0
+    gold: Gold,
+    development: Gold,
+    boxes: BoxesOfImages,
+    *,
+    mentions: Mentions | None = None,
+    seed: int = 0,
 ) -> dict[str, Curve]:
     """Score every baseline on `gold`, with priors and best k from `development`.
 
-    Raises UnfitParts, and NothingToScore if one of the two has no description.
+    `mentions` are the mentions of development images in their order. Without them, there is no
+    `bigram` and no `combined` baseline. Raises UnfitParts, and NothingToScore if one of the two
+    parts has no description.
     """
     check_parts(gold, development, boxes)
-    priors = learn_priors(development, boxes)
-    cues: dict[str, Cue] = {
-        "position": position,
-        "size": size,
-        "unigram": priors.unigram,
-        "bigram": priors.bigram,
-    }
-    on_development = _scores(development, boxes, cues, seed)
+    learnt = Learnt(count_labels(development, boxes), None)
+    if mentions is not None:
+        check_parts(gold, _unordered(mentions), boxes)
+        learnt = learnt._replace(bigrams=count_bigrams(mentions, boxes))
+    on_development = _scores(development, boxes, learnt, seed)
     return {
         name: Curve(scores, _best_k(on_development[name]))
-        for name, scores in _scores(gold, boxes, cues, seed).items()
+        for name, scores in _scores(gold, boxes, learnt, seed).items()
     }
 
 
@@ -137,61 +116,98 @@ def check_parts(gold: Gold, development: Gold, boxes: BoxesOfImages) -> None:
             )
 
 
-def rankings(
-    boxes: Mapping[str, Box], cues: Mapping[str, Cue], chance: random.Random
-) -> dict[str, list[str]]:
-    """The ids of one image's boxes, best first, by each cue, at random and combined."""
+def size(boxes: Sequence[Box]) -> list[float]:
+    """The share of the image that each box covers."""
+    return [(box.x_max - box.x_min) * (box.y_max - box.y_min) for box in boxes]
+
+
+def position(boxes: Sequence[Box]) -> list[float]:
+    """Negative distance of each box's centre from the image's, whose sides have length 1."""
+    return [
+        -math.hypot((box.x_min + box.x_max - 1) / 2, (box.y_min + box.y_max - 1) / 2)
+        for box in boxes
+    ]
+
+
+def rankings(boxes: Mapping[str, Box], learnt: Learnt, chance: random.Random) -> Rankings:
+    """The ids of one image's boxes, best first, by each baseline.
+
+    `bigram` has only the boxes that it selects; every other ranking has all boxes.
+    """
     ids = sorted(boxes)
     chance.shuffle(ids)
-    shuffled = [boxes[key] for key in ids]
-    values = {name: cue(shuffled) for name, cue in cues.items()}
-    rank_sums = map(sum, zip(*(ranks(one) for one in values.values()), strict=True))
-    combined = [-total for total in rank_sums]
-    return {
-        "random": ids,
-        **{name: _by_value(ids, one) for name, one in values.items()},
-        "combined": _by_value(ids, combined),
+    shuffled = {key: boxes[key] for key in ids}
+    labelled = list(shuffled.values())
+    values: dict[str, Sequence[float]] = {
+        "position": position(labelled),
+        "size": size(labelled),
+        "unigram": learnt.counts.unigram(labelled),
+        "pair": learnt.counts.pair(labelled),
     }
+    by_cue = {name: ranks(one) for name, one in values.items()}
+    by_rank: dict[str, list[Sequence[float]]] = {
+        **{name: [one] for name, one in by_cue.items()},
+        "combined_unigram": [by_cue["unigram"], by_cue["position"]],
+        "rank_sum": list(by_cue.values()),
+    }
+    found = {"random": ids}
+    if learnt.bigrams:
+        found["bigram"] = learnt.bigrams.sequence(shuffled)
+        by_rank["combined"] = [sequence_ranks(ids, found["bigram"]), by_cue["position"]]
+    return found | {name: _by_mean_rank(ids, several) for name, several in by_rank.items()}
 
 
 def ranks(values: Sequence[float]) -> list[int]:
-    """For each value, how many are higher; equal values share a rank."""
+    """The rank of each value, from 1 for the highest; equal values share a rank."""
     descending = sorted(values, reverse=True)
-    return [descending.index(value) for value in values]
+    return [1 + descending.index(value) for value in values]
 
 
-def _by_value(ids: Sequence[str], values: Sequence[float]) -> list[str]:
-    """The ids by descending value; equal ones keep their order."""
-    value_of = dict(zip(ids, values, strict=True))
-    return sorted(ids, key=value_of.__getitem__, reverse=True)
+def sequence_ranks(ids: Sequence[str], selected: Sequence[str]) -> list[float]:
+    """The rank of each box in a selection, from 1; boxes that are not selected share a mean rank.
+
+    It is 0.5 × ((boxes + 1) - selected) + selected: 6.5 for six of nine boxes (section 5.1).
+    """
+    rest = 0.5 * ((len(ids) + 1) - len(selected)) + len(selected)
+    place = {key: rank for rank, key in enumerate(selected, start=1)}
+    return [place.get(key, rest) for key in ids]
+
+
+def _by_mean_rank(ids: Sequence[str], several: Sequence[Sequence[float]]) -> list[str]:
+    """The ids by the mean of their ranks, lowest first; equal ones keep their order."""
+    mean = dict(zip(ids, map(fmean, zip(*several, strict=True)), strict=True))
+    return sorted(ids, key=mean.__getitem__)
 
 
 def _scores(
-    gold: Gold, boxes: BoxesOfImages, cues: Mapping[str, Cue], seed: int
-) -> dict[str, list[Score]]:
+    gold: Gold, boxes: BoxesOfImages, learnt: Learnt, seed: int
+) -> dict[str, list[Summary]]:
     """Each baseline's scores for k = 1 to MOST_BOXES. If an image has fewer boxes, all are
     selected."""
     # One generator per image, so that its random choices do not depend on the other images.
     ranked = {
-        image: rankings(boxes.get(image, {}), cues, random.Random(f"{seed} {image}"))
+        image: rankings(boxes.get(image, {}), learnt, random.Random(f"{seed} {image}"))
         for image in gold
     }
     return {
         name: [score_images(gold, _first(k, name, ranked)) for k in range(1, MOST_BOXES + 1)]
-        for name in ("random", *cues, "combined")
+        for name in BASELINES
+        if learnt.bigrams or name not in BY_ORDER
     }
 
 
-def _first(
-    k: int, name: str, ranked: Mapping[str, Mapping[str, Sequence[str]]]
-) -> dict[str, Boxes]:
+def _first(k: int, name: str, ranked: Mapping[str, Rankings]) -> dict[str, Boxes]:
     return {image: frozenset(by_name[name][:k]) for image, by_name in ranked.items()}
 
 
-def _best_k(scores: Sequence[Score]) -> int:
+def _best_k(scores: Sequence[Summary]) -> int:
     """The k with the highest F; the smallest one if several are equal."""
-    return 1 + max(range(len(scores)), key=lambda place: scores[place].f)
+    return 1 + max(range(len(scores)), key=lambda number: scores[number].mean.f)
 
 
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return (one, other) if one <= other else (other, one)
+def _unordered(mentions: Mentions) -> Gold:
+    """The boxes of each description, without the order of mention."""
+    return {
+        image: [frozenset[str]().union(*description) for description in descriptions]
+        for image, descriptions in mentions.items()
+    }

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from annotate.content_selection.baselines import MOST_BOXES, Curve
-from annotate.content_selection.metric import Score
+from annotate.content_selection.metric import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,10 +14,11 @@ FIGURES = {"f.png": ["f"], "precision_recall.png": ["precision", "recall"]}
 PANEL_INCHES = (5.0, 4.0)
 LEGEND_INCHES = 1.2
 DOTS_PER_INCH = 150
-MARKERS = "osD^vPX"
+# A colour and a marker for each baseline; the colours can be told apart by colour-blind readers.
+MARKERS = "osD^vPX<>"
 
 
-def draw_figures(baselines: Mapping[str, Curve], human: Score | None, out: Path) -> list[Path]:
+def draw_figures(baselines: Mapping[str, Curve], human: Summary | None, out: Path) -> list[Path]:
     """Plot F over k, and precision and recall over k, as PNG files; return their paths."""
     out.mkdir(parents=True, exist_ok=True)
     for name, measures in FIGURES.items():
@@ -26,7 +27,7 @@ def draw_figures(baselines: Mapping[str, Curve], human: Score | None, out: Path)
 
 
 def _draw(
-    baselines: Mapping[str, Curve], human: Score | None, measures: list[str], path: Path
+    baselines: Mapping[str, Curve], human: Summary | None, measures: list[str], path: Path
 ) -> None:
     from matplotlib.figure import Figure
 
@@ -40,13 +41,13 @@ def _draw(
 
 
 def _draw_panel(
-    panel: "Axes", baselines: Mapping[str, Curve], human: Score | None, measure: str
+    panel: "Axes", baselines: Mapping[str, Curve], human: Summary | None, measure: str
 ) -> None:
     for marker, (name, curve) in zip(MARKERS, baselines.items(), strict=False):
-        values = [getattr(score, measure) for score in curve.scores]
+        values = [getattr(score.mean, measure) for score in curve.scores]
         panel.plot(range(1, len(values) + 1), values, marker=marker, markersize=4, label=name)
     if human:
-        panel.axhline(getattr(human, measure), color="black", linestyle="--", label="human")
+        panel.axhline(getattr(human.mean, measure), color="black", linestyle="--", label="human")
     panel.set_xticks(range(1, MOST_BOXES + 1))
     panel.set_xlabel("k, boxes selected")
     panel.set_ylabel("F" if measure == "f" else measure)

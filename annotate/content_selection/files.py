@@ -4,14 +4,17 @@ Ids may be strings or whole numbers: 7 and "7" are the same id. An id that occur
 counts once. A key that occurs twice in an object is an error, because one value would be lost.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from annotate.content_selection.baselines import Box
 from annotate.content_selection.metric import Boxes
+from annotate.content_selection.priors import Box
 from annotate.reading.files import MalformedFile, short
 from annotate.reading.json_files import read_json
+
+# A description as a file has it: the boxes that it mentions, or its mentions in order.
+Description = TypeVar("Description")
 
 
 def read_gold(path: Path) -> dict[str, list[Boxes]]:
@@ -20,14 +23,29 @@ def read_gold(path: Path) -> dict[str, list[Boxes]]:
     An image with an empty list has no description. An empty list inside the list is a description
     that mentions no box.
     """
-    gold = {}
+    return _read_descriptions(path, _box_ids)
+
+
+def read_mentions(path: Path) -> dict[str, list[list[Boxes]]]:
+    """The mentions of each description in their order, by the image's id; raises MalformedFile.
+
+    Like `read_gold`, but a description is a list of mentions, each a list of the boxes that it
+    refers to.
+    """
+    return _read_descriptions(path, _mentions)
+
+
+def _read_descriptions(
+    path: Path, read: Callable[[Path, str, Any], Description]
+) -> dict[str, list[Description]]:
+    descriptions = {}
     for image, entry in _read_object(path).items():
         place = f"image {short(image)}"
-        gold[image] = [
-            _box_ids(path, f"{place}, description {number}", description)
+        descriptions[image] = [
+            read(path, f"{place}, description {number}", description)
             for number, description in enumerate(_list(path, place, entry), start=1)
         ]
-    return gold
+    return descriptions
 
 
 def read_results(path: Path) -> dict[str, Boxes]:
@@ -71,6 +89,13 @@ def _box(path: Path, place: str, entry: Any) -> tuple[str, Box]:
             path, f"{place}: fractions {short(edges)} are not x_min, y_min, x_max, y_max"
         )
     return image, box
+
+
+def _mentions(path: Path, place: str, entry: Any) -> list[Boxes]:
+    return [
+        _box_ids(path, f"{place}, mention {number}", mention)
+        for number, mention in enumerate(_list(path, place, entry), start=1)
+    ]
 
 
 def _box_ids(path: Path, place: str, entry: Any) -> Boxes:

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import combinations
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -145,7 +146,7 @@ def test_every_image_counts_the_same_however_many_descriptions_it_has():
 
     score = score_images(gold, {"1": frozenset("a"), "2": frozenset("c")})
 
-    assert score == Score(0.5, 0.5, 0.5)
+    assert score.mean == Score(0.5, 0.5, 0.5)
 
 
 def test_f_is_the_mean_of_the_images_f():
@@ -153,13 +154,23 @@ def test_f_is_the_mean_of_the_images_f():
 
     score = score_images(gold, {"1": frozenset("a"), "2": frozenset("ab")})
 
-    assert score == pytest.approx((0.75, 0.75, 2 / 3))
+    assert score.mean == pytest.approx((0.75, 0.75, 2 / 3))
+
+
+def test_the_deviation_is_that_of_the_images_scores():
+    gold = {"1": [frozenset("a")], "2": [frozenset("a")], "3": [frozenset("ab")]}
+
+    summary = score_images(gold, {"1": frozenset("a"), "2": frozenset("b"), "3": frozenset("a")})
+
+    assert summary.deviation == pytest.approx(
+        (numpy.std([1, 0, 1]), numpy.std([1, 0, 0.5]), numpy.std([1, 0, 2 / 3]))
+    )
 
 
 def test_an_image_without_a_selection_scores_0():
     gold = {"1": [frozenset("a")], "2": [frozenset("a")]}
 
-    assert score_images(gold, {"1": frozenset("a")}) == Score(0.5, 0.5, 0.5)
+    assert score_images(gold, {"1": frozenset("a")}).mean == Score(0.5, 0.5, 0.5)
 
 
 def test_an_image_without_gold_is_left_out():
@@ -167,7 +178,7 @@ def test_an_image_without_gold_is_left_out():
 
     score = score_images(gold, {"1": frozenset("a"), "2": frozenset("a"), "3": frozenset("a")})
 
-    assert score == Score(1, 1, 1)
+    assert score.mean == Score(1, 1, 1)
 
 
 @pytest.mark.parametrize("gold", [{}, {"1": []}])
@@ -184,7 +195,7 @@ def test_people_are_scored_against_the_others_who_described_the_image():
     bound = human_upper_bound(gold)
 
     # "ab" against "a" has P 1/2 and R 1; "a" against "ab" the reverse; F is 2/3 both times.
-    assert bound == pytest.approx((0.75, 0.75, 2 / 3))
+    assert bound.mean == pytest.approx((0.75, 0.75, 2 / 3))
 
 
 def test_the_upper_bound_of_images_described_once_is_unknown():
@@ -209,7 +220,7 @@ def test_the_upper_bound_is_the_mean_of_leaving_each_description_out(gold):
             plain_mean(plain_mean(score[measure] for score in scores) for scores in of_images)
             for measure in range(3)
         ]
-        assert bound == pytest.approx(tuple(map(float, expected)))
+        assert bound.mean == pytest.approx(tuple(map(float, expected)))
     else:
         assert bound is None
 

@@ -36,6 +36,10 @@ def baseline_options(write):
     ]
 
 
+def deviation(precision, recall, f):
+    return pytest.approx({"precision": precision, "recall": recall, "f": f})
+
+
 def run(*arguments):
     out = io.StringIO()
     call_command("content_selection", *map(str, arguments), stdout=out)
@@ -51,6 +55,7 @@ def test_json_is_one_object_with_the_score(write):
         "precision": 0.75,
         "recall": pytest.approx((0.75 + 0.5) / 2),
         "f": pytest.approx((2 * 0.75 / 1.75 + 0.5) / 2),
+        "standard_deviation": deviation(0.25, 0.125, (2 * 0.75 / 1.75 - 0.5) / 2),
         "images": 2,
         "descriptions": 4,
         "boxes_per_description": 1,
@@ -60,6 +65,7 @@ def test_json_is_one_object_with_the_score(write):
             "precision": pytest.approx(0.375),
             "recall": pytest.approx(0.375),
             "f": pytest.approx(1 / 3),
+            "standard_deviation": deviation(0.375, 0.375, 1 / 3),
         },
     }
 
@@ -99,6 +105,7 @@ def test_baselines_need_no_results(write, baseline_options):
         "precision": 0.75,
         "recall": pytest.approx((0.75 + 0.5) / 2),
         "f": pytest.approx((2 * 0.75 / 1.75 + 0.5) / 2),
+        "standard_deviation": deviation(0.25, 0.125, (2 * 0.75 / 1.75 - 0.5) / 2),
     }
 
 
@@ -109,10 +116,37 @@ def test_the_table_has_a_line_for_each_of_results_people_and_baselines(write, ba
 
     assert lines[0] == "2 images, 4 descriptions that mention 1.00 boxes on average"
     assert lines[2].split() == ["precision", "recall", "F", "k"]
-    assert lines[3].split() == ["results", "0.750", "0.625", "0.679"]
-    assert lines[4].split() == ["human", "0.375", "0.375", "0.333"]
-    assert lines[6].split() == ["position", "0.750", "0.625", "0.679", "1"]
+    assert " ".join(lines[3].split()) == "results 0.750 ± 0.250 0.625 ± 0.125 0.679 ± 0.179"
+    assert " ".join(lines[4].split()) == "human 0.375 ± 0.375 0.375 ± 0.375 0.333 ± 0.333"
+    assert " ".join(lines[6].split()) == "position 0.750 ± 0.250 0.625 ± 0.125 0.679 ± 0.179 1"
     assert [line.split()[0] for line in lines[-15:]] == [str(k) for k in range(1, 16)]
+
+
+def test_the_order_of_mention_adds_bigram_and_combined(write, baseline_options):
+    gold, mentions = write("gold.json", GOLD), write("mentions.json", {"learnt from": [[["d"]]]})
+
+    before = json.loads(run(gold, *baseline_options, "--json"))["baselines"]
+    found = json.loads(run(gold, *baseline_options, f"--mentions={mentions}", "--json"))
+
+    assert found["baselines"].keys() - before.keys() == {"bigram", "combined"}
+    assert found["baselines"]["bigram"]["scores"][0]["f"] == pytest.approx(
+        (2 * 1 * 0.75 / 1.75) / 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"learnt from": [["d"]]}, "description 1, mention 1: 'd' is not a list"),
+        ({"learnt from": [[["nowhere"]]]}, "mentions box 'nowhere'"),
+        ({"1": [[["a"]]]}, "also in the development part"),
+    ],
+)
+def test_mentions_that_do_not_fit_are_an_error(write, baseline_options, content, reason):
+    mentions = write("mentions.json", content)
+
+    with pytest.raises(CommandError, match=reason):
+        run(write("gold.json", GOLD), *baseline_options, f"--mentions={mentions}")
 
 
 def test_figures_are_drawn_into_the_folder(write, baseline_options, tmp_path):
@@ -220,7 +254,8 @@ def test_one_id_for_two_boxes_is_an_error(write, baseline_options):
         ([], "Name RESULTS"),
         (["--boxes=boxes.json"], "need both"),
         (["--development=development.json"], "need both"),
-        (["results.json", "--out=figures"], "--out draws the baselines"),
+        (["results.json", "--out=figures"], "--out is for the baselines"),
+        (["results.json", "--mentions=mentions.json"], "--mentions is for the baselines"),
     ],
 )
 def test_an_option_without_its_other_half_is_an_error(write, options, reason):

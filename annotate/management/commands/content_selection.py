@@ -6,7 +6,12 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotate.content_selection.baselines import run_baselines
 from annotate.content_selection.figures import draw_figures
-from annotate.content_selection.files import read_boxes, read_gold, read_results
+from annotate.content_selection.files import (
+    read_boxes,
+    read_gold,
+    read_mentions,
+    read_results,
+)
 from annotate.content_selection.report import Report, make_report
 from annotate.management.base import DomainCommand
 
@@ -50,6 +55,13 @@ class Command(DomainCommand):
             help="descriptions of other images, in the form of GOLD, that the baselines learn from",
         )
         parser.add_argument(
+            "--mentions",
+            type=Path,
+            metavar="FILE",
+            help="the order in which descriptions of development images mention their boxes, a "
+            "mentions.json of export_correspondences; adds the baselines bigram and combined",
+        )
+        parser.add_argument(
             "--out", type=Path, metavar="DIR", help="draw the baselines' scores into this folder"
         )
         parser.add_argument(
@@ -66,15 +78,21 @@ class Command(DomainCommand):
         results: Path | None,
         boxes: list[Path],
         development: Path | None,
+        mentions: Path | None,
         out: Path | None,
         **options: Any,
     ) -> None:
-        check_options(results, boxes, development, out)
+        check_options(results, boxes, development, {"--mentions": mentions, "--out": out})
         descriptions = read_gold(gold)
         curves = {}
         if development:
-            learnt_from, known = read_gold(development), read_boxes(boxes)
-            curves = run_baselines(descriptions, learnt_from, known, seed=options["seed"])
+            curves = run_baselines(
+                descriptions,
+                read_gold(development),
+                read_boxes(boxes),
+                mentions=read_mentions(mentions) if mentions else None,
+                seed=options["seed"],
+            )
         report = make_report(descriptions, read_results(results) if results else None, curves)
         drawn = draw(report, out) if out else []
         if options["json"]:
@@ -92,12 +110,18 @@ def draw(report: Report, out: Path) -> list[Path]:
 
 
 def check_options(
-    results: Path | None, boxes: list[Path], development: Path | None, out: Path | None
+    results: Path | None,
+    boxes: list[Path],
+    development: Path | None,
+    for_baselines: dict[str, Path | None],
 ) -> None:
     """Raises CommandError where one option is without the other that it needs."""
     if bool(boxes) != bool(development):
         raise CommandError("The baselines need both --boxes and --development.")
     if not results and not boxes:
         raise CommandError("Name RESULTS, or --boxes and --development for the baselines.")
-    if out and not boxes:
-        raise CommandError("--out draws the baselines, so it needs --boxes and --development.")
+    for option, path in for_baselines.items():
+        if path and not boxes:
+            raise CommandError(
+                f"{option} is for the baselines, so it needs --boxes and --development."
+            )
