@@ -1,0 +1,1 @@
+"""The evaluation server: challenges on releases, submissions, their scores, and boards."""

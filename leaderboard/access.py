@@ -1,0 +1,81 @@
+"""What submitters may open: the evaluation server, their own account, and nothing else.
+
+Everything is closed to them unless it is listed here, so each new page of the dashboard is, too.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from annotate.pages.views import forbidden
+from leaderboard.models import Submitter
+
+# The start page of the dashboard, to which everybody comes after signing in.
+START = "hits:campaigns"
+# Pages of the user's own account, and of the evaluation server.
+OPEN_TO_SUBMITTERS = {
+    "logout",
+    "account:password",
+    "account:tokens",
+    "account:withdraw_token",
+    "leaderboard:challenges",
+    "leaderboard:challenge",
+    "leaderboard:images",
+    "leaderboard:board",
+    "leaderboard:sign_up",
+}
+
+
+def submitter_of(user: Any) -> Submitter | None:
+    """The submitter with this account; None for a researcher's account, and for strangers.
+
+    Asks the database once for each user object.
+    """
+    return getattr(user, "submitter", None)
+
+
+class SubmittersSeeOnlyChallenges:
+    """Refuses submitters every other page, and sends them from the start page to the challenges.
+
+    The API's views are not checked here, because only they know the user of an API token:
+    `IsResearcher` is their default permission.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., Any], *_: object
+    ) -> HttpResponse | None:
+        name = request.resolver_match.view_name if request.resolver_match else ""
+        # As LoginRequiredMiddleware: pages that need no sign-in, and those of the API.
+        needs_sign_in = getattr(view, "login_required", True)
+        if not needs_sign_in or name in OPEN_TO_SUBMITTERS or not submitter_of(request.user):
+            return None
+        if name == START:
+            return redirect("leaderboard:challenges")
+        return forbidden(request)
+
+
+class IsResearcher(BasePermission):
+    """Lets all accounts except submitters' use the API's views that do not say otherwise."""
+
+    def has_permission(self, request: Request, _view: object) -> bool:
+        return request.user.is_authenticated and submitter_of(request.user) is None
+
+
+def submitter(request: HttpRequest) -> dict[str, Any]:
+    """For templates: the submitter who is signed in, or None, and whether anybody may sign up."""
+    return {
+        # A function, so that pages without the menu take no query.
+        "submitter": lambda: submitter_of(getattr(request, "user", None)),
+        "submitters_may_sign_up": settings.SUBMITTERS_MAY_SIGN_UP,
+    }

@@ -1,0 +1,117 @@
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from annotate.evaluation.scoring import METRICS
+from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
+from annotate.management.base import DomainCommand, release_named
+from leaderboard.services.challenges import DEFAULTS, Rules, create_challenge
+
+
+def utc_time(text: str) -> datetime:
+    """The time that an option names, in UTC; raises CommandError."""
+    try:
+        found = parse_datetime(text)
+    except ValueError:
+        found = None
+    if found is None:
+        raise CommandError(f"{text!r} is no date and time. Write it as 2027-01-31T12:00.")
+    return found if timezone.is_aware(found) else found.replace(tzinfo=UTC)
+
+
+class Command(DomainCommand):
+    help = (
+        "Create a challenge from a release. Its human baseline is scored by score_submissions, and "
+        "its board is private."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("release", metavar="RELEASE", help="name of the release")
+        parser.add_argument("--name", required=True, help="name of the challenge in addresses")
+        parser.add_argument("--title", required=True, help="title on the pages")
+        parser.add_argument("--description", default="", help="what submitters should do")
+        parser.add_argument(
+            "--plain-data",
+            default=DEFAULTS["plain_data"],
+            metavar="TEXT",
+            help="the training data of the plain track (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--one-track", action="store_true", help="no track for extra training data"
+        )
+        for name, what in (
+            ("per_day", "submissions per day"),
+            ("in_total", "submissions in total"),
+        ):
+            parser.add_argument(
+                f"--{name.replace('_', '-')}",
+                type=int,
+                default=DEFAULTS[name],
+                metavar="N",
+                help=f"{what} of each account (default: %(default)s)",
+            )
+        parser.add_argument("--opens", metavar="TIME", help="in UTC (default: now)")
+        parser.add_argument("--closes", metavar="TIME", help="in UTC (default: it stays open)")
+        parser.add_argument(
+            "--metrics",
+            nargs="+",
+            choices=[*METRICS],
+            default=DEFAULTS["metrics"],
+            help="metrics to compute (default: bleu rouge-l cider)",
+        )
+        parser.add_argument(
+            "--tokeniser",
+            choices=[PLAIN, OFFICIAL],
+            default=DEFAULTS["tokeniser"],
+            help=f"{OFFICIAL}: the official one, which needs Java (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--seconds",
+            type=int,
+            default=DEFAULTS["seconds"],
+            metavar="N",
+            help="time limit for scoring one submission (default: %(default)s)",
+        )
+        parser.add_argument(
+            "--megabytes",
+            type=int,
+            default=DEFAULTS["megabytes"],
+            metavar="N",
+            help="memory limit of each scoring process (default: %(default)s)",
+        )
+
+    def handle(self, *, release: str, **options: Any) -> None:
+        at = timezone.now()
+        challenge = create_challenge(
+            name=options["name"],
+            title=options["title"],
+            description=options["description"],
+            release=release_named(release),
+            rules=_rules(options, at),
+            owner=None,
+            at=at,
+        )
+        self.stdout.write(f"{challenge} created. Its page is {challenge.get_absolute_url()}.")
+
+
+def _rules(options: dict[str, Any], at: datetime) -> Rules:
+    return Rules(
+        has_extra_track=not options["one_track"],
+        opens_at=utc_time(options["opens"]) if options["opens"] else at,
+        closes_at=utc_time(options["closes"]) if options["closes"] else None,
+        **{
+            name: options[name]
+            for name in (
+                "plain_data",
+                "per_day",
+                "in_total",
+                "metrics",
+                "tokeniser",
+                "seconds",
+                "megabytes",
+            )
+        },
+    )

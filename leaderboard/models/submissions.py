@@ -1,0 +1,166 @@
+"""Submissions, and the files that were submitted."""
+
+from datetime import datetime
+from typing import Self
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import Count, Q
+
+from leaderboard.models.challenges import Challenge
+
+
+class Track(models.TextChoices):
+    PLAIN = "PLAIN", "Plain"
+    EXTRA = "EXTRA", "Extra data"
+
+
+class SubmissionStatus(models.TextChoices):
+    WAITING = "WAITING"
+    RUNNING = "RUNNING"
+    SCORED = "SCORED"
+    FAILED = "FAILED"
+    WITHDRAWN = "WITHDRAWN"
+
+
+class SubmissionQuerySet(models.QuerySet["Submission"]):
+    def of(self, user: User) -> Self:
+        """Submissions of this user, the latest first."""
+        return self.filter(submitter=user).order_by("-created_at", "-pk")
+
+    def counting(self) -> Self:
+        """Submissions that count towards the limits: all except those whose scoring failed."""
+        return self.exclude(try_number=None)
+
+    def waiting(self) -> Self:
+        """Submissions to score, in the order of their turns."""
+        return self.filter(status=SubmissionStatus.WAITING).order_by("queued_at", "pk")
+
+    def running(self) -> Self:
+        return self.filter(status=SubmissionStatus.RUNNING)
+
+    def dead(self, at: datetime) -> Self:
+        """Submissions whose run has not ended in its time: its process must have died."""
+        return self.running().filter(run_ends_at__lte=at).order_by("run_ends_at", "pk")
+
+    def scored(self) -> Self:
+        return self.filter(status=SubmissionStatus.SCORED)
+
+    def by_status(self) -> dict[str, int]:
+        """The number of submissions in each state that some are in."""
+        counts = self.order_by("status").values_list("status").annotate(number=Count("pk"))
+        return dict(counts)
+
+
+class Submission(models.Model):
+    """A checked results file of a submitter, its state and its scores.
+
+    The human baseline of a challenge is a submission without a submitter, and outside the limits.
+
+    Each submission that counts has a number among the submitter's tries in the challenge, and one
+    among those of its day (UTC). The unique numbers keep the limits even if two submissions arrive
+    at the same time. A failed submission gives its numbers back.
+    """
+
+    challenge = models.ForeignKey(Challenge, models.PROTECT, related_name="submissions")
+    submitter = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="submissions", null=True
+    )
+    is_baseline = models.BooleanField(default=False)
+    track = models.CharField(max_length=5, choices=Track)
+    method = models.CharField(max_length=100)
+    training_data = models.TextField(help_text="as the submitter declares it")
+    sha256 = models.CharField(max_length=64)
+    status = models.CharField(
+        max_length=9, choices=SubmissionStatus, default=SubmissionStatus.WAITING
+    )
+    day = models.DateField()
+    day_number = models.PositiveSmallIntegerField(null=True)
+    try_number = models.PositiveSmallIntegerField(null=True)
+    # A run of the scoring process; `run` tells it from an earlier run that was given up.
+    run = models.UUIDField(null=True, editable=False)
+    runs = models.PositiveSmallIntegerField(default=0)
+    run_ends_at = models.DateTimeField(null=True)
+    # Unique among the runs at any moment, so that there are no more than SCORES_AT_ONCE.
+    slot = models.PositiveSmallIntegerField(null=True, unique=True)
+    # Means only. A figure of one image must never be stored here.
+    scores = models.JSONField(null=True)
+    # Read by the submitter: no caption and no reference may be written here.
+    log = models.TextField(blank=True)
+    withdrawn_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True
+    )
+    withdrawn_because = models.CharField(max_length=300, blank=True)
+    created_at = models.DateTimeField()
+    queued_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    objects = SubmissionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        indexes = [
+            models.Index(
+                fields=["queued_at"],
+                condition=Q(status="WAITING"),
+                name="submission_to_score",
+            )
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["challenge", "submitter", "try_number"], name="submission_try_once"
+            ),
+            models.UniqueConstraint(
+                fields=["challenge", "submitter", "day", "day_number"],
+                name="submission_try_of_day_once",
+            ),
+            models.UniqueConstraint(
+                fields=["challenge", "submitter", "track", "sha256"],
+                condition=~Q(status="FAILED"),
+                name="submission_file_once",
+            ),
+            models.UniqueConstraint(
+                fields=["challenge"], condition=Q(is_baseline=True), name="submission_one_baseline"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_baseline=True, submitter=None)
+                | Q(is_baseline=False, submitter__isnull=False),
+                name="submission_has_submitter_or_is_baseline",
+            ),
+            models.CheckConstraint(
+                condition=Q(try_number=None, day_number=None)
+                & (Q(status="FAILED") | Q(is_baseline=True))
+                | Q(try_number__gte=1, day_number__gte=1, is_baseline=False) & ~Q(status="FAILED"),
+                name="submission_counts_unless_failed",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="SCORED") | Q(scores__isnull=False),
+                name="submission_scored_has_scores",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    status="RUNNING",
+                    run__isnull=False,
+                    run_ends_at__isnull=False,
+                    slot__isnull=False,
+                )
+                | ~Q(status="RUNNING") & Q(run=None, run_ends_at=None, slot=None),
+                name="submission_run_matches_status",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.method} ({self.pk})"
+
+
+class SubmittedFile(models.Model):
+    """The results file of a submission: JSON, compressed by zlib."""
+
+    submission = models.OneToOneField(
+        Submission, models.CASCADE, primary_key=True, related_name="file"
+    )
+    content = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"File of {self.submission_id}"

@@ -1,0 +1,159 @@
+"""Forms of the evaluation server."""
+
+from dataclasses import fields
+from typing import Any
+
+from django import forms
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.validators import UnicodeUsernameValidator
+
+from annotate.evaluation.scoring import METRICS
+from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
+from annotate.models import Release
+from leaderboard.models import Challenge, Track
+from leaderboard.services.challenges import Rules
+from leaderboard.templatetags.leaderboard import metric_name
+
+MINUTES = "%Y-%m-%d %H:%M"
+EXAMPLE = "Such as 2027-01-31 12:00."
+
+
+def closing_field() -> forms.DateTimeField:
+    return forms.DateTimeField(
+        required=False,
+        label="Closes (UTC)",
+        widget=forms.DateTimeInput(format=MINUTES),
+        help_text=f"{EXAMPLE} Empty: it stays open.",
+    )
+
+
+class SubmissionForm(forms.Form):
+    """A results file, and what its submitter says about it."""
+
+    method = forms.CharField(max_length=100, help_text="The name of your method, for the board.")
+    track = forms.ChoiceField(choices=Track.choices)
+    training_data = forms.CharField(
+        max_length=2000,
+        label="Training data",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="All data that your model was trained on. Shown on the board.",
+    )
+    file = forms.FileField(
+        label="Results file", help_text="JSON, or a ZIP archive of one JSON file, up to 10 MB."
+    )
+
+    def __init__(self, challenge: Challenge, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not challenge.has_extra_track:
+            self.fields["track"] = forms.ChoiceField(choices=Track.choices[:1])
+
+
+class SignUpForm(forms.Form):
+    """A new submitter's account."""
+
+    name = forms.CharField(
+        label="User name",
+        max_length=150,
+        validators=[UnicodeUsernameValidator()],
+        widget=forms.TextInput(attrs={"autocomplete": "username"}),
+    )
+    team = forms.CharField(max_length=100, help_text="Shown on boards beside your submissions.")
+    password = forms.CharField(
+        strip=False,
+        max_length=4096,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="At least 8 characters, and no common password.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("password"):
+            try:
+                validate_password(values["password"], User(username=values.get("name", "")))
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return values
+
+
+class ChallengeForm(forms.Form):
+    """A new challenge."""
+
+    release = forms.ModelChoiceField(
+        Release.objects.all(),
+        to_field_name="name",
+        help_text="Its hidden images are scored; if none is hidden, all of them.",
+    )
+    name = forms.SlugField(
+        max_length=100,
+        help_text="Letters, digits, hyphens and underscores. It is part of the addresses.",
+    )
+    title = forms.CharField(max_length=200)
+    description = forms.CharField(
+        max_length=10_000,
+        required=False,
+        label="What to do",
+        widget=forms.Textarea(attrs={"rows": 5}),
+        help_text="Shown to submitters. Empty lines make paragraphs.",
+    )
+    plain_data = forms.CharField(
+        max_length=2000,
+        label="Training data of the plain track",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="The image captions that methods of this track may be trained on.",
+    )
+    has_extra_track = forms.BooleanField(
+        required=False, label="A second track for methods with extra training data"
+    )
+    per_day = forms.IntegerField(
+        min_value=1,
+        max_value=1000,
+        label="Submissions per day",
+        help_text="Days begin at 0:00 UTC.",
+    )
+    in_total = forms.IntegerField(min_value=1, max_value=10_000, label="Submissions in total")
+    opens_at = forms.DateTimeField(
+        label="Opens (UTC)", widget=forms.DateTimeInput(format=MINUTES), help_text=EXAMPLE
+    )
+    closes_at = closing_field()
+    metrics = forms.MultipleChoiceField(
+        choices=[(name, metric_name(name)) for name in METRICS], widget=forms.CheckboxSelectMultiple
+    )
+    tokeniser = forms.ChoiceField(
+        choices=[(PLAIN, "plain: needs no Java"), (OFFICIAL, "official: comparable with papers")]
+    )
+    seconds = forms.IntegerField(
+        min_value=1,
+        max_value=86_400,
+        label="Time limit in seconds",
+        help_text="For scoring one submission.",
+    )
+    megabytes = forms.IntegerField(
+        min_value=256,
+        max_value=1_000_000,
+        label="Memory limit in megabytes",
+        help_text="For each process that scores.",
+    )
+
+    def values(self) -> dict[str, Any]:
+        """The arguments of `create_challenge`, from a valid form."""
+        given = dict(self.cleaned_data)
+        rules = {each.name: given.pop(each.name) for each in fields(Rules)}
+        return {**given, "rules": Rules(**rules)}
+
+
+class ClosingForm(forms.Form):
+    """When a challenge closes."""
+
+    closes_at = closing_field()
+
+
+class WithdrawalForm(forms.Form):
+    """Why a submission is withdrawn."""
+
+    reason = forms.CharField(
+        max_length=300,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text="The submitter reads it.",
+        error_messages={"required": "Enter a reason: the submitter has a right to know it."},
+    )

@@ -1,0 +1,166 @@
+"""Pages for researchers: create and manage challenges."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.errors import DomainError
+from annotate.pages.paging import page_of
+from annotate.pages.signed_in import posted, user_of
+from leaderboard.models import Challenge, Submission
+from leaderboard.pages.challenges import ask_for_scores, state_of
+from leaderboard.pages.forms import ChallengeForm, ClosingForm, WithdrawalForm
+from leaderboard.queries.boards import team_of
+from leaderboard.queries.tables import submission_table
+from leaderboard.queries.waiting import stuck_since
+from leaderboard.services.challenges import (
+    DEFAULTS,
+    create_challenge,
+    hide_board,
+    publish_board,
+    set_closing,
+)
+from leaderboard.services.scoring import score_again as queue_again
+from leaderboard.services.submissions import withdraw as withdraw_submission
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """Create a challenge from a release."""
+    at = timezone.now()
+    form = ChallengeForm(posted(request), initial={**DEFAULTS, "opens_at": at})
+    if request.method == "POST" and form.is_valid():
+        try:
+            challenge = create_challenge(owner=user_of(request), at=at, **form.values())
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            ask_for_scores()
+            messages.success(request, f"Challenge {challenge} created. Its board is private.")
+            return redirect("leaderboard:manage", challenge.name)
+    status = 422 if form.errors else 200
+    return render(request, "leaderboard/new.html", {"form": form}, status=status)
+
+
+@require_safe
+def manage(request: HttpRequest, name: str) -> HttpResponse:
+    """A challenge's submissions and settings."""
+    found = get_object_or_404(Challenge.objects.select_related("release", "owner"), name=name)
+    at = timezone.now()
+    rows = found.submissions.select_related("submitter__submitter", "withdrawn_by")
+    page = page_of(rows.order_by("-created_at", "-pk"), request)
+    context = {
+        "challenge": found,
+        "state": state_of(found, at),
+        "stuck_since": stuck_since(at),
+        "page": page,
+        "rows": [(submission, team_of(submission)) for submission in page],
+        "closing_form": ClosingForm(initial={"closes_at": found.closes_at}),
+    }
+    return render(request, "leaderboard/manage.html", context)
+
+
+@require_POST
+def publish(request: HttpRequest, name: str) -> HttpResponse:
+    """Publish the board, or make it private again."""
+    found = get_object_or_404(Challenge, name=name)
+    try:
+        if request.POST.get("board") == "private":
+            hide_board(challenge=found)
+            messages.success(request, "The board is private now.")
+        else:
+            publish_board(challenge=found, at=timezone.now())
+            messages.success(request, "Everybody can see the board now.")
+    except DomainError as error:
+        messages.warning(request, str(error))
+    return redirect("leaderboard:manage", name)
+
+
+@require_POST
+def closing(request: HttpRequest, name: str) -> HttpResponse:
+    """Close the challenge now, or change when it closes."""
+    found = get_object_or_404(Challenge, name=name)
+    form = ClosingForm(request.POST)
+    at = timezone.now()
+    if not form.is_valid():
+        messages.warning(request, "Enter a date and a time, such as 2027-01-31 12:00.")
+        return redirect("leaderboard:manage", name)
+    closes_at = at if "now" in request.POST else form.cleaned_data["closes_at"]
+    try:
+        set_closing(challenge=found, closes_at=closes_at)
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, _closing_in_words(closes_at, is_now="now" in request.POST))
+    return redirect("leaderboard:manage", name)
+
+
+def _closing_in_words(closes_at: Any, *, is_now: bool) -> str:
+    if is_now:
+        return "The challenge is closed. What waits will still be scored."
+    if closes_at is None:
+        return "The challenge stays open."
+    return f"The challenge closes on {closes_at:%-d %b %Y, %H:%M} UTC."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Take a submission off the board, with a reason."""
+    found = get_object_or_404(Challenge, name=name)
+    submission = _submission_of(found, pk)
+    form = WithdrawalForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            withdraw_submission(
+                submission=submission,
+                reason=form.cleaned_data["reason"],
+                actor=user_of(request),
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            messages.warning(request, str(error))
+        else:
+            messages.success(request, f"“{submission.method}” is withdrawn.")
+        return redirect("leaderboard:manage", name)
+    context = {
+        "challenge": found,
+        "submission": submission,
+        "team": team_of(submission),
+        "form": form,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "leaderboard/withdraw.html", context, status=status)
+
+
+@require_POST
+def score_again(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Queue the human baseline again after its scoring failed."""
+    found = get_object_or_404(Challenge, name=name)
+    try:
+        queue_again(submission=_submission_of(found, pk), at=timezone.now())
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        ask_for_scores()
+        messages.success(request, "The human baseline waits to be scored again.")
+    return redirect("leaderboard:manage", name)
+
+
+def _submission_of(challenge: Challenge, pk: int) -> Submission:
+    rows = challenge.submissions.select_related("submitter__submitter")
+    return get_object_or_404(rows, pk=pk)
+
+
+@require_safe
+def table(_request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """Download all submissions with their scores as CSV."""
+    found = get_object_or_404(Challenge, name=name)
+    response = StreamingHttpResponse(
+        submission_table(found), content_type="text/csv; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="{found.name}-submissions.csv"'
+    return response

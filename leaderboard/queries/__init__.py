@@ -1,0 +1,1 @@
+"""Reads for pages, the API and commands that take more than one query."""

@@ -1,0 +1,1 @@
+"""Scoring: a process with limits for each submission, and the loop that runs them."""

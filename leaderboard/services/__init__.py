@@ -1,0 +1,1 @@
+"""Every change of the evaluation server's data, one module for each topic."""

@@ -1,0 +1,184 @@
+"""Create challenges, publish their boards and close them."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotate.evaluation.scoring import METRICS, OFFICIAL_ONLY
+from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
+from annotate.models import Release, Role
+from annotate.services.selections import SLUG
+from annotate.wording import counted
+from leaderboard.models import Challenge, Submission, SubmittedFile, Track
+from leaderboard.queries.allowances import day_of
+from leaderboard.queries.images import LEAST_IMAGES, baseline_results, captions_of, images_of
+from leaderboard.services.errors import ChallengeRefused
+
+BASELINE = "Human baseline"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a challenge, as its owner sets them."""
+
+    plain_data: str
+    has_extra_track: bool
+    per_day: int
+    in_total: int
+    opens_at: datetime
+    closes_at: datetime | None
+    metrics: Sequence[str]
+    tokeniser: str
+    seconds: int
+    megabytes: int
+
+
+# The plain track of nocaps takes COCO's captions only (Agrawal et al. 2019, section 3). Java, which
+# the official tokeniser needs, is not on each machine.
+DEFAULTS = {
+    "plain_data": "COCO Captions 2017, training split",
+    "has_extra_track": True,
+    "per_day": 5,
+    "in_total": 50,
+    "metrics": ["bleu", "rouge-l", "cider"],
+    "tokeniser": PLAIN,
+    "seconds": 600,
+    "megabytes": 4096,
+}
+# Names that stand for pages under /challenges/.
+RESERVED = {"new", "sign-up"}
+
+
+def create_challenge(
+    *,
+    name: str,
+    title: str,
+    description: str,
+    release: Release,
+    rules: Rules,
+    owner: User | None,
+    at: datetime,
+) -> Challenge:
+    """Create a challenge, and queue its human baseline for scoring; raises ChallengeRefused."""
+    _check_name(name)
+    _check_release(release)
+    _check_rules(rules)
+    try:
+        with transaction.atomic():
+            challenge = Challenge.objects.create(
+                name=name,
+                title=title,
+                description=description,
+                release=release,
+                owner=owner,
+                created_at=at,
+                **vars(rules),
+            )
+            _add_baseline(challenge, at)
+    except IntegrityError as error:
+        raise ChallengeRefused(f"There is a challenge named {name!r} already.") from error
+    return challenge
+
+
+def _check_name(name: str) -> None:
+    if name in RESERVED:
+        raise ChallengeRefused(f"A challenge cannot be called {name!r}. Choose another name.")
+    if not SLUG.fullmatch(name):
+        raise ChallengeRefused(
+            f"{name!r} cannot be the name of a challenge: use up to 100 letters, digits, hyphens "
+            "and underscores."
+        )
+
+
+def _check_release(release: Release) -> None:
+    """Raise ChallengeRefused unless each of enough images has a reference."""
+    count = images_of(release).count()
+    if count < LEAST_IMAGES:
+        raise ChallengeRefused(
+            f"{release} has {counted(count, 'image')} to score. A challenge needs at least "
+            f"{LEAST_IMAGES}, because the mean of fewer would tell the scores of single images."
+        )
+    described = {image for image, _ in captions_of(release, Role.REFERENCE)}
+    if lacking := count - len(described):
+        raise ChallengeRefused(f"{release} has {counted(lacking, 'image')} without references.")
+
+
+def _check_rules(rules: Rules) -> None:
+    if not 1 <= rules.per_day <= rules.in_total:
+        raise ChallengeRefused(
+            "The limit per day must be at least 1 and no higher than the limit in total."
+        )
+    if rules.seconds < 1 or rules.megabytes < 1:
+        raise ChallengeRefused("Scoring needs limits of at least 1 second and 1 MB.")
+    _check_metrics(rules)
+    _check_closing(rules.opens_at, rules.closes_at)
+
+
+def _check_metrics(rules: Rules) -> None:
+    if rules.tokeniser not in {PLAIN, OFFICIAL}:
+        raise ChallengeRefused(
+            f"There is no tokeniser {rules.tokeniser!r}; use {PLAIN} or {OFFICIAL}."
+        )
+    if unknown := [metric for metric in rules.metrics if metric not in METRICS]:
+        raise ChallengeRefused(f"There is no metric {unknown[0]!r}; use {', '.join(METRICS)}.")
+    if not rules.metrics:
+        raise ChallengeRefused("Choose at least one metric.")
+    lacking = OFFICIAL_ONLY.intersection(rules.metrics)
+    if lacking and rules.tokeniser != OFFICIAL:
+        raise ChallengeRefused(f"{', '.join(sorted(lacking))} needs the official tokeniser.")
+
+
+def _check_closing(opens_at: datetime, closes_at: datetime | None) -> None:
+    if closes_at is not None and closes_at <= opens_at:
+        raise ChallengeRefused("The challenge must close after it opens.")
+
+
+def _add_baseline(challenge: Challenge, at: datetime) -> None:
+    """Add the human baseline of the release, if it has one for each image, as a submission."""
+    results = baseline_results(challenge.release)
+    if len(results) < images_of(challenge.release).count():
+        return
+    content = json.dumps(results).encode()
+    submission = Submission.objects.create(
+        challenge=challenge,
+        is_baseline=True,
+        track=Track.PLAIN,
+        method=BASELINE,
+        training_data="",
+        sha256=hashlib.sha256(content).hexdigest(),
+        day=day_of(at),
+        created_at=at,
+        queued_at=at,
+    )
+    SubmittedFile.objects.create(submission=submission, content=zlib.compress(content))
+
+
+def publish_board(*, challenge: Challenge, at: datetime) -> None:
+    """Show the board to everybody; raises ChallengeRefused if it is public already."""
+    private = Challenge.objects.filter(pk=challenge.pk, published_at=None)
+    if not private.update(published_at=at):
+        raise ChallengeRefused(f"The board of {challenge.title} is public already.")
+
+
+def hide_board(*, challenge: Challenge) -> None:
+    """Make the board private again; raises ChallengeRefused if it is private."""
+    public = Challenge.objects.filter(pk=challenge.pk, published_at__isnull=False)
+    if not public.update(published_at=None):
+        raise ChallengeRefused(f"The board of {challenge.title} is private already.")
+
+
+@transaction.atomic
+def set_closing(*, challenge: Challenge, closes_at: datetime | None) -> None:
+    """Change when the challenge closes; None keeps it open. Raises ChallengeRefused.
+
+    Waits for submissions that are being stored, so that none is stored after the answer.
+    """
+    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
+    _check_closing(locked.opens_at, closes_at)
+    Challenge.objects.filter(pk=locked.pk).update(closes_at=closes_at)

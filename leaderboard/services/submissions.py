@@ -1,0 +1,156 @@
+"""Take submissions within the limits, and withdraw them."""
+
+import hashlib
+import zlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from leaderboard.models import Challenge, Submission, SubmissionStatus, SubmittedFile, Track
+from leaderboard.queries.allowances import allowance_of, day_of, next_day
+from leaderboard.queries.images import check_results
+from leaderboard.services.errors import (
+    LimitReached,
+    NotOpen,
+    SubmissionRefused,
+    SubmittedBefore,
+)
+from leaderboard.services.scoring import NO_RUN
+from leaderboard.uploads import json_bytes
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What a submitter says about a results file."""
+
+    track: str
+    method: str
+    training_data: str
+
+
+def submit(
+    *,
+    challenge: Challenge,
+    submitter: User,
+    declaration: Declaration,
+    upload: bytes,
+    at: datetime,
+) -> Submission:
+    """Check an uploaded results file and queue it for scoring.
+
+    The file is checked in full before it counts. Raises NotOpen, LimitReached, SubmittedBefore and
+    SubmissionRefused, and what `json_bytes` and `check_results` raise. Nothing is stored then.
+    """
+    _check_open(challenge, at)
+    _check_track(challenge, declaration.track)
+    _check_limits(challenge, submitter, at)
+    results = json_bytes(upload)
+    check_results(challenge, results)
+    digest = hashlib.sha256(upload).hexdigest()
+    with transaction.atomic():
+        # Rival submissions wait here, so that each sees those before it.
+        locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
+        _check_open(locked, at)
+        _check_new(locked, submitter, declaration.track, digest)
+        submission = Submission.objects.create(
+            challenge=locked,
+            submitter=submitter,
+            track=declaration.track,
+            method=declaration.method,
+            training_data=declaration.training_data,
+            sha256=digest,
+            created_at=at,
+            queued_at=at,
+            **_numbers(locked, submitter, at),
+        )
+        SubmittedFile.objects.create(submission=submission, content=zlib.compress(results))
+    return submission
+
+
+def _check_open(challenge: Challenge, at: datetime) -> None:
+    if challenge.is_closed(at):
+        raise NotOpen(f"{challenge.title} closed on {challenge.closes_at:%-d %b %Y, %H:%M} UTC.")
+    if not challenge.is_open(at):
+        raise NotOpen(f"{challenge.title} opens on {challenge.opens_at:%-d %b %Y, %H:%M} UTC.")
+
+
+def _check_track(challenge: Challenge, track: str) -> None:
+    if track not in Track.values:
+        raise SubmissionRefused(f"There is no track {track!r}; use PLAIN or EXTRA.")
+    if track == Track.EXTRA and not challenge.has_extra_track:
+        raise SubmissionRefused(f"{challenge.title} has no track with extra training data.")
+
+
+def _check_limits(challenge: Challenge, submitter: User, at: datetime) -> None:
+    """Raise LimitReached without waiting for a lock, before the file is read."""
+    allowance = allowance_of(challenge, submitter, at=at)
+    if not allowance.left_in_total:
+        raise _no_more(challenge)
+    if not allowance.left:
+        raise _no_more_today(challenge, at)
+
+
+def _no_more(challenge: Challenge) -> LimitReached:
+    return LimitReached(
+        f"You have used all your submissions to {challenge.title}: {challenge.in_total} in total."
+    )
+
+
+def _no_more_today(challenge: Challenge, at: datetime) -> LimitReached:
+    return LimitReached(
+        f"You have used your submissions of today: {challenge.per_day} per day. You can submit "
+        f"again from {next_day(at):%-d %b %Y, %H:%M} UTC."
+    )
+
+
+def _check_new(challenge: Challenge, submitter: User, track: str, digest: str) -> None:
+    same = challenge.submissions.filter(submitter=submitter, track=track, sha256=digest)
+    known = same.exclude(status=SubmissionStatus.FAILED).first()
+    if known is not None:
+        raise SubmittedBefore(
+            f"You submitted this file on {known.created_at:%-d %b %Y, %H:%M} UTC as "
+            f"“{known.method}”. It does not count again."
+        )
+
+
+def _numbers(challenge: Challenge, submitter: User, at: datetime) -> dict[str, object]:
+    """The day, and the lowest free numbers of a try; raises LimitReached if there is none."""
+    mine = Submission.objects.counting().filter(challenge=challenge, submitter=submitter)
+    today = day_of(at)
+    used = set(mine.values_list("try_number", flat=True))
+    used_today = set(mine.filter(day=today).values_list("day_number", flat=True))
+    if len(used) >= challenge.in_total:
+        raise _no_more(challenge)
+    if len(used_today) >= challenge.per_day:
+        raise _no_more_today(challenge, at)
+    return {"day": today, "day_number": _lowest(used_today), "try_number": _lowest(used)}
+
+
+def _lowest(used: set[int | None]) -> int:
+    """The lowest number from 1 on that is not used."""
+    return next(number for number in range(1, len(used) + 2) if number not in used)
+
+
+@transaction.atomic
+def withdraw(*, submission: Submission, reason: str, actor: User, at: datetime) -> None:
+    """Take a submission off the board; raises SubmissionRefused.
+
+    It still counts towards its submitter's limits.
+    """
+    moved = (
+        Submission.objects.filter(pk=submission.pk, is_baseline=False)
+        .exclude(status__in=[SubmissionStatus.FAILED, SubmissionStatus.WITHDRAWN])
+        .update(
+            status=SubmissionStatus.WITHDRAWN,
+            **NO_RUN,
+            withdrawn_by=actor,
+            withdrawn_because=reason,
+            ended_at=at,
+        )
+    )
+    if not moved:
+        raise SubmissionRefused(
+            "Only a submission that waits, runs or has scores can be withdrawn."
+        )

@@ -1,0 +1,231 @@
+"""Create challenges, publish their boards, close them."""
+
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from annotate.models import ReleasedImage
+from leaderboard.models import Challenge, Submission, SubmissionStatus, Submitter
+from leaderboard.queries.images import image_list, numbers_of, subsets_of
+from leaderboard.services.challenges import hide_board, publish_board, set_closing
+from leaderboard.services.errors import ChallengeRefused
+from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
+from tests.leaderboard.releases import make_release
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_new_challenge_has_a_private_board_and_its_baseline_waits(release):
+    challenge = make_challenge(release)
+
+    baseline = challenge.submissions.get()
+    assert not challenge.is_published
+    assert (baseline.is_baseline, baseline.status) == (True, SubmissionStatus.WAITING)
+    assert baseline.try_number is None
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ({"per_day": 0}, "at least 1"),
+        ({"per_day": 6}, "no higher than the limit in total"),
+        ({"closes_at": NOON}, "close after it opens"),
+        ({"metrics": []}, "at least one metric"),
+        ({"metrics": ["rouge"]}, "no metric 'rouge'"),
+        ({"metrics": ["meteor"]}, "meteor needs the official tokeniser"),
+        ({"tokeniser": "words"}, "no tokeniser 'words'"),
+        ({"seconds": 0}, "at least 1 second and 1 MB"),
+        ({"megabytes": -1}, "at least 1 second and 1 MB"),
+        ({"name": "new"}, "cannot be called 'new'"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(release, values, reason):
+    with pytest.raises(ChallengeRefused, match=reason):
+        make_challenge(release, **values)
+
+    assert not Challenge.objects.exists()
+
+
+def test_two_challenges_cannot_have_one_name(release):
+    make_challenge(release)
+
+    with pytest.raises(ChallengeRefused, match="a challenge named 'kites' already"):
+        make_challenge(release)
+
+
+def test_a_release_of_few_images_is_refused():
+    with pytest.raises(ChallengeRefused, match="has 9 images to score. A challenge needs at least"):
+        make_challenge(make_release(images=9))
+
+
+def test_few_hidden_images_among_many_are_refused(release):
+    ReleasedImage.objects.filter(number__gt=3).update(is_hidden=False)
+
+    with pytest.raises(ChallengeRefused, match="has 3 images to score"):
+        make_challenge(release)
+
+
+def test_hidden_images_alone_are_scored_and_all_if_none_is_hidden(release):
+    ReleasedImage.objects.filter(number=5).update(is_hidden=False)
+    assert 5 not in numbers_of(release)
+
+    ReleasedImage.objects.update(is_hidden=False)
+
+    assert numbers_of(release) == list(range(1, 13))
+
+
+def test_the_list_of_images_has_no_captions(challenge):
+    images = list(image_list(challenge))
+
+    assert [image["id"] for image in images] == list(range(1, 13))
+    assert set(images[0]) == {
+        "id",
+        "file_name",
+        "width",
+        "height",
+        "coco_url",
+        "date_captured",
+    }
+
+
+def test_an_image_without_an_address_has_that_of_a_copy(challenge, client):
+    released = ReleasedImage.objects.get(number=1)
+    released.record["coco_url"] = ""
+    released.save()
+    released.task.image.file = "images/kite.jpg"
+    released.task.image.save()
+
+    first, second = list(image_list(challenge))[:2]
+
+    assert first["coco_url"].startswith("http://127.0.0.1:8000/media/copies/")
+    assert second["coco_url"].startswith("https://images.example/")
+
+
+def test_subsets_are_left_out_if_one_is_small(release):
+    assert subsets_of(release) == {}
+
+
+def test_subsets_are_given_if_all_are_large():
+    release = make_release(images=20)
+    assert set(subsets_of(release).values()) == {"in-domain", "out-domain"}
+
+    image = ReleasedImage.objects.get(number=1)
+    image.record["domain"] = None
+    image.save()
+
+    # The rest of the mean of all images would be the score of this one.
+    assert subsets_of(release) == {}
+
+
+def test_a_board_is_published_and_made_private_once(challenge):
+    publish_board(challenge=challenge, at=NOON)
+    with pytest.raises(ChallengeRefused, match="public already"):
+        publish_board(challenge=challenge, at=NOON)
+    hide_board(challenge=challenge)
+    with pytest.raises(ChallengeRefused, match="private already"):
+        hide_board(challenge=challenge)
+
+
+def test_a_challenge_closes_and_opens_again(challenge):
+    set_closing(challenge=challenge, closes_at=NOON + timedelta(hours=1))
+    assert Challenge.objects.get().is_closed(NOON + timedelta(hours=1))
+
+    set_closing(challenge=challenge, closes_at=None)
+    assert Challenge.objects.get().is_open(NOON + timedelta(days=900))
+
+    with pytest.raises(ChallengeRefused, match="close after it opens"):
+        set_closing(challenge=challenge, closes_at=NOON)
+
+
+def test_the_database_refuses_two_baselines(release):
+    baseline = make_challenge(release).submissions.get()
+    baseline.pk = None
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        baseline.save(force_insert=True)
+
+
+def test_the_database_refuses_a_submission_of_nobody(challenge, results):
+    submission = make_submission(challenge, make_submitter(), results())
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Submission.objects.filter(pk=submission.pk).update(submitter=None)
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_commands_create_show_publish_and_close_a_challenge(release, tmp_path):
+    created = run(
+        *("create_challenge", "v1", "--name", "kites", "--title", "Kites", "--per-day", "2"),
+        *("--in-total", "9", "--closes", "2099-01-31T12:00", "--one-track"),
+    )
+    assert created == "kites created. Its page is /challenges/kites/.\n"
+    challenge = Challenge.objects.get()
+    assert (challenge.per_day, challenge.in_total, challenge.has_extra_track) == (2, 9, False)
+    assert challenge.closes_at.isoformat() == "2099-01-31T12:00:00+00:00"
+
+    assert run("challenge", "kites") == "kites: open, board private\n  waiting: 1\n"
+    assert "board public" in run("challenge", "kites", "--publish")
+    assert "board private" in run("challenge", "kites", "--hide")
+    assert "kites: closed" in run("challenge", "kites", "--close")
+    assert run("challenge", "kites", "--csv", str(tmp_path / "all.csv")).endswith("all.csv\n")
+    assert (tmp_path / "all.csv").read_text().startswith("id,submitted_at,team,")
+    assert [path.name for path in tmp_path.iterdir()] == ["all.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["challenge", "nothing"], "There is no challenge 'nothing'. Existing names: none."),
+        (["create_challenge", "v9", "--name", "a", "--title", "A"], "There is no release 'v9'"),
+        (
+            ["create_challenge", "v1", "--name", "a", "--title", "A", "--closes", "soon"],
+            "'soon' is no date and time",
+        ),
+        (
+            ["create_challenge", "v1", "--name", "a b", "--title", "A"],
+            "'a b' cannot be the name of a challenge",
+        ),
+        (
+            [
+                "create_challenge",
+                "v1",
+                "--name",
+                "a",
+                "--title",
+                "A",
+                "--opens",
+                "2027-13-01T00:00",
+            ],
+            "is no date and time",
+        ),
+    ],
+)
+def test_a_wrong_command_ends_with_one_line(release, arguments, reason):
+    with pytest.raises(CommandError, match=reason):
+        run(*arguments)
+
+
+def test_a_table_that_cannot_be_written_leaves_no_file(challenge, tmp_path):
+    with pytest.raises(CommandError, match="Cannot write .*: No such file or directory"):
+        run("challenge", "kites", "--csv", str(tmp_path / "missing" / "all.csv"))
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_creates_a_submitter_and_prints_the_password_once():
+    printed = run("create_submitter", "grace", "--team", "Team Grace")
+
+    password = printed.strip().rpartition("password: ")[2]
+    submitter = Submitter.objects.get()
+    assert submitter.user.check_password(password)
+    assert submitter.team == "Team Grace"
+    with pytest.raises(CommandError, match="The name grace is in use"):
+        run("create_submitter", "grace")

@@ -1,0 +1,98 @@
+"""The JSON file in an upload: plain or zipped, and every wrong archive."""
+
+import io
+import zipfile
+
+import pytest
+
+from leaderboard.uploads import MOST_UNPACKED, MOST_UPLOADED, UploadRefused, json_bytes, read_upload
+
+JSON = b'[{"image_id": 1, "caption": "A dog."}]'
+
+
+def archive(*files: tuple[str, bytes], method=zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as out:
+        for name, content in files:
+            out.writestr(name, content)
+    return made.getvalue()
+
+
+def test_a_plain_file_is_taken_as_it_is():
+    assert json_bytes(JSON) == JSON
+
+
+@pytest.mark.parametrize("name", ["results.json", "folder/results.JSON", "übung…json.json"])
+def test_the_only_file_of_an_archive_is_unpacked(name):
+    assert json_bytes(archive((name, JSON))) == JSON
+
+
+def test_the_folders_that_macos_adds_do_not_count():
+    content = archive(("run/", b""), ("run/r.json", JSON), ("__MACOSX/run/._r.json", b"\0"))
+
+    assert json_bytes(content) == JSON
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "The file is empty"),
+        (b" \n", "The file is empty"),
+        (archive(), "has 0 files"),
+        (archive(("a.json", JSON), ("b.json", JSON)), "has 2 files"),
+        (archive(("results.txt", JSON)), "must end in .json"),
+        (archive(("../results.json", JSON)), "leads out of the archive's folder"),
+        (archive(("a/../../results.json", JSON)), "leads out of the archive's folder"),
+        (archive(("/etc/results.json", JSON)), "leads out of the archive's folder"),
+        (archive(("..\\results.json", JSON)), "leads out of the archive's folder"),
+        (archive(("C:results.json", JSON)), "leads out of the archive's folder"),
+        (archive(("r.json", JSON))[:40], "damaged"),
+        (b"PK\x03\x04 and nothing of an archive", "damaged"),
+    ],
+)
+def test_a_wrong_upload_is_refused_with_the_reason(content, reason):
+    with pytest.raises(UploadRefused, match=reason):
+        json_bytes(content)
+
+
+def test_damage_inside_the_archive_is_found():
+    content = bytearray(archive(("r.json", JSON), method=zipfile.ZIP_STORED))
+    content[content.index(b"A dog")] ^= 1
+
+    with pytest.raises(UploadRefused, match="damaged"):
+        json_bytes(bytes(content))
+
+
+def test_an_archive_with_a_password_is_refused():
+    content = bytearray(archive(("r.json", JSON)))
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + place] |= 1
+
+    with pytest.raises(UploadRefused, match="without a password"):
+        json_bytes(bytes(content))
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused():
+    bomb = archive(("r.json", b" " * (MOST_UNPACKED + 1)))
+
+    assert len(bomb) < 1_000_000
+    with pytest.raises(UploadRefused, match="more than 10 MB when unpacked"):
+        json_bytes(bomb)
+
+
+def test_the_size_that_an_archive_states_is_not_believed():
+    bomb = bytearray(archive(("r.json", b" " * (MOST_UNPACKED + 1))))
+    at = bomb.index(b"PK\x01\x02") + 24
+    bomb[at : at + 4] = (10).to_bytes(4, "little")
+
+    with pytest.raises(UploadRefused):
+        json_bytes(bytes(bomb))
+
+
+def test_a_large_upload_is_not_read_to_its_end():
+    file = io.BytesIO(b" " * (MOST_UPLOADED + 5_000_000))
+
+    with pytest.raises(UploadRefused, match="more than 10 MB"):
+        read_upload(file)
+
+    assert file.tell() == MOST_UPLOADED + 1
