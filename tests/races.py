@@ -3,13 +3,14 @@
 `at_once` in `tests.threads` starts actions together in a random order; here the order is fixed.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
 from tests.servers import PATIENCE
 
@@ -71,3 +72,30 @@ def _in_own_connection(act: Act) -> Any:
         return act()
     finally:
         connections.close_all()
+
+
+def while_open(rival: Act, act: Act, *, meanwhile: Act = lambda: None) -> Any:
+    """Run `rival` in a transaction that stays open until `act`, in another connection, waits for
+    its locks or has ended; return the result of `act`.
+
+    `meanwhile` runs in the rival's transaction while `act` waits. For PostgreSQL: SQLite runs
+    writing transactions one by one.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            rival()
+            later = pool.submit(_in_own_connection, act)
+            while not (later.done() or _somebody_waits_for_us()):
+                time.sleep(0.01)
+            meanwhile()
+        return later.result(PATIENCE)
+
+
+def _somebody_waits_for_us() -> bool:
+    """Whether another transaction waits for a lock of this one."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks "
+            "WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
+        )
+        return bool(cursor.fetchone()[0])

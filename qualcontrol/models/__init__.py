@@ -1,6 +1,6 @@
 """Spot checks, flags, worker risks, exclusions, and the decision log."""
 
-from qualcontrol.models.checks import Hold, Judgement, SpotCheck, Verdict
+from qualcontrol.models.checks import Judgement, Reservation, SpotCheck, Verdict
 from qualcontrol.models.decisions import Act, Decision
 from qualcontrol.models.exclusions import (
     Appeal,
@@ -13,7 +13,7 @@ from qualcontrol.models.exclusions import (
 from qualcontrol.models.flags import Assessment, Copying, CopyKey
 from qualcontrol.models.gold import Gold, GoldAnswer
 from qualcontrol.models.held_payments import HeldCause, HeldOutcome, HeldPayment
-from qualcontrol.models.worker_risk import Weights, WorkerRisk, WorkerRiskChange
+from qualcontrol.models.worker_risk import LearnedValues, WorkerRisk, WorkerRiskChange
 
 __all__ = [
     "Act",
@@ -28,13 +28,13 @@ __all__ = [
     "HeldCause",
     "HeldOutcome",
     "HeldPayment",
-    "Hold",
+    "Reservation",
     "Judgement",
     "Pause",
     "Proposal",
     "SpotCheck",
     "Verdict",
-    "Weights",
+    "LearnedValues",
     "WorkerRisk",
     "WorkerRiskChange",
     "kept_out",

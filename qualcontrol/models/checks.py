@@ -104,7 +104,7 @@ class Judgement(models.Model):
         return f"{self.get_verdict_display()} by {self.reviewer or 'nobody named'}"
 
 
-class HoldQuerySet(models.QuerySet["Hold"]):
+class ReservationQuerySet(models.QuerySet["Reservation"]):
     def of(self, campaign: Campaign) -> Self:
         return self.filter(campaign=campaign)
 
@@ -112,15 +112,17 @@ class HoldQuerySet(models.QuerySet["Hold"]):
         return self.filter(until__gt=at)
 
 
-class Hold(models.Model):
+class Reservation(models.Model):
     """A timed reservation of a response for one reviewer. Others are not shown the response."""
 
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="holds")
-    response = models.OneToOneField(Response, models.CASCADE, related_name="hold")
-    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="holds")
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="reservations")
+    response = models.OneToOneField(Response, models.CASCADE, related_name="reservation")
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="reservations"
+    )
     until = models.DateTimeField()
 
-    objects = HoldQuerySet.as_manager()
+    objects = ReservationQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"{self.response} for {self.reviewer}"

@@ -7,12 +7,12 @@ from django.db import models
 from annotate.models import Campaign, Worker
 
 
-class Weights(models.Model):
+class LearnedValues(models.Model):
     """What the risk model learned from a whole campaign, such as how usual each flag is. The risks
     of single workers are computed with it."""
 
     campaign = models.OneToOneField(
-        Campaign, models.CASCADE, primary_key=True, related_name="weights"
+        Campaign, models.CASCADE, primary_key=True, related_name="learned_values"
     )
     values: Any = models.JSONField(
         null=True,
@@ -24,10 +24,10 @@ class Weights(models.Model):
     learned_at_revision = models.PositiveIntegerField(default=0)
 
     class Meta:
-        verbose_name_plural = "weights"
+        verbose_name_plural = "learned values"
 
     def __str__(self) -> str:
-        return f"weights of {self.campaign}"
+        return f"learned values of {self.campaign}"
 
 
 class WorkerRiskQuerySet(models.QuerySet["WorkerRisk"]):

@@ -5,8 +5,10 @@ from typing import Any
 
 from django import forms
 
+from annotate.exports.hiding import HidingRefused, rule_of
 from annotate.kinds import TaskKind
 from annotate.models import Campaign, Release, Task
+from annotate.selection.domains import DEFAULT_PRESET, PRESETS
 from qualcontrol.models import Verdict
 
 OTHER = "other"
@@ -127,7 +129,7 @@ class RejectionForm(forms.Form):
 
 
 class ReleaseForm(forms.Form):
-    """The name and the seed of a release, and whether it may be partial."""
+    """The name and the seed of a release, whether it may be partial, and what it hides."""
 
     name = forms.SlugField(
         max_length=100,
@@ -138,9 +140,30 @@ class ReleaseForm(forms.Form):
         required=False, label="Partial: omit incomplete images, ignore open checks"
     )
 
-    def __init__(self, *args: Any, lacking: Sequence[str] = (), **kwargs: Any) -> None:
+    domains = forms.ChoiceField(
+        choices=[(name, name) for name in PRESETS],
+        required=False,
+        label="Table of domains",
+        help_text="Which classes are in-domain.",
+    )
+    hidden_splits = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Hide the captions of these splits",
+    )
+    hidden_percent = forms.FloatField(
+        required=False,
+        label="Or hide the captions of a share of the images, in per cent",
+        help_text="The images are drawn with the seed.",
+    )
+
+    def __init__(
+        self, campaign: Campaign, *args: Any, lacking: Sequence[str] = (), **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.lacking = lacking
+        splits = campaign.tasks.order_by("image__split").values_list("image__split", flat=True)
+        self.fields["hidden_splits"].choices = [(name, name) for name in splits.distinct()]  # type: ignore[attr-defined]
 
     def clean_name(self) -> str:
         """Refuse the name of an existing release, because releases cannot be changed."""
@@ -158,4 +181,9 @@ class ReleaseForm(forms.Form):
                 "The campaign is not complete. Wait for what is missing, or choose a partial "
                 "release."
             )
-        return values
+        splits, percent = values.pop("hidden_splits", []), values.pop("hidden_percent", None)
+        try:
+            hidden = rule_of(splits=splits, share=None if percent is None else percent / 100)
+        except HidingRefused as error:
+            raise forms.ValidationError(str(error)) from error
+        return {**values, "hidden": hidden, "domains": values.get("domains") or DEFAULT_PRESET}

@@ -15,9 +15,9 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, Response
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import posted, user_of
-from qualcontrol import services
 from qualcontrol.models import Gold, GoldAnswer
 from qualcontrol.pages.forms import MarkGoldForm, SeedGoldForm
+from qualcontrol.review.gold import mark_gold, seed_gold
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -66,14 +66,14 @@ def _make(request: HttpRequest, campaign: Campaign, values: Any, *, is_seed: boo
     values = {**values, "actor": user_of(request), "at": timezone.now()}
     try:
         if is_seed:
-            services.seed_gold(**values)
+            seed_gold(**values)
         else:
             pk = values.pop("response")
             response = Response.objects.of(campaign).filter(pk=pk).first()
             if response is None:
                 name = KINDS[campaign.kind].answer_name
                 raise DomainError(f"{campaign} has no {name} number {pk}.")
-            services.mark_gold(response=response, **values)
+            mark_gold(response=response, **values)
     except DomainError as error:
         messages.warning(request, str(error))
         return False

@@ -11,8 +11,7 @@ from annotate.templatetags.campaigns import percent
 from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
 from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
-from qualcontrol.services.held_payments import LEAST_UNPLACED
-from qualcontrol.services.trials import SLIPS_FORGIVEN
+from qualcontrol.services.policies import LEAST_UNPLACED, SLIPS_FORGIVEN
 
 
 @require_safe

@@ -12,8 +12,8 @@ from annotate.models import Campaign
 from annotate.pages.signed_in import posted
 from annotate.services.releases import missing
 from annotate.site.background import hand_on
-from qualcontrol import services
 from qualcontrol.pages.forms import ReleaseForm
+from qualcontrol.services.releasing import open_questions, release_campaign
 from qualcontrol.tasks import make_release
 
 
@@ -21,8 +21,10 @@ from qualcontrol.tasks import make_release
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's releases, what the next one lacks, and the form to create it."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    lacking = [*missing(campaign), *services.open_questions(campaign)]
-    form = ReleaseForm(posted(request), initial={"seed": campaign.config.seed}, lacking=lacking)
+    lacking = [*missing(campaign), *open_questions(campaign)]
+    form = ReleaseForm(
+        campaign, posted(request), initial={"seed": campaign.config.seed}, lacking=lacking
+    )
     if request.method == "POST" and form.is_valid():
         if not settings.CELERY_TASK_ALWAYS_EAGER:
             if hand_on(make_release, campaign.pk, **form.cleaned_data):
@@ -31,9 +33,7 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
                 messages.error(request, "The task queue does not answer. Try again in a minute.")
             return redirect("qualcontrol:releases", slug)
         try:
-            release = services.release_campaign(
-                campaign=campaign, at=timezone.now(), **form.cleaned_data
-            )
+            release = release_campaign(campaign=campaign, at=timezone.now(), **form.cleaned_data)
         except DomainError as error:
             form.add_error(None, str(error))
         else:

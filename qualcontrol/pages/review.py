@@ -25,10 +25,22 @@ from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, Response
 from annotate.pages.signed_in import user_of
 from annotate.queries.keywords import keywords
-from qualcontrol import services
 from qualcontrol.models import WorkerRisk
 from qualcontrol.pages.forms import VerdictForm, reasons_against
-from qualcontrol.review.items import FIRST, HELD, MOST_USEFUL, RANDOM, SECOND, Item
+from qualcontrol.review.items import (
+    FIRST,
+    HELD,
+    MOST_USEFUL,
+    RANDOM,
+    SECOND,
+    Item,
+    checks_to_go,
+    item_by_key,
+    responses_among,
+    settled_among,
+)
+from qualcontrol.review.judging import judge_item
+from qualcontrol.review.review_queue import next_checks
 
 KEY = re.compile(UUIDConverter.regex)
 # The number of items that the page loads ahead.
@@ -72,22 +84,22 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Store a verdict, and continue with the next item."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    try:
-        item = services.item_by_key(campaign, key)
-    except Response.DoesNotExist as error:
-        raise Http404(f"There is no check with the key {key}.") from error
     skipped = _keys(request.POST, "skip")
     form = VerdictForm(KINDS[campaign.kind], request.POST)
-    if not form.is_valid():
-        return _page(request, campaign, [item], skipped, form, status=422)
     try:
-        services.judge_item(
-            item=item,
+        if not form.is_valid():
+            items = [item_by_key(campaign, key)]
+            return _page(request, campaign, items, skipped, form, status=422)
+        judge_item(
+            campaign=campaign,
+            key=key,
             verdict=form.cleaned_data["verdict"],
             reason=form.cleaned_data["reason"],
             reviewer=user_of(request),
             at=timezone.now(),
         )
+    except Response.DoesNotExist as error:
+        raise Http404(f"There is no check with the key {key}.") from error
     except DomainError as error:
         messages.warning(request, str(error))
     if "ahead" in request.POST:
@@ -106,12 +118,12 @@ def _next(
     request: HttpRequest, campaign: Campaign, count: int, without: Sequence[UUID]
 ) -> list[Item]:
     """The next items for the reviewer, except those with the keys `without`."""
-    items = services.next_checks(
+    items = next_checks(
         campaign=campaign,
         reviewer=user_of(request),
         count=count,
         at=timezone.now(),
-        without=services.responses_among(campaign, without),
+        without=responses_among(campaign, without),
     )
     return [item for item in items if item.key not in without]
 
@@ -132,7 +144,7 @@ def _page(
         "shown": shown,
         "ahead": ahead,
         "skipped": _joined(skipped),
-        "left": services.checks_to_go(campaign, user_of(request)),
+        "left": checks_to_go(campaign, user_of(request)),
         "form": form,
         "reasons": _numbered_reasons(kind),
     }
@@ -142,7 +154,7 @@ def _page(
 def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> HttpResponse:
     """The items that a page lacks, and the keys of those that it should drop."""
     held, skipped = _keys(fields, "ahead"), _keys(fields, "skip")
-    gone = services.settled_among(campaign, held, user_of(request))
+    gone = settled_among(campaign, held, user_of(request))
     count = 1 + AHEAD - len(held) + len(gone)
     items = _next(request, campaign, count, [*held, *skipped]) if count > 0 else []
     kind = KINDS[campaign.kind]
@@ -151,7 +163,7 @@ def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> Http
         "kind": kind,
         "ahead": _shown(campaign, items),
         "gone": _joined(gone),
-        "left": services.checks_to_go(campaign, user_of(request)),
+        "left": checks_to_go(campaign, user_of(request)),
         "reasons": _numbered_reasons(kind),
     }
     return render(request, "qualcontrol/review_ahead.html", context)

@@ -14,7 +14,6 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Worker
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import user_of
-from qualcontrol import services
 from qualcontrol.models import Appeal, Proposal, WorkerRisk
 from qualcontrol.pages.decisions import visible_to_reviewers
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
@@ -24,13 +23,20 @@ from qualcontrol.queries.quality_report import (
     ranked_workers,
     worker_summaries,
 )
+from qualcontrol.services import appeals
+from qualcontrol.services.exclusions import (
+    decline_proposal,
+    pause_worker,
+    reinstate_worker,
+    resume_worker,
+)
 
 # The decisions about a worker by the URL's last part: the service, and the message on success.
 ACTS: dict[str, tuple[Callable[..., object], str]] = {
-    "pause": (services.pause_worker, "{worker} is paused and gets no new tasks."),
-    "resume": (services.resume_worker, "Pause of {worker} ended."),
-    "decline": (services.decline_proposal, "Proposal to exclude {worker} dismissed."),
-    "reinstate": (services.reinstate_worker, "{worker} is reinstated; {answers} restored: {done}."),
+    "pause": (pause_worker, "{worker} is paused and gets no new tasks."),
+    "resume": (resume_worker, "Pause of {worker} ended."),
+    "decline": (decline_proposal, "Proposal to exclude {worker} dismissed."),
+    "reinstate": (reinstate_worker, "{worker} is reinstated; {answers} restored: {done}."),
 }
 DECISIONS_SHOWN = 50
 
@@ -116,7 +122,7 @@ def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         messages.warning(request, "Enter what the worker wrote.")
         return redirect("qualcontrol:worker", slug, pseudonym)
     try:
-        services.record_appeal(
+        appeals.record_appeal(
             campaign=campaign,
             worker=found,
             text=form.cleaned_data["text"],
@@ -133,8 +139,8 @@ def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 @require_POST
 def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Grant or refuse an appeal."""
-    appeals = Appeal.objects.filter(exclusion__campaign__slug=slug)
-    related = appeals.select_related("exclusion__worker", "exclusion__campaign")
+    in_campaign = Appeal.objects.filter(exclusion__campaign__slug=slug)
+    related = in_campaign.select_related("exclusion__worker", "exclusion__campaign")
     found = get_object_or_404(related, pk=pk)
     worker = found.exclusion.worker
     form = AnswerForm(request.POST)
@@ -142,7 +148,7 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         messages.warning(request, "Enter an answer: the worker has a right to one.")
         return redirect("qualcontrol:worker", slug, worker.pseudonym)
     try:
-        restored = services.answer_appeal(
+        restored = appeals.answer_appeal(
             appeal=found,
             is_granted=form.cleaned_data["granted"] == "yes",
             answer=form.cleaned_data["answer"],

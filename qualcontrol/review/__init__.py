@@ -1,1 +1,1 @@
-"""Spot checks: the sampling, the queue, the items that reviewers see, and judgements."""
+"""Reviewing spot checks: the queue, the items that reviewers see, judgements and gold items."""

@@ -7,10 +7,12 @@ from django.db import transaction
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Task
-from qualcontrol.models import Gold, GoldAnswer, SpotCheck, Verdict
-from qualcontrol.review.judging import follow_verdict, keep_judgement
-from qualcontrol.services.errors import JUDGED_BY_YOU, AlreadyJudged, NoGold, text_given
+from qualcontrol.models import Gold, SpotCheck, Verdict
+from qualcontrol.review.judging import keep_judgement
+from qualcontrol.services.errors import NoGold, text_given
 from qualcontrol.services.locks import locked_response
+from qualcontrol.services.policies import decide
+from qualcontrol.services.worker_risks import refresh_worker_risks
 
 
 def mark_gold(
@@ -23,7 +25,9 @@ def mark_gold(
     """
     gold, is_judged = _mark(response, Verdict(verdict), reason, actor, at)
     if is_judged:
-        follow_verdict(campaign=gold.campaign, at=at)
+        # After the transaction of the verdict, because the policy takes locks of its own.
+        refresh_worker_risks(campaign=gold.campaign)
+        decide(campaign=gold.campaign, at=at)
     return gold
 
 
@@ -77,16 +81,3 @@ def seed_gold(*, task: Task, text: str, reason: str, actor: User, at: datetime) 
         made_by=actor,
         made_at=at,
     )
-
-
-@transaction.atomic
-def answer_gold(*, gold: Gold, verdict: Verdict | str, reviewer: User, at: datetime) -> bool:
-    """Store a reviewer's verdict on a gold item. Changes nothing else. Returns whether it is
-    correct. Raises AlreadyJudged."""
-    verdict = Verdict(verdict)
-    _, is_new = GoldAnswer.objects.get_or_create(
-        gold=gold, reviewer=reviewer, defaults={"verdict": verdict, "at": at}
-    )
-    if not is_new:
-        raise AlreadyJudged(JUDGED_BY_YOU)
-    return verdict == gold.verdict

@@ -1,9 +1,8 @@
-"""Items: what reviewers see of a check, and judgements of them."""
+"""Items: what reviewers see of a check."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from hashlib import blake2s
 from typing import Any
 from uuid import UUID
@@ -14,8 +13,6 @@ from django.db.models import QuerySet
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Verdict, WorkerRisk
-from qualcontrol.review.gold import answer_gold
-from qualcontrol.review.judging import judge
 from qualcontrol.risk.hypotheses import block_of
 from qualcontrol.risk.model import Crowd
 from qualcontrol.risk.random_sample import random_order
@@ -109,17 +106,6 @@ def checks_to_go(campaign: Campaign, reviewer: User) -> int:
     return to_go
 
 
-def judge_item(
-    *, item: Item, verdict: Verdict | str, reason: str, reviewer: User, at: datetime
-) -> None:
-    """Store a reviewer's judgement of an item. On gold it has no other effect. Raises
-    AlreadyJudged, ReasonMissing."""
-    if item.gold is not None:
-        answer_gold(gold=item.gold, verdict=verdict, reviewer=reviewer, at=at)
-    else:
-        judge(response=item.response, verdict=verdict, reason=reason, reviewer=reviewer, at=at)
-
-
 def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:
     responses = Response.objects.select_related(
         "task__campaign",
@@ -174,7 +160,11 @@ def _made_up(gold: Gold) -> Item:
     campaign = gold.task.campaign
     digest = blake2s(f"gold {gold.pk}".encode(), digest_size=4).hexdigest().upper()
     worker = Worker(pseudonym=f"W-{digest}")
-    response = Response(task=gold.task, worker=worker, status=ResponseStatus.SUBMITTED)
+    # If claims decide about keywords, some made-up captions look primed, too.
+    gold.task.primed = random_order(campaign.config.seed, gold.pk) < campaign.config.priming.share
+    response = Response(
+        task=gold.task, worker=worker, status=ResponseStatus.SUBMITTED, primed=gold.task.primed
+    )
     kind = KINDS[campaign.kind]
     kind.row(response, kind.from_text(gold.text))
     check = _check_of(campaign, gold)

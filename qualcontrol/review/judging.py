@@ -2,15 +2,28 @@
 
 from collections import Counter
 from datetime import datetime
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Q
 
 from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services import responses as response_services
-from qualcontrol.models import Act, Decision, Hold, Judgement, SpotCheck, Verdict
-from qualcontrol.review.sampling import draw_rest_of_trial, spot_check_of
-from qualcontrol.services.decisions import log_response
+from qualcontrol.models import (
+    Act,
+    Assessment,
+    Decision,
+    Gold,
+    GoldAnswer,
+    HeldCause,
+    HeldOutcome,
+    HeldPayment,
+    Judgement,
+    Reservation,
+    SpotCheck,
+    Verdict,
+)
 from qualcontrol.services.errors import (
     JUDGED_BY_YOU,
     AlreadyJudged,
@@ -18,10 +31,40 @@ from qualcontrol.services.errors import (
     ReasonMissing,
 )
 from qualcontrol.services.exclusions import discard_excluded
-from qualcontrol.services.held_payments import end_hold_if_judged
+from qualcontrol.services.held_payments import BREAKS_RULES
 from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import decide
+from qualcontrol.services.sampling import draw_rest_of_trial, spot_check_of
 from qualcontrol.services.worker_risks import note_changes, refresh_worker_risks
+
+
+def judge_item(
+    *,
+    campaign: Campaign,
+    key: UUID,
+    verdict: Verdict | str,
+    reason: str,
+    reviewer: User,
+    at: datetime,
+) -> None:
+    """Store a reviewer's judgement of the item with this key. On gold it has no other effect.
+    Raises Response.DoesNotExist, AlreadyJudged, ReasonMissing."""
+    is_the_item = Q(response=None, key=key) | Q(response__key=key)
+    gold = Gold.objects.of(campaign).filter(is_the_item).first()
+    if gold is not None:
+        _answer_gold(gold, Verdict(verdict), reviewer, at)
+    else:
+        response = Response.objects.of(campaign).select_related("task__campaign").get(key=key)
+        judge(response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at)
+
+
+@transaction.atomic
+def _answer_gold(gold: Gold, verdict: Verdict, reviewer: User, at: datetime) -> None:
+    _, is_new = GoldAnswer.objects.get_or_create(
+        gold=gold, reviewer=reviewer, defaults={"verdict": verdict, "at": at}
+    )
+    if not is_new:
+        raise AlreadyJudged(JUDGED_BY_YOU)
 
 
 def judge(
@@ -42,14 +85,9 @@ def judge(
         response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at
     )
     if stands:
-        follow_verdict(campaign=campaign, at=at)
-
-
-def follow_verdict(*, campaign: Campaign, at: datetime) -> None:
-    """Update the worker's risk and let the policy decide. Call it after the transaction of the
-    verdict, because the policy takes locks of its own."""
-    refresh_worker_risks(campaign=campaign)
-    decide(campaign=campaign, at=at)
+        # After the transaction of the verdict, because the policy takes locks of its own.
+        refresh_worker_risks(campaign=campaign)
+        decide(campaign=campaign, at=at)
 
 
 @transaction.atomic
@@ -80,7 +118,7 @@ def keep_judgement(
     Judgement.objects.create(
         spot_check=check, reviewer=reviewer, verdict=verdict, reason=reason, at=at
     )
-    Hold.objects.filter(response=response).delete()
+    Reservation.objects.filter(response=response).delete()
     return _resolve(check, response, campaign, reviewer, at)
 
 
@@ -112,12 +150,19 @@ def _resolve(
     )
     # Logged only now: reviewers can read the log, and must not see an earlier judgement.
     for one in judgements:
-        _log_judgement(one, response, campaign)
+        Decision.objects.create(
+            response=response,
+            campaign=campaign,
+            act=Act.JUDGE_GOOD if one.verdict == Verdict.GOOD else Act.JUDGE_BAD,
+            reason=one.reason,
+            actor=one.reviewer,
+            at=one.at,
+        )
     if verdict == Verdict.BAD:
         _discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
             draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
-    end_hold_if_judged(response=response, at=at)
+    _end_hold_if_judged(response, at)
     note_changes(campaign, [response.worker_id])
     return True
 
@@ -128,19 +173,30 @@ def _discard_bad(
     """Discard the response, and the responses that an exclusion of its worker now discards with
     it."""
     response_services.discard(responses=[response])
-    log_response(response, campaign=campaign, act=Act.DISCARD, reason=reason, actor=reviewer, at=at)
+    Decision.objects.create(
+        response=response,
+        campaign=campaign,
+        act=Act.DISCARD,
+        reason=reason,
+        actor=reviewer,
+        at=at,
+    )
     discard_excluded(campaign=campaign, worker=response.worker, actor=reviewer, at=at)
 
 
-def _log_judgement(judgement: Judgement, response: Response, campaign: Campaign) -> None:
-    log_response(
-        response,
-        campaign=campaign,
-        act=Act.JUDGE_GOOD if judgement.verdict == Verdict.GOOD else Act.JUDGE_BAD,
-        reason=judgement.reason,
-        actor=judgement.reviewer,
-        at=judgement.at,
+def _end_hold_if_judged(response: Response, at: datetime) -> None:
+    """End the hold of the response's assignment if all its responses that break the rules have
+    verdicts. The caller holds the worker's lock."""
+    held = HeldPayment.objects.open().filter(
+        cause=HeldCause.RULES, assignment=response.assignment_id
     )
+    if response.assignment_id is None or not held.exists():
+        return
+    theirs = Assessment.objects.filter(response__assignment=response.assignment_id)
+    breaking = [row.pk for row in theirs if BREAKS_RULES in row.codes.split()]
+    judged = SpotCheck.objects.filter(response__in=breaking).exclude(verdict="")
+    if judged.count() == len(breaking):
+        held.update(outcome=HeldOutcome.JUDGED, ended_at=at)
 
 
 @transaction.atomic
@@ -158,4 +214,11 @@ def reject_response(*, response: Response, reason: str, actor: User | None, at: 
     if Decision.objects.filter(response=response, act=Act.REJECT).exists():
         raise CannotReject("A rejection of this response is already scheduled.")
     campaign = response.task.campaign
-    log_response(response, campaign=campaign, act=Act.REJECT, reason=reason, actor=actor, at=at)
+    Decision.objects.create(
+        response=response,
+        campaign=campaign,
+        act=Act.REJECT,
+        reason=reason,
+        actor=actor,
+        at=at,
+    )

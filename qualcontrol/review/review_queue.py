@@ -23,8 +23,8 @@ from qualcontrol.models import (
     Gold,
     HeldCause,
     HeldPayment,
-    Hold,
     Judgement,
+    Reservation,
     SpotCheck,
     WorkerRisk,
     waiting_for_verdicts,
@@ -36,8 +36,8 @@ from qualcontrol.risk.ranking import CheckRanking, Pick
 from qualcontrol.services.worker_risks import crowd_of
 
 # How long a response is reserved for a reviewer. After that others are shown it.
-HOLD = timedelta(minutes=15)
-# One required check in so many is a worker's first response, the others are random checks.
+RESERVED_FOR = timedelta(minutes=15)
+# One of this many required checks is a worker's first response; the others are random checks.
 FIRSTS_EVERY = 3
 # The workers who are ranked: two for each check and these. The stored expected values are those of
 # each worker's first check; the order after it is only known once it is taken.
@@ -63,7 +63,7 @@ def next_checks(
     for response, cause in candidates.in_order():
         if len(chosen) == count:
             break
-        if reviewer is None or _hold(campaign, response, reviewer, at):
+        if reviewer is None or _reserve(campaign, response, reviewer, at):
             chosen[response] = cause
     return items_of(campaign, chosen, reviewer)
 
@@ -81,7 +81,7 @@ class _Candidates:
     ) -> None:
         self.campaign, self.reviewer, self.count, self.at = campaign, reviewer, count, at
         self.taken = without
-        self.holds = Hold.objects.of(campaign).in_force(at)
+        self.reservations = Reservation.objects.of(campaign).in_force(at)
 
     def in_order(self) -> Iterator[tuple[int, str]]:
         yield from self._new(self._mine())
@@ -91,7 +91,7 @@ class _Candidates:
             yield from self._new(self._firsts_of_waiting())
             yield from self._new(self._open(FIRST, is_first=True))
         judged = SpotCheck.objects.of(self.campaign).exclude(verdict="").count()
-        turn = judged + self.holds.count()
+        turn = judged + self.reservations.count()
         sources = {
             RANDOM: self._new(self._open(RANDOM, is_random=True)),
             FIRST: self._new(self._open(FIRST, is_first=True)),
@@ -110,7 +110,9 @@ class _Candidates:
     def _mine(self) -> Iterator[tuple[int, str]]:
         if self.reviewer is None:
             return
-        mine = self.holds.filter(reviewer=self.reviewer, response__status=ResponseStatus.SUBMITTED)
+        mine = self.reservations.filter(
+            reviewer=self.reviewer, response__status=ResponseStatus.SUBMITTED
+        )
         checks = mine.order_by("pk").values_list(
             "response_id", "response__spot_check__is_random", "response__spot_check__is_first"
         )
@@ -171,7 +173,11 @@ class _Candidates:
         """The rows whose response this reviewer can judge: it has no verdict, this reviewer has not
         judged it, it is not reserved for another reviewer, and it is not a gold item."""
         response = OuterRef("response_id")
-        of_others = self.holds.exclude(reviewer=self.reviewer) if self.reviewer else self.holds
+        of_others = (
+            self.reservations.exclude(reviewer=self.reviewer)
+            if self.reviewer
+            else self.reservations
+        )
         judged = SpotCheck.objects.filter(response=response).exclude(verdict="")
         by_them = Judgement.objects.filter(spot_check__response=response, reviewer=self.reviewer)
         return rows.exclude(
@@ -198,13 +204,15 @@ def _first_of(sources: Iterator[Iterator[tuple[int, str]]]) -> tuple[int, str] |
 
 
 @transaction.atomic
-def _hold(campaign: Campaign, response: int, reviewer: User, at: datetime) -> bool:
+def _reserve(campaign: Campaign, response: int, reviewer: User, at: datetime) -> bool:
     """Reserve a response for a reviewer; False if it is reserved for another one."""
-    holds = Hold.objects.filter(response=response)
-    if holds.filter(Q(until__lte=at) | Q(reviewer=reviewer)).update(
-        reviewer=reviewer, until=at + HOLD
+    of_response = Reservation.objects.filter(response=response)
+    if of_response.filter(Q(until__lte=at) | Q(reviewer=reviewer)).update(
+        reviewer=reviewer, until=at + RESERVED_FOR
     ):
         return True
-    hold = Hold(campaign=campaign, response_id=response, reviewer=reviewer, until=at + HOLD)
-    Hold.objects.bulk_create([hold], ignore_conflicts=True)
-    return holds.filter(reviewer=reviewer).exists()
+    new = Reservation(
+        campaign=campaign, response_id=response, reviewer=reviewer, until=at + RESERVED_FOR
+    )
+    Reservation.objects.bulk_create([new], ignore_conflicts=True)
+    return of_response.filter(reviewer=reviewer).exists()

@@ -6,8 +6,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotate.models import Campaign, Worker
-from qualcontrol.models import Act, Appeal
-from qualcontrol.services.decisions import log_about
+from qualcontrol.models import Act, Appeal, Decision
 from qualcontrol.services.errors import AlreadyAnswered, CannotAppeal, text_given
 from qualcontrol.services.exclusions import reinstate_worker
 from qualcontrol.services.locks import lock_worker
@@ -25,7 +24,9 @@ def record_appeal(
         raise CannotAppeal(f"{worker} is not excluded from {campaign}.")
     if exclusion.appeals.open().exists():
         raise CannotAppeal(f"{worker} already has an open appeal.")
-    log_about(worker, campaign=campaign, act=Act.APPEAL, reason="", actor=actor, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.APPEAL, reason="", actor=actor, at=at
+    )
     return Appeal.objects.create(exclusion=exclusion, text=text, received_at=at)
 
 
@@ -44,7 +45,9 @@ def answer_appeal(
     waiting = Appeal.objects.open().filter(pk=appeal.pk)
     if not waiting.update(answer=answer, is_granted=is_granted, answered_at=at, answered_by=actor):
         raise AlreadyAnswered("This appeal is already answered.")
-    log_about(worker, campaign=campaign, act=Act.ANSWER, reason=answer[:1024], actor=actor, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.ANSWER, reason=answer[:1024], actor=actor, at=at
+    )
     is_in_force = campaign.exclusions.in_force().filter(pk=appeal.exclusion_id).exists()
     if not is_granted or not is_in_force:
         return 0

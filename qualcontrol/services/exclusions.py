@@ -24,7 +24,6 @@ from qualcontrol.models import (
     Verdict,
     WorkerRisk,
 )
-from qualcontrol.services.decisions import log_about, log_each
 from qualcontrol.services.errors import (
     AlreadyExcluded,
     AlreadyPaused,
@@ -120,7 +119,9 @@ def exclude_worker(
     if Exclusion.objects.in_force().filter(campaign=campaign, worker=worker).exists():
         raise AlreadyExcluded(f"{worker} is already excluded from {campaign}.")
     Exclusion.objects.create(campaign=campaign, worker=worker, reason=reason, excluded_at=at)
-    log_about(worker, campaign=campaign, act=Act.EXCLUDE, reason=reason, actor=actor, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.EXCLUDE, reason=reason, actor=actor, at=at
+    )
     Proposal.objects.open().filter(campaign=campaign, worker=worker).update(answered_at=at)
     Pause.objects.in_force().filter(campaign=campaign, worker=worker).update(lifted_at=at)
     return discard_excluded(campaign=campaign, worker=worker, actor=actor, at=at)
@@ -162,14 +163,16 @@ def reinstate_worker(
     if not in_force.update(lifted_at=at):
         raise NotExcluded(f"{worker} is not excluded from {campaign}.")
     reason = reason.strip()
-    log_about(worker, campaign=campaign, act=Act.REINSTATE, reason=reason, actor=actor, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.REINSTATE, reason=reason, actor=actor, at=at
+    )
     forgive(campaign, worker, at)
     restorable = _discarded_by_exclusion(campaign, worker)
     discarded = Response.objects.of(campaign).filter(worker=worker, status=ResponseStatus.DISCARDED)
     restored = 0
     for batch in response_services.in_batches(discarded):
         moved = response_services.restore(responses=[r for r in batch if r.pk in restorable])
-        log_each(
+        _log_each(
             moved,
             campaign=campaign,
             act=Act.RESTORE,
@@ -196,7 +199,9 @@ def pause_worker(
     Pause.objects.create(
         campaign=campaign, worker=worker, reason=reason, is_by_policy=actor is None, paused_at=at
     )
-    log_about(worker, campaign=campaign, act=Act.PAUSE, reason=reason, actor=actor, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.PAUSE, reason=reason, actor=actor, at=at
+    )
 
 
 @transaction.atomic
@@ -209,7 +214,9 @@ def resume_worker(
     in_force = Pause.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotPaused(f"{worker} is not paused in {campaign}.")
-    log_about(worker, campaign=campaign, act=Act.RESUME, reason=reason.strip(), actor=actor, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.RESUME, reason=reason.strip(), actor=actor, at=at
+    )
     if actor is not None:
         forgive(campaign, worker, at)
 
@@ -224,7 +231,9 @@ def propose_exclusion(*, campaign: Campaign, worker: Worker, reason: str, at: da
     if Proposal.objects.open().filter(campaign=campaign, worker=worker).exists():
         return False
     Proposal.objects.create(campaign=campaign, worker=worker, reason=reason, proposed_at=at)
-    log_about(worker, campaign=campaign, act=Act.PROPOSE, reason=reason, actor=None, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.PROPOSE, reason=reason, actor=None, at=at
+    )
     return True
 
 
@@ -238,7 +247,9 @@ def decline_proposal(
     waiting = Proposal.objects.open().filter(campaign=campaign, worker=worker)
     if not waiting.update(answered_at=at):
         raise NothingProposed(f"There is no proposal to exclude {worker} from {campaign}.")
-    log_about(worker, campaign=campaign, act=Act.DECLINE, reason=reason.strip(), actor=actor, at=at)
+    Decision.objects.create(
+        worker=worker, campaign=campaign, act=Act.DECLINE, reason=reason.strip(), actor=actor, at=at
+    )
     forgive(campaign, worker, at)
 
 
@@ -265,8 +276,33 @@ def discard_for_exclusion(
 ) -> int:
     """Discard responses of an excluded worker. Returns how many of them counted before."""
     discarded = response_services.discard(responses=responses)
-    log_each(discarded, campaign=campaign, act=Act.DISCARD, reason=reason, actor=actor, at=at)
+    _log_each(discarded, campaign=campaign, act=Act.DISCARD, reason=reason, actor=actor, at=at)
     return len(discarded)
+
+
+def _log_each(
+    responses: Iterable[Response],
+    *,
+    campaign: Campaign,
+    act: Act,
+    reason: str,
+    actor: User | None,
+    at: datetime,
+) -> None:
+    """Log a decision about each response; the entry names the worker, whose exclusion is the
+    cause."""
+    Decision.objects.bulk_create(
+        Decision(
+            campaign_id=campaign.pk,
+            act=act,
+            response_id=response.pk,
+            worker_id=response.worker_id,
+            reason=reason,
+            actor=actor,
+            at=at,
+        )
+        for response in responses
+    )
 
 
 def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> set[int]:

@@ -74,7 +74,9 @@ def flags_if_written(*, task: Task, text: str) -> list[dict[str, Any]]:
     """The flags that a text would have as the first caption of a new worker. Writes nothing."""
     campaign = task.campaign
     kind = KINDS[campaign.kind]
-    newcomer = Response(pk=0, task=task, worker_id=0, status=ResponseStatus.SUBMITTED)
+    newcomer = Response(
+        pk=0, task=task, worker_id=0, status=ResponseStatus.SUBMITTED, primed=task.primed
+    )
     lasting = lasting_flags(
         Neighbour(key=0, worker=0, text=text),
         campaign.config,
@@ -185,8 +187,7 @@ def _conduct(response: Response, behaviour: Behaviour | None) -> Conduct:
 
 
 def _shown_keywords(response: Response) -> list[str]:
-    task = response.task
-    return keywords(task.image) if task.shows_keywords else []
+    return keywords(response.task.image) if response.is_primed else []
 
 
 def _columns(flags: Iterable[Flag]) -> dict[str, Any]:

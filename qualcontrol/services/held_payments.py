@@ -9,27 +9,20 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
 
 from annotate.models import Campaign, Response, ResponseStatus, Worker
 from annotate.services import responses as response_services
-from annotate.wording import counted
 from qualcontrol.flags import Flag
 from qualcontrol.models import (
     Act,
-    Assessment,
     Decision,
     HeldCause,
     HeldOutcome,
     HeldPayment,
-    SpotCheck,
 )
-from qualcontrol.services.decisions import log_response
 from qualcontrol.services.errors import AlreadyDecided, CannotReject, reason_given
 
 BREAKS_RULES = "breaks_rules"
-# So many answers that fit no task, and that nobody accepted, lead to a pause of the worker.
-LEAST_UNPLACED = 2
 
 
 def rules_flag(problems: Sequence[str]) -> Flag:
@@ -94,8 +87,13 @@ def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime)
             "Other responses of the same assignment are in use. Work that is used is paid."
         )
     for response in response_services.discard(responses=against):
-        log_response(
-            response, campaign=held.campaign, act=Act.DISCARD, reason=reason, actor=actor, at=at
+        Decision.objects.create(
+            response=response,
+            campaign_id=held.campaign_id,
+            act=Act.DISCARD,
+            reason=reason,
+            actor=actor,
+            at=at,
         )
 
 
@@ -112,37 +110,6 @@ def _log(held: HeldPayment, act: Act, reason: str, actor: User, at: datetime) ->
         actor=actor,
         at=at,
     )
-
-
-def end_hold_if_judged(*, response: Response, at: datetime) -> None:
-    """End the hold of the response's assignment if all its responses that break the rules have
-    verdicts. The caller holds the worker's lock."""
-    held = HeldPayment.objects.open().filter(
-        cause=HeldCause.RULES, assignment=response.assignment_id
-    )
-    if response.assignment_id is None or not held.exists():
-        return
-    theirs = Assessment.objects.filter(response__assignment=response.assignment_id)
-    breaking = [row.pk for row in theirs if BREAKS_RULES in row.codes.split()]
-    judged = SpotCheck.objects.filter(response__in=breaking).exclude(verdict="")
-    if judged.count() == len(breaking):
-        held.update(outcome=HeldOutcome.JUDGED, ended_at=at)
-
-
-def senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:
-    """The workers with several answers that fit no task and that nobody accepted, at least one of
-    them since a person last let the worker continue."""
-    rows = HeldPayment.objects.of(campaign).against_worker().order_by().values("worker")
-    counted_rows = rows.annotate(n=Count("pk"), new=Count("pk", filter=Q(is_forgiven=False)))
-    return Worker.objects.filter(
-        pk__in=counted_rows.filter(n__gte=LEAST_UNPLACED, new__gt=0).values("worker")
-    )
-
-
-def why_unplaced(campaign: Campaign, worker: Worker) -> str:
-    """The reason for the pause, in a sentence."""
-    number = HeldPayment.objects.of(campaign).against_worker().filter(worker=worker).count()
-    return f"{counted(number, 'submitted answer fits', 'submitted answers fit')} no task"
 
 
 def forgive_unplaced(*, campaign: Campaign, worker: Worker) -> None:

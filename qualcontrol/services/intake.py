@@ -8,11 +8,11 @@ from django.db import transaction
 from annotate.models import Campaign, Response
 from annotate.services.places import batches
 from qualcontrol.models import Exclusion
-from qualcontrol.review.sampling import draw_spot_checks
 from qualcontrol.services.exclusions import discard_for_exclusion
 from qualcontrol.services.flagging import assess, compare_answers
 from qualcontrol.services.held_payments import flags_of
 from qualcontrol.services.locks import lock_workers
+from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.worker_risks import note_changes
 
 

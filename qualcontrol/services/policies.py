@@ -5,6 +5,11 @@ several responses that a person judged bad, and more of them than when a person 
 worker's favour. There is one exception: a worker who submits several answers that fit no task is
 paused before anybody has looked at them.
 
+A campaign with `[review] trial` lets a worker submit that many responses before their first ones
+are judged (`qualcontrol.models.waiting_for_verdicts`). One bad response is forgiven. A worker with
+more is paused, and a person decides. Such a worker has written few responses, so nothing else has
+to be discarded.
+
 A person may decide about a worker while the policy does. So the policy locks one worker after the
 other and decides about each on what it reads under that lock.
 """
@@ -12,10 +17,11 @@ other and decides about each on what it reads under that lock.
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 
 from annotate.models import Campaign, Worker
-from qualcontrol.models import WorkerRisk, WorkerRiskChange
+from annotate.wording import counted
+from qualcontrol.models import HeldPayment, SpotCheck, Verdict, WorkerRisk, WorkerRiskChange
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.exclusions import (
     exclude_worker,
@@ -23,10 +29,12 @@ from qualcontrol.services.exclusions import (
     propose_exclusion,
     resume_worker,
 )
-from qualcontrol.services.held_payments import senders_of_unplaced, why_unplaced
 from qualcontrol.services.locks import lock_worker
-from qualcontrol.services.trials import failed_trials, why_failed
 
+# A worker with more bad responses than this in a trial is paused.
+SLIPS_FORGIVEN = 1
+# A worker with this many answers that fit no task, and that nobody accepted, is paused.
+LEAST_UNPLACED = 2
 NO_LONGER_DOUBTFUL = "the reason for the pause no longer holds"
 
 
@@ -36,23 +44,45 @@ def decide(*, campaign: Campaign, at: datetime) -> int:
     return sum(_decide_about(campaign, worker, at) for worker in _to_look_at(campaign))
 
 
-def suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
+def _to_look_at(campaign: Campaign) -> list[Worker]:
+    """The workers about whom the policy may have to act. This is read without a lock, so
+    `_decide_about` reads it again."""
+    review = campaign.config.review
+    least = min(review.certainty, review.pause_certainty)
+    about = Q(pk__in=_suspicious(campaign).filter(risk__gte=least).values("worker"))
+    about |= Q(pk__in=campaign.pauses.in_force().filter(is_by_policy=True).values("worker"))
+    about |= Q(pk__in=_failed_trials(campaign).values("pk"))
+    about |= Q(pk__in=_senders_of_unplaced(campaign).values("pk"))
+    return list(Worker.objects.filter(about).order_by("pk"))
+
+
+def _suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
     """Workers whom the policy may act against: not excluded, with enough and new bad verdicts."""
     excluded = campaign.exclusions.in_force().values("worker")
     risks = WorkerRisk.objects.of(campaign).exclude(worker__in=excluded)
     return risks.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
 
 
-def _to_look_at(campaign: Campaign) -> list[Worker]:
-    """The workers about whom the policy may have to act. This is read without a lock, so
-    `_decide_about` reads it again."""
-    review = campaign.config.review
-    least = min(review.certainty, review.pause_certainty)
-    about = Q(pk__in=suspicious(campaign).filter(risk__gte=least).values("worker"))
-    about |= Q(pk__in=campaign.pauses.in_force().filter(is_by_policy=True).values("worker"))
-    about |= Q(pk__in=failed_trials(campaign).values("pk"))
-    about |= Q(pk__in=senders_of_unplaced(campaign).values("pk"))
-    return list(Worker.objects.filter(about).order_by("pk"))
+def _failed_trials(campaign: Campaign) -> QuerySet[Worker]:
+    """The workers who failed the campaign's trial, except those without a bad verdict since a
+    person last decided in their favour."""
+    if not campaign.config.review.trial:
+        return Worker.objects.none()
+    bad = SpotCheck.objects.of(campaign).filter(is_first=True, verdict=Verdict.BAD).order_by()
+    by_worker = bad.values("response__worker").annotate(n=Count("pk"))
+    failed = by_worker.filter(n__gt=SLIPS_FORGIVEN).values("response__worker")
+    known = WorkerRisk.objects.of(campaign).filter(bad__gt=F("forgiven"))
+    return Worker.objects.filter(pk__in=failed).filter(pk__in=known.values("worker"))
+
+
+def _senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:
+    """The workers with several answers that fit no task and that nobody accepted, at least one of
+    them since a person last let the worker continue."""
+    rows = HeldPayment.objects.of(campaign).against_worker().order_by().values("worker")
+    counted_rows = rows.annotate(n=Count("pk"), new=Count("pk", filter=Q(is_forgiven=False)))
+    return Worker.objects.filter(
+        pk__in=counted_rows.filter(n__gte=LEAST_UNPLACED, new__gt=0).values("worker")
+    )
 
 
 @transaction.atomic
@@ -65,10 +95,10 @@ def _decide_about(campaign: Campaign, worker: Worker, at: datetime) -> int:
     if WorkerRiskChange.objects.filter(campaign=campaign, worker=worker).exists():
         return 0
     review = campaign.config.review
-    worker_risk = suspicious(campaign).filter(worker=worker).first()
+    worker_risk = _suspicious(campaign).filter(worker=worker).first()
     acts = 0
     if worker_risk is not None and worker_risk.risk >= review.certainty:
-        reason = why(campaign, worker_risk)
+        reason = _why(campaign, worker_risk)
         if review.policy == "decide":
             exclude_worker(campaign=campaign, worker=worker, reason=reason, actor=None, at=at)
             return 1
@@ -80,11 +110,11 @@ def _doubt(campaign: Campaign, worker: Worker, worker_risk: WorkerRisk | None) -
     """Why the worker should be paused; empty if there is no reason."""
     pause_certainty = campaign.config.review.pause_certainty
     if worker_risk is not None and worker_risk.risk >= pause_certainty and pause_certainty < 1:
-        return why(campaign, worker_risk)
-    if failed_trials(campaign).filter(pk=worker.pk).exists():
-        return why_failed(campaign, worker)
-    if senders_of_unplaced(campaign).filter(pk=worker.pk).exists():
-        return why_unplaced(campaign, worker)
+        return _why(campaign, worker_risk)
+    if _failed_trials(campaign).filter(pk=worker.pk).exists():
+        return _why_failed(campaign, worker)
+    if _senders_of_unplaced(campaign).filter(pk=worker.pk).exists():
+        return _why_unplaced(campaign, worker)
     return ""
 
 
@@ -102,13 +132,27 @@ def _move_pause(campaign: Campaign, worker: Worker, doubt: str, at: datetime) ->
     return False
 
 
-def why(campaign: Campaign, worker_risk: WorkerRisk) -> str:
+def _why(campaign: Campaign, worker_risk: WorkerRisk) -> str:
     """The reason for an exclusion, a proposal or a pause, in a sentence."""
     return (
         f"{worker_risk.bad} bad and {worker_risk.good} good verdicts; "
         f"{_percent(worker_risk.risk)} likely that more than "
         f"{_percent(campaign.config.review.limit)} of the worker's responses are bad"
     )
+
+
+def _why_failed(campaign: Campaign, worker: Worker) -> str:
+    """The reason for the pause, in a sentence."""
+    firsts = SpotCheck.objects.of(campaign).filter(is_first=True, response__worker=worker)
+    judged = firsts.exclude(verdict="").count()
+    bad = firsts.filter(verdict=Verdict.BAD).count()
+    return f"{bad} of the worker's first {judged} judged responses are bad"
+
+
+def _why_unplaced(campaign: Campaign, worker: Worker) -> str:
+    """The reason for the pause, in a sentence."""
+    number = HeldPayment.objects.of(campaign).against_worker().filter(worker=worker).count()
+    return f"{counted(number, 'submitted answer fits', 'submitted answers fit')} no task"
 
 
 def _percent(probability: float) -> str:

@@ -2,7 +2,9 @@
 
 from datetime import datetime
 
+from annotate.exports.hiding import Rule
 from annotate.models import Campaign, Release
+from annotate.selection.domains import DEFAULT_PRESET
 from annotate.services import releases
 from annotate.wording import counted
 from qualcontrol.models import Proposal, SpotCheck
@@ -40,7 +42,14 @@ def open_questions(campaign: Campaign) -> list[str]:
 
 
 def release_campaign(
-    *, campaign: Campaign, name: str, seed: int, at: datetime, partial: bool = False
+    *,
+    campaign: Campaign,
+    name: str,
+    seed: int,
+    at: datetime,
+    partial: bool = False,
+    hidden: Rule | None = None,
+    domains: str = DEFAULT_PRESET,
 ) -> Release:
     """Freeze a release. Unless it is `partial`, raises ReleaseRefused with what is missing. The
     open questions are read in the same snapshot as the responses."""
@@ -50,5 +59,7 @@ def release_campaign(
         seed=seed,
         at=at,
         partial=partial,
+        hidden=hidden,
+        domains=domains,
         open_questions=open_questions,
     )

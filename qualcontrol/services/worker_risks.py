@@ -14,14 +14,12 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
 
-from annotate.models import Campaign, Response
-from qualcontrol.models import Assessment, Verdict, Weights, WorkerRisk, WorkerRiskChange
+from annotate.models import Campaign
+from qualcontrol.models import Assessment, LearnedValues, Verdict, WorkerRisk, WorkerRiskChange
 from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
 from qualcontrol.risk.ranking import CheckRanking
 from qualcontrol.risk.reasons import reasons
-from qualcontrol.services.flagging import assess
-from qualcontrol.services.locks import lock_workers
 
 Tallies = dict[int, list[list[Any]]]
 COUNTED = ["tally", "responses", "good", "bad"]
@@ -40,11 +38,11 @@ def note_changes(campaign: Campaign, workers: Iterable[int]) -> None:
 @transaction.atomic
 def refresh_worker_risks(*, campaign: Campaign) -> set[int]:
     """Update the counts and risks of the workers with changes. Returns these workers' keys."""
-    weights = _locked_weights(campaign)
+    learned = _locked_values(campaign)
     changed = _take_changes(campaign)
     if tallies := _tallies(campaign, changed) if changed else {}:
-        _write(campaign, tallies, weights)
-        _bump_revision(weights)
+        _bump_revision(learned)
+        _write(campaign, tallies, learned)
     return changed
 
 
@@ -56,8 +54,8 @@ def learn(*, campaign: Campaign) -> None:
     and the next call learns again.
     """
     refresh_worker_risks(campaign=campaign)
-    weights = Weights.objects.get(pk=campaign.pk)
-    if weights.revision == weights.learned_at_revision and _usable(weights):
+    learned = LearnedValues.objects.get(pk=campaign.pk)
+    if learned.revision == learned.learned_at_revision and _usable(learned):
         return
     counted = WorkerRisk.objects.of(campaign).exclude(responses=0)
     tallies = dict(counted.values_list("worker_id", "tally"))
@@ -65,38 +63,26 @@ def learn(*, campaign: Campaign) -> None:
         return
     crowd = fit_tallies(campaign, tallies, values=None)
     with transaction.atomic():
-        current = Weights.objects.filter(pk=weights.pk, revision=weights.revision)
-        if current.update(values=crowd.learned, learned_at_revision=weights.revision):
+        current = LearnedValues.objects.filter(pk=learned.pk, revision=learned.revision)
+        if current.update(values=crowd.learned, learned_at_revision=learned.revision):
             _save(campaign, crowd, tallies)
 
 
 def recount_worker_risks(*, campaign: Campaign) -> int:
-    """Compute all counts and risks from scratch, and flag the responses that have no flags yet.
-    Returns the number of workers whose stored values were wrong."""
-    _assess_missing(campaign)
+    """Compute all counts and risks from scratch. Returns the number of workers whose stored values
+    were wrong."""
     learn(campaign=campaign)
     with transaction.atomic():
-        weights = _locked_weights(campaign)
+        learned = _locked_values(campaign)
         before = _rows(campaign)
         if tallies := _tallies(campaign):
-            _write(campaign, tallies, weights)
+            _write(campaign, tallies, learned)
         after = _rows(campaign)
         wrong = sum(after[worker] != before.get(worker) for worker in after)
         if wrong:
             # A `learn` that has read the wrong counts must not save them again.
-            _bump_revision(weights)
+            _bump_revision(learned)
     return wrong
-
-
-@transaction.atomic
-def _assess_missing(campaign: Campaign) -> None:
-    """Flag the responses that were submitted before the product had flags."""
-    submitted = Response.objects.of(campaign)
-    missing = submitted.filter(assessment=None)
-    workers = set(missing.order_by().values_list("worker_id", flat=True).distinct())
-    lock_workers(workers)
-    responses = missing.filter(worker__in=workers).select_related("task", "worker")
-    note_changes(campaign, assess(campaign=campaign, responses=list(responses.order_by("pk"))))
 
 
 def fit_tallies(campaign: Campaign, tallies: Tallies, *, values: Any) -> Crowd:
@@ -115,32 +101,32 @@ def crowd_of(campaign: Campaign, risks: QuerySet[WorkerRisk]) -> Crowd | None:
     tallies = {pk: tally for pk, tally in risks.values_list("worker_id", "tally") if tally}
     if not tallies:
         return None
-    weights = Weights.objects.filter(campaign=campaign).first()
-    return fit_tallies(campaign, tallies, values=_usable(weights))
+    learned = LearnedValues.objects.filter(campaign=campaign).first()
+    return fit_tallies(campaign, tallies, values=_usable(learned))
 
 
 def newcomer_risk(campaign: Campaign, codes: Collection[str]) -> float:
     """The probability that a new worker's first response is bad if it has these flags."""
-    weights = Weights.objects.filter(campaign=campaign).first()
+    learned = LearnedValues.objects.filter(campaign=campaign).first()
     tallies = {0: [[0, " ".join(codes), 1, 0, 0]]}
-    crowd = fit_tallies(campaign, tallies, values=_usable(weights))
+    crowd = fit_tallies(campaign, tallies, values=_usable(learned))
     return crowd.chance_bad(0, 0, tuple(codes))
 
 
-def _usable(weights: Weights | None) -> Any:
+def _usable(learned: LearnedValues | None) -> Any:
     """The learned values; None if there are none, or if they are in an earlier form."""
-    values = weights.values if weights is not None else None
+    values = learned.values if learned is not None else None
     return values if values and values.get("form") == LEARNED_FORM else None
 
 
-def _locked_weights(campaign: Campaign) -> Weights:
-    """The campaign's weights, locked. This lock also guards the campaign's worker risks."""
-    Weights.objects.get_or_create(campaign=campaign)
-    return Weights.objects.select_for_update(no_key=True).get(campaign=campaign)
+def _locked_values(campaign: Campaign) -> LearnedValues:
+    """The campaign's learned values, locked. This lock also guards the campaign's worker risks."""
+    LearnedValues.objects.get_or_create(campaign=campaign)
+    return LearnedValues.objects.select_for_update(no_key=True).get(campaign=campaign)
 
 
-def _bump_revision(weights: Weights) -> None:
-    Weights.objects.filter(pk=weights.pk).update(revision=weights.revision + 1)
+def _bump_revision(learned: LearnedValues) -> None:
+    LearnedValues.objects.filter(pk=learned.pk).update(revision=learned.revision + 1)
 
 
 def _take_changes(campaign: Campaign) -> set[int]:
@@ -186,40 +172,35 @@ def _block() -> Case:
     )
 
 
-def _write(campaign: Campaign, tallies: Tallies, weights: Weights) -> None:
-    _save(campaign, fit_tallies(campaign, tallies, values=_usable(weights)), tallies)
+def _write(campaign: Campaign, tallies: Tallies, learned: LearnedValues) -> None:
+    _save(campaign, fit_tallies(campaign, tallies, values=_usable(learned)), tallies)
 
 
 def _save(campaign: Campaign, crowd: Crowd, tallies: Tallies) -> None:
     ranking = CheckRanking(crowd)
+    rows = []
+    for worker, tally in sorted(tallies.items()):
+        estimate = crowd.estimate(worker)
+        row = WorkerRisk(
+            campaign=campaign,
+            worker_id=worker,
+            tally=tally,
+            responses=estimate.responses,
+            good=estimate.judged_good,
+            bad=estimate.judged_bad,
+            risk=estimate.risk,
+            share=estimate.share,
+            low=estimate.low,
+            high=estimate.high,
+            expected_value=ranking.expected_value(worker),
+            reasons=[asdict(reason) for reason in reasons(crowd, worker)],
+        )
+        rows.append(row)
     WorkerRisk.objects.bulk_create(
-        (
-            _worker_risk(campaign, crowd, worker, ranking.expected_value(worker), tally)
-            for worker, tally in sorted(tallies.items())
-        ),
+        rows,
         update_conflicts=True,
         unique_fields=["campaign", "worker"],
         update_fields=[*COUNTED, *ESTIMATED],
-    )
-
-
-def _worker_risk(
-    campaign: Campaign, crowd: Crowd, worker: int, expected_value: float, tally: list[list[Any]]
-) -> WorkerRisk:
-    estimate = crowd.estimate(worker)
-    return WorkerRisk(
-        campaign=campaign,
-        worker_id=worker,
-        tally=tally,
-        responses=estimate.responses,
-        good=estimate.judged_good,
-        bad=estimate.judged_bad,
-        risk=estimate.risk,
-        share=estimate.share,
-        low=estimate.low,
-        high=estimate.high,
-        expected_value=expected_value,
-        reasons=[asdict(reason) for reason in reasons(crowd, worker)],
     )
 
 

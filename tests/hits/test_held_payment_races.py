@@ -14,7 +14,7 @@ from hits.mturk.client import marketplace_of
 from hits.reconcile.reconciler import reconcile
 from hits.services.held_payments import accept_held, reject_held
 from qualcontrol.models import HeldOutcome, HeldPayment
-from qualcontrol.services import AlreadyDecided, CannotReject
+from qualcontrol.services.errors import AlreadyDecided, CannotReject
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_held_payments import post

@@ -3,8 +3,10 @@
 import pytest
 from django.urls import reverse
 
-from qualcontrol import services
 from qualcontrol.models import Decision
+from qualcontrol.review.judging import judge, reject_response
+from qualcontrol.services.appeals import record_appeal
+from qualcontrol.services.exclusions import exclude_worker, pause_worker
 from tests.factories import NOON, ResponseFactory, SpotCheckFactory
 
 pytestmark = pytest.mark.django_db
@@ -15,11 +17,11 @@ MODELS = ["spotcheck", "judgement", "workerrisk", "exclusion", "pause", "appeal"
 @pytest.mark.parametrize("model", MODELS)
 def test_the_admin_lists_rows_and_adds_none(admin_client, model):
     response = SpotCheckFactory().response
-    services.judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
     about = {"campaign": response.task.campaign, "worker": response.worker, "actor": None}
-    services.pause_worker(**about, reason="asks", at=NOON)
-    services.exclude_worker(**about, reason="lists", at=NOON)
-    services.record_appeal(**about, text="I wrote them myself.", at=NOON)
+    pause_worker(**about, reason="asks", at=NOON)
+    exclude_worker(**about, reason="lists", at=NOON)
+    record_appeal(**about, text="I wrote them myself.", at=NOON)
 
     assert admin_client.get(reverse(f"admin:qualcontrol_{model}_changelist")).status_code == 200
     assert admin_client.get(reverse(f"admin:qualcontrol_{model}_add")).status_code == 403
@@ -27,7 +29,7 @@ def test_the_admin_lists_rows_and_adds_none(admin_client, model):
 
 def test_the_admin_cannot_delete_a_decision(admin_client):
     response = ResponseFactory(status="DISCARDED")
-    services.reject_response(response=response, reason="Copied.", actor=None, at=NOON)
+    reject_response(response=response, reason="Copied.", actor=None, at=NOON)
     decision = Decision.objects.get()
 
     answer = admin_client.post(reverse("admin:qualcontrol_decision_delete", args=[decision.pk]))

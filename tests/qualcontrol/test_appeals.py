@@ -5,8 +5,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotate.models import Response
-from qualcontrol import services
 from qualcontrol.models import Act, Appeal, Decision
+from qualcontrol.services.appeals import answer_appeal, record_appeal
+from qualcontrol.services.errors import AlreadyAnswered, CannotAppeal, ReasonMissing
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from tests.factories import NOON, CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
@@ -22,18 +24,16 @@ def campaign():
 def worker(campaign):
     worker = WorkerFactory()
     write(campaign, worker, 3)
-    services.exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
     return worker
 
 
 def enter(campaign, worker, text="I wrote each of them myself."):
-    return services.record_appeal(
-        campaign=campaign, worker=worker, text=text, actor=UserFactory(), at=NOON
-    )
+    return record_appeal(campaign=campaign, worker=worker, text=text, actor=UserFactory(), at=NOON)
 
 
 def answer(appeal, *, is_granted, text="We have looked at them again."):
-    return services.answer_appeal(
+    return answer_appeal(
         appeal=appeal, is_granted=is_granted, answer=text, actor=UserFactory(), at=NOON
     )
 
@@ -64,27 +64,27 @@ def test_an_appeal_is_answered_once(campaign, worker):
     appeal = enter(campaign, worker)
     answer(appeal, is_granted=False)
 
-    with pytest.raises(services.AlreadyAnswered):
+    with pytest.raises(AlreadyAnswered):
         answer(appeal, is_granted=True)
 
     assert campaign.exclusions.in_force().exists()
 
 
 def test_an_appeal_needs_an_exclusion_and_waits_for_its_answer(campaign, worker):
-    with pytest.raises(services.CannotAppeal):
+    with pytest.raises(CannotAppeal):
         enter(campaign, WorkerFactory())
     enter(campaign, worker)
-    with pytest.raises(services.CannotAppeal):
+    with pytest.raises(CannotAppeal):
         enter(campaign, worker)
 
     assert Appeal.objects.count() == 1
 
 
 def test_an_appeal_needs_words_and_so_does_its_answer(campaign, worker):
-    with pytest.raises(services.ReasonMissing):
+    with pytest.raises(ReasonMissing):
         enter(campaign, worker, text=" ")
     appeal = enter(campaign, worker)
-    with pytest.raises(services.ReasonMissing):
+    with pytest.raises(ReasonMissing):
         answer(appeal, is_granted=True, text="")
 
     assert Appeal.objects.open().get() == appeal
@@ -93,8 +93,8 @@ def test_an_appeal_needs_words_and_so_does_its_answer(campaign, worker):
 def test_an_appeal_against_an_earlier_exclusion_leaves_the_present_one(campaign, worker):
     about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
     appeal = enter(campaign, worker)
-    services.reinstate_worker(**about, reason="a mistake")
-    services.exclude_worker(**about, reason="copies of others")
+    reinstate_worker(**about, reason="a mistake")
+    exclude_worker(**about, reason="copies of others")
 
     assert answer(appeal, is_granted=True) == 0
 
@@ -120,8 +120,8 @@ def test_undoing_an_exclusion_restores_exactly(judgements, discard):
             judge(response, verdict)
     before = _state(campaign)
 
-    services.exclude_worker(**about, reason="lists")
-    services.reinstate_worker(**about, reason="a mistake")
+    exclude_worker(**about, reason="lists")
+    reinstate_worker(**about, reason="a mistake")
 
     assert _state(campaign) == before
 

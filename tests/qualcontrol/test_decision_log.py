@@ -2,7 +2,6 @@
 
 import pytest
 from django.db import DatabaseError, connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 
 from qualcontrol.models import Act, Decision
 from tests.factories import NOON, CampaignFactory, WorkerFactory
@@ -54,19 +53,3 @@ def test_a_decision_against_a_worker_has_a_reason(act):
 def test_a_decision_has_a_subject():
     with pytest.raises(DatabaseError), transaction.atomic():
         Decision.objects.create(campaign=CampaignFactory(), act=Act.DISCARD, at=NOON)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_guard_is_taken_off_and_put_on_again_by_its_migration():
-    executor = MigrationExecutor(connection)
-    executor.migrate([("qualcontrol", "0001_initial")])
-    decision = Decision.objects.create(
-        campaign=CampaignFactory(), act=Act.DISCARD, worker=WorkerFactory(), at=NOON
-    )
-    Decision.objects.filter(pk=decision.pk).update(reason="changed while off")
-
-    executor.loader.build_graph()
-    executor.migrate(executor.loader.graph.leaf_nodes("qualcontrol"))
-
-    with pytest.raises(DatabaseError, match="only appended"), transaction.atomic():
-        decision.delete()

@@ -8,8 +8,16 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import recount_places
-from qualcontrol import services
 from qualcontrol.models import Act, Decision, Exclusion, SpotCheck
+from qualcontrol.review.judging import judge, reject_response
+from qualcontrol.services.errors import AlreadyExcluded, NotExcluded, ReasonMissing
+from qualcontrol.services.exclusions import (
+    ExclusionPreview,
+    exclude_worker,
+    exclusion_preview,
+    reinstate_worker,
+)
+from qualcontrol.services.intake import review_submitted
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -33,19 +41,19 @@ def worker():
 
 
 def exclude(campaign, worker):
-    return services.exclude_worker(
+    return exclude_worker(
         campaign=campaign, worker=worker, reason="keyword lists", actor=None, at=NOON
     )
 
 
 def reinstate(campaign, worker):
-    return services.reinstate_worker(
+    return reinstate_worker(
         campaign=campaign, worker=worker, actor=None, reason="a mistake", at=NOON
     )
 
 
 def preview(campaign, worker):
-    return services.exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
+    return exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.12"))
 
 
 def acts():
@@ -78,7 +86,7 @@ def test_exclude_worker_closes_their_open_spot_checks_by_state(campaign, worker)
 def test_exclude_worker_twice_is_refused(campaign, worker):
     exclude(campaign, worker)
 
-    with pytest.raises(services.AlreadyExcluded):
+    with pytest.raises(AlreadyExcluded):
         exclude(campaign, worker)
 
     assert Exclusion.objects.count() == 1
@@ -86,8 +94,8 @@ def test_exclude_worker_twice_is_refused(campaign, worker):
 
 
 def test_exclude_worker_needs_a_reason(campaign, worker):
-    with pytest.raises(services.ReasonMissing):
-        services.exclude_worker(campaign=campaign, worker=worker, reason=" ", actor=None, at=NOON)
+    with pytest.raises(ReasonMissing):
+        exclude_worker(campaign=campaign, worker=worker, reason=" ", actor=None, at=NOON)
 
     assert not Exclusion.objects.exists()
 
@@ -97,7 +105,7 @@ def test_review_submitted_discards_what_an_excluded_worker_sends_later(campaign,
     late = ResponseFactory(task__campaign=campaign, worker=worker)
     welcome = ResponseFactory(task=late.task)
 
-    services.review_submitted(campaign=campaign, responses=[late, welcome], at=NOON)
+    review_submitted(campaign=campaign, responses=[late, welcome], at=NOON)
 
     late.refresh_from_db()
     assert late.status == ResponseStatus.DISCARDED
@@ -109,10 +117,10 @@ def test_review_submitted_again_changes_nothing(campaign, worker):
     exclude(campaign, worker)
     late = ResponseFactory(task__campaign=campaign, worker=worker)
     welcome = ResponseFactory(task=late.task)
-    services.review_submitted(campaign=campaign, responses=[late, welcome], at=NOON)
+    review_submitted(campaign=campaign, responses=[late, welcome], at=NOON)
     again = list(Response.objects.all())
 
-    services.review_submitted(campaign=campaign, responses=again, at=NOON)
+    review_submitted(campaign=campaign, responses=again, at=NOON)
 
     assert acts() == [Act.EXCLUDE, Act.DISCARD]
     assert SpotCheck.objects.count() == 1
@@ -124,7 +132,7 @@ def test_reinstate_worker_restores_what_the_exclusion_discarded(campaign, worker
     response = ResponseFactory(task__campaign=campaign, worker=worker)
     exclude(campaign, worker)
     late = ResponseFactory(task__campaign=campaign, worker=worker)
-    services.review_submitted(campaign=campaign, responses=[late], at=NOON)
+    review_submitted(campaign=campaign, responses=[late], at=NOON)
 
     restored = reinstate(campaign, worker)
 
@@ -143,7 +151,7 @@ def test_reinstate_worker_restores_what_the_exclusion_discarded(campaign, worker
 
 def test_reinstate_worker_leaves_what_was_judged_bad_discarded(campaign, worker):
     check = SpotCheckFactory(response__task__campaign=campaign, response__worker=worker)
-    services.judge(response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+    judge(response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
     exclude(campaign, worker)
 
     assert reinstate(campaign, worker) == 0
@@ -154,7 +162,7 @@ def test_reinstate_worker_leaves_what_was_judged_bad_discarded(campaign, worker)
 def test_reinstate_worker_leaves_what_is_to_be_rejected_discarded(campaign, worker):
     response = ResponseFactory(task__campaign=campaign, worker=worker)
     exclude(campaign, worker)
-    services.reject_response(response=response, reason="Copied.", actor=None, at=NOON)
+    reject_response(response=response, reason="Copied.", actor=None, at=NOON)
 
     assert reinstate(campaign, worker) == 0
 
@@ -220,7 +228,7 @@ def test_the_queries_do_not_grow_with_what_the_worker_wrote(campaign):
 
 
 def test_reinstate_worker_who_is_not_excluded_is_refused(campaign, worker):
-    with pytest.raises(services.NotExcluded):
+    with pytest.raises(NotExcluded):
         reinstate(campaign, worker)
 
     assert not Decision.objects.exists()
@@ -238,7 +246,7 @@ def test_exclusion_preview_counts_what_the_exclusion_then_discards(campaign, wor
     found = preview(campaign, worker)
 
     # One task had an answer more than it wanted, and does not reopen.
-    assert found == services.ExclusionPreview(
+    assert found == ExclusionPreview(
         responses=5, tasks_reopened=4, open_spot_checks=1, slots=4, cost=Decimal("0.48")
     )
     assert exclude(campaign, worker) == found.responses
@@ -249,6 +257,6 @@ def test_exclusion_preview_counts_slots_of_several_images(worker):
     for _ in range(4):
         ResponseFactory(task__campaign=campaign, worker=worker)
 
-    found = services.exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.60"))
+    found = exclusion_preview(campaign=campaign, worker=worker, slot_cost=Decimal("0.60"))
 
     assert (found.slots, found.cost) == (2, Decimal("1.20"))

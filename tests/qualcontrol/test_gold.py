@@ -3,9 +3,15 @@
 import pytest
 
 from annotate.models import Response
-from qualcontrol import services
 from qualcontrol.models import Decision, Gold, GoldAnswer, Judgement, SpotCheck
 from qualcontrol.queries.quality_report import quality_report
+from qualcontrol.review import judging
+from qualcontrol.review.gold import mark_gold, seed_gold
+from qualcontrol.review.items import item_by_key
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.errors import AlreadyJudged, NoGold, ReasonMissing
+from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.worker_risks import learn
 from tests.factories import NOON, CampaignFactory, TaskFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, key_of, worker_risk_of, write
 
@@ -19,29 +25,36 @@ def campaign():
 
 def seed(campaign, text="A purple cow drives a tram."):
     task = TaskFactory(campaign=campaign)
-    return services.seed_gold(task=task, text=text, reason="made up", actor=UserFactory(), at=NOON)
+    return seed_gold(task=task, text=text, reason="made up", actor=UserFactory(), at=NOON)
 
 
 def mark(response, verdict="GOOD", reason=""):
-    return services.mark_gold(
+    return mark_gold(
         response=response, verdict=verdict, reason=reason, actor=UserFactory(), at=NOON
     )
 
 
 def next_of(campaign, reviewer, count):
-    services.learn(campaign=campaign)
-    return services.next_checks(campaign=campaign, reviewer=reviewer, count=count, at=NOON)
+    learn(campaign=campaign)
+    return next_checks(campaign=campaign, reviewer=reviewer, count=count, at=NOON)
 
 
 def judge_item(item, verdict, reviewer):
-    services.judge_item(item=item, verdict=verdict, reason="odd", reviewer=reviewer, at=NOON)
+    judging.judge_item(
+        campaign=item.response.task.campaign,
+        key=item.key,
+        verdict=verdict,
+        reason="odd",
+        reviewer=reviewer,
+        at=NOON,
+    )
 
 
 def test_a_made_up_caption_is_no_response_and_counts_nowhere(campaign):
     gold = seed(campaign)
 
     assert not Response.objects.exists()
-    assert services.open_questions(campaign) == []
+    assert open_questions(campaign) == []
     gold.task.refresh_from_db()
     assert gold.task.places_left == gold.task.wanted
 
@@ -55,10 +68,7 @@ def test_gold_comes_every_so_many_checks_and_looks_like_any_other(campaign):
     assert [item.gold for item in items] == [None, gold, None, None]
     shown = items[1].response
     assert shown.caption.text == gold.text
-    assert (
-        shown.worker.pseudonym
-        == services.item_by_key(campaign, items[1].key).response.worker.pseudonym
-    )
+    assert shown.worker.pseudonym == item_by_key(campaign, items[1].key).response.worker.pseudonym
 
 
 def test_without_a_reviewer_no_gold_comes(campaign):
@@ -76,7 +86,7 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
     for reviewer, verdicts in ((careful, ["BAD", "GOOD"]), (careless, ["GOOD", "GOOD"])):
         for one, verdict in zip(gold, verdicts, strict=True):
             key = key_of(one.response or one)
-            judge_item(services.item_by_key(campaign, key), verdict, reviewer)
+            judge_item(item_by_key(campaign, key), verdict, reviewer)
 
     figures = {one.name: one for one in quality_report(campaign).reviewers}
     assert (figures[careful.username].gold_right, figures[careful.username].gold_of) == (2, 2)
@@ -87,10 +97,10 @@ def test_an_answer_to_gold_tells_of_the_reviewer_and_changes_nothing_else(campai
 
 def test_gold_is_answered_once_by_each_reviewer(campaign):
     gold, reviewer = seed(campaign), UserFactory()
-    item = services.item_by_key(campaign, gold.key)
+    item = item_by_key(campaign, gold.key)
     judge_item(item, "BAD", reviewer)
 
-    with pytest.raises(services.AlreadyJudged):
+    with pytest.raises(AlreadyJudged):
         judge_item(item, "GOOD", reviewer)
 
     assert GoldAnswer.objects.get().verdict == "BAD"
@@ -117,7 +127,7 @@ def test_gold_does_not_contradict_a_verdict_that_stands(campaign):
     [response] = write(campaign, WorkerFactory())
     judge(response, "GOOD")
 
-    with pytest.raises(services.NoGold):
+    with pytest.raises(NoGold):
         mark(response, "BAD", "a list")
 
     assert not Gold.objects.exists()
@@ -129,12 +139,12 @@ def test_of_two_reviewers_one_alone_makes_no_gold():
     )
     [response] = write(campaign, WorkerFactory())
 
-    with pytest.raises(services.NoGold, match="Two reviewers"):
+    with pytest.raises(NoGold, match="Two reviewers"):
         mark(response)
 
     assert not Gold.objects.exists()
     assert not Judgement.objects.exists()
-    assert services.open_questions(campaign) == []
+    assert open_questions(campaign) == []
 
 
 def test_a_response_that_two_reviewers_agree_on_may_be_gold():
@@ -147,17 +157,17 @@ def test_a_response_that_two_reviewers_agree_on_may_be_gold():
     gold = mark(response)
 
     assert gold.verdict == SpotCheck.objects.get().verdict == "GOOD"
-    assert services.open_questions(campaign) == []
+    assert open_questions(campaign) == []
 
 
 def test_a_response_is_gold_once(campaign):
     [response] = write(campaign, WorkerFactory())
     mark(response)
 
-    with pytest.raises(services.NoGold):
+    with pytest.raises(NoGold):
         mark(response)
 
 
 def test_a_made_up_caption_needs_a_text_and_what_is_wrong_with_it(campaign):
-    with pytest.raises(services.ReasonMissing):
+    with pytest.raises(ReasonMissing):
         seed(campaign, text=" ")

@@ -7,8 +7,13 @@ import pytest
 from django.urls import reverse
 
 from annotate.models import Response
-from qualcontrol import services
 from qualcontrol.models import GoldAnswer, Judgement
+from qualcontrol.review import judging
+from qualcontrol.review.gold import mark_gold, seed_gold
+from qualcontrol.review.items import item_by_key
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -38,14 +43,14 @@ def image():
 def written(campaign, text, **task):
     """A new worker's response, ingested as by the reconciler."""
     response = ResponseFactory(task=TaskFactory(campaign=campaign, **task), text=text)
-    services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_worker_risks(campaign=campaign)
+    review_submitted(campaign=campaign, responses=[response], at=NOON)
+    refresh_worker_risks(campaign=campaign)
     return response
 
 
 def made_up(campaign, text, **task):
     values = {"task": TaskFactory(campaign=campaign, **task), "reason": "wrong", "at": NOON}
-    return services.seed_gold(text=text, actor=UserFactory(), **values)
+    return seed_gold(text=text, actor=UserFactory(), **values)
 
 
 def campaign_of(slug, review, *, others=4):
@@ -93,9 +98,9 @@ def test_a_made_up_caption_is_compared_with_the_images_others():
     gold = made_up(campaign, "A purple tram.")
     for text in ("A cow stands on a meadow near a low fence.", "A cow near a fence on a meadow."):
         response = ResponseFactory(task=gold.task, text=text)
-        services.review_submitted(campaign=campaign, responses=[response], at=NOON)
+        review_submitted(campaign=campaign, responses=[response], at=NOON)
 
-    item = services.item_by_key(campaign, gold.key)
+    item = item_by_key(campaign, gold.key)
 
     assert {"too_short", "very_unlike", "names_none"} <= {flag["code"] for flag in item.flags}
     assert 0 < item.risk < 1
@@ -104,7 +109,7 @@ def test_a_made_up_caption_is_compared_with_the_images_others():
 def test_looking_at_a_made_up_caption_files_nothing_that_others_could_copy(client):
     campaign = campaign_of("gold", NO_REQUIRED_CHECKS)
     gold = made_up(campaign, TEXT)
-    assert services.item_by_key(campaign, gold.key).flags
+    assert item_by_key(campaign, gold.key).flags
 
     response = written(campaign, TEXT)
 
@@ -167,12 +172,12 @@ def test_gold_that_looks_drawn_comes_only_while_something_drawn_is_left(client):
     drawn = Response.objects.order_by("pk")
     worker = drawn[0].worker
     for response in drawn:
-        services.judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+        judging.judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
     for number in range(10, 14):
         task = TaskFactory(campaign=campaign)
         response = ResponseFactory(task=task, worker=worker, text=sentence(number))
-        services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_worker_risks(campaign=campaign)
+        review_submitted(campaign=campaign, responses=[response], at=NOON)
+    refresh_worker_risks(campaign=campaign)
 
     page = page_of(client, campaign)
 
@@ -184,7 +189,7 @@ def test_gold_that_looks_drawn_comes_only_while_something_drawn_is_left(client):
 def test_marked_gold_that_a_page_holds_stays_until_the_reviewer_has_judged_it(client):
     campaign = campaign_of("pilot", NO_REQUIRED_CHECKS)
     [response, *_] = Response.objects.order_by("pk")
-    services.mark_gold(response=response, verdict="GOOD", reason="", actor=UserFactory(), at=NOON)
+    mark_gold(response=response, verdict="GOOD", reason="", actor=UserFactory(), at=NOON)
     key = key_of(response)
     assert key in page_of(client, campaign)
 
@@ -200,8 +205,8 @@ def test_the_head_of_the_queue_for_scripts_has_no_gold(client):
     campaign = campaign_of("pilot", NO_REQUIRED_CHECKS)
     made_up(campaign, TEXT)
     [response, *others] = Response.objects.order_by("pk")
-    services.mark_gold(response=response, verdict="GOOD", reason="", actor=UserFactory(), at=NOON)
+    mark_gold(response=response, verdict="GOOD", reason="", actor=UserFactory(), at=NOON)
 
-    items = services.next_checks(campaign=campaign, reviewer=None, count=10, at=NOON)
+    items = next_checks(campaign=campaign, reviewer=None, count=10, at=NOON)
 
     assert {item.response for item in items} == set(others)

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from annotate.models import ResponseStatus
-from qualcontrol import services
 from qualcontrol.models import Act, Decision, Judgement, SpotCheck
 from qualcontrol.queries.quality_report import quality_report
 from qualcontrol.review.agreement import agreement
+from qualcontrol.services.errors import AlreadyJudged
+from qualcontrol.services.releasing import open_questions
 from tests.factories import CampaignFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
@@ -84,7 +85,7 @@ def test_nobody_judges_the_same_response_twice(response):
     reviewer = UserFactory()
     judge(response, "GOOD", reviewer)
 
-    with pytest.raises(services.AlreadyJudged):
+    with pytest.raises(AlreadyJudged):
         judge(response, "BAD", reviewer)
 
     assert Judgement.objects.count() == 1
@@ -94,7 +95,7 @@ def test_a_settled_response_needs_no_more_judgements(response):
     for _ in range(2):
         judge(response, "GOOD", UserFactory())
 
-    with pytest.raises(services.AlreadyJudged):
+    with pytest.raises(AlreadyJudged):
         judge(response, "GOOD", UserFactory())
 
 
@@ -102,7 +103,7 @@ def test_a_disputed_response_holds_a_release_up(campaign, response):
     judge(response, "GOOD", UserFactory())
     judge(response, "BAD", UserFactory())
 
-    assert services.open_questions(campaign) == ["1 response needs another reviewer's judgement"]
+    assert open_questions(campaign) == ["1 response needs another reviewer's judgement"]
 
 
 def test_quality_tells_how_far_the_reviewers_agree(campaign):

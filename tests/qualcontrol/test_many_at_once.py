@@ -13,9 +13,20 @@ from django.db import transaction
 from annotate.errors import DomainError
 from annotate.models import Release, Response, ResponseStatus
 from annotate.services.campaigns import recount_places
-from qualcontrol import services
 from qualcontrol.models import Act, Appeal, Decision, Judgement, SpotCheck
-from qualcontrol.services.exclusions import count_unwelcome
+from qualcontrol.review import judging
+from qualcontrol.services import exclusions
+from qualcontrol.services.appeals import answer_appeal, record_appeal
+from qualcontrol.services.exclusions import (
+    count_unwelcome,
+    exclude_worker,
+    pause_worker,
+    reinstate_worker,
+)
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.policies import decide
+from qualcontrol.services.releasing import release_campaign
+from qualcontrol.services.worker_risks import learn, recount_worker_risks
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -46,7 +57,7 @@ class People:
                 ResponseFactory(task=task, worker=worker)
                 for worker in self.rng.sample(self.workers, 2)
             ]
-            services.review_submitted(campaign=self.campaign, responses=responses, at=NOON)
+            review_submitted(campaign=self.campaign, responses=responses, at=NOON)
 
     def plan(self) -> list[Callable[[], object]]:
         """The actions of one thread, in order."""
@@ -76,7 +87,7 @@ class People:
     def judge(self, rng: random.Random) -> None:
         response = Response.objects.of(self.campaign).order_by("?").first()
         verdict = rng.choice(["GOOD", "BAD"])
-        services.judge(
+        judging.judge(
             response=response,
             verdict=verdict,
             reason="vague",
@@ -85,24 +96,24 @@ class People:
         )
 
     def exclude(self, rng: random.Random) -> None:
-        services.exclude_worker(**self.about(rng), reason="lists")
+        exclude_worker(**self.about(rng), reason="lists")
 
     def reinstate(self, rng: random.Random) -> None:
-        services.reinstate_worker(**self.about(rng), reason="a mistake")
+        reinstate_worker(**self.about(rng), reason="a mistake")
 
     def pause(self, rng: random.Random) -> None:
-        services.pause_worker(**self.about(rng), reason="asks")
+        pause_worker(**self.about(rng), reason="asks")
 
     def resume_worker(self, rng: random.Random) -> None:
-        services.resume_worker(**self.about(rng), reason="fine")
+        exclusions.resume_worker(**self.about(rng), reason="fine")
 
     def appeal(self, rng: random.Random) -> None:
-        services.record_appeal(**self.about(rng), text="I wrote them myself.")
+        record_appeal(**self.about(rng), text="I wrote them myself.")
 
     def answer(self, rng: random.Random) -> None:
         appeal = Appeal.objects.filter(exclusion__campaign=self.campaign).last()
         if appeal is not None:
-            services.answer_appeal(
+            answer_appeal(
                 appeal=appeal,
                 is_granted=rng.random() < 0.5,
                 answer="We looked again.",
@@ -113,14 +124,14 @@ class People:
     def submit(self, rng: random.Random) -> None:
         with transaction.atomic():
             response = ResponseFactory(task=rng.choice(self.tasks))
-            services.review_submitted(campaign=self.campaign, responses=[response], at=NOON)
+            review_submitted(campaign=self.campaign, responses=[response], at=NOON)
 
     def sync(self, rng: random.Random) -> None:
-        services.learn(campaign=self.campaign)
-        services.decide(campaign=self.campaign, at=NOON)
+        learn(campaign=self.campaign)
+        decide(campaign=self.campaign, at=NOON)
 
     def release(self, rng: random.Random) -> None:
-        services.release_campaign(
+        release_campaign(
             campaign=self.campaign,
             name=f"v{rng.randrange(10**6)}",
             seed=1,
@@ -148,7 +159,7 @@ def test_whatever_many_people_do_at_once_everything_agrees_afterwards(seed, revi
 
     campaign = people.campaign
     assert recount_places(campaign) == 0
-    assert services.recount_worker_risks(campaign=campaign) == 0
+    assert recount_worker_risks(campaign=campaign) == 0
     excluded = campaign.exclusions.in_force().values_list("worker", flat=True)
     assert len(excluded) == len(set(excluded))
     assert count_unwelcome(campaign) == 0

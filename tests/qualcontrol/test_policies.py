@@ -3,10 +3,20 @@
 import pytest
 
 from annotate.models import Response
-from qualcontrol import services
 from qualcontrol.models import Act, Decision, Exclusion, Pause, Proposal, WorkerRisk
 from qualcontrol.queries.quality_report import worker_summaries
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
+from qualcontrol.services.errors import AlreadyExcluded, AlreadyPaused, NothingProposed, NotPaused
+from qualcontrol.services.exclusions import (
+    decline_proposal,
+    exclude_worker,
+    pause_worker,
+    reinstate_worker,
+    resume_worker,
+)
+from qualcontrol.services.policies import decide
+from qualcontrol.services.releasing import open_questions
+from qualcontrol.services.worker_risks import learn, refresh_worker_risks
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 
@@ -28,7 +38,7 @@ def spoil(campaign, worker, bad=4, written=20):
 
 def believe(campaign, worker, *, risk, bad=LEAST_BAD_VERDICTS):
     """Give the worker, whose responses and verdicts are all counted, this risk."""
-    services.refresh_worker_risks(campaign=campaign)
+    refresh_worker_risks(campaign=campaign)
     WorkerRisk.objects.update_or_create(
         campaign=campaign,
         worker=worker,
@@ -61,7 +71,7 @@ def test_flags_alone_never_lead_to_anything():
     campaign, worker = make_campaign(), WorkerFactory()
     believe(campaign, worker, risk=1.0, bad=0)
 
-    assert services.decide(campaign=campaign, at=NOON) == 0
+    assert decide(campaign=campaign, at=NOON) == 0
     assert state_of(campaign, worker) == "active"
 
 
@@ -78,8 +88,8 @@ def test_under_propose_a_person_decides():
     write(campaign, worker, 3)
     believe(campaign, worker, risk=0.99)
 
-    assert services.decide(campaign=campaign, at=NOON) == 1
-    assert services.decide(campaign=campaign, at=NOON) == 0
+    assert decide(campaign=campaign, at=NOON) == 1
+    assert decide(campaign=campaign, at=NOON) == 0
 
     assert state_of(campaign, worker) == "proposed"
     assert Response.objects.counting().count() == 3
@@ -89,11 +99,9 @@ def test_under_propose_a_person_decides():
 def test_an_open_proposal_is_answered_by_an_exclusion():
     campaign, worker = make_campaign(policy="propose"), WorkerFactory()
     believe(campaign, worker, risk=0.99)
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
 
-    services.exclude_worker(
-        campaign=campaign, worker=worker, reason="yes", actor=UserFactory(), at=NOON
-    )
+    exclude_worker(campaign=campaign, worker=worker, reason="yes", actor=UserFactory(), at=NOON)
 
     assert not Proposal.objects.open().exists()
     assert state_of(campaign, worker) == "excluded"
@@ -105,10 +113,8 @@ def test_a_worker_who_is_left_as_they_are_is_left_until_there_are_new_bad_verdic
     responses = spoil(campaign, worker, bad=3)
     assert state_of(campaign, worker) == "proposed"
 
-    services.decline_proposal(
-        campaign=campaign, worker=worker, reason="known", actor=UserFactory(), at=NOON
-    )
-    services.decide(campaign=campaign, at=NOON)
+    decline_proposal(campaign=campaign, worker=worker, reason="known", actor=UserFactory(), at=NOON)
+    decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "active"
 
     judge(responses[10], "BAD")
@@ -118,8 +124,8 @@ def test_a_worker_who_is_left_as_they_are_is_left_until_there_are_new_bad_verdic
 def test_leaving_a_worker_whom_nobody_proposed_is_refused():
     campaign = make_campaign()
 
-    with pytest.raises(services.NothingProposed):
-        services.decline_proposal(
+    with pytest.raises(NothingProposed):
+        decline_proposal(
             campaign=campaign, worker=WorkerFactory(), reason="", actor=UserFactory(), at=NOON
         )
 
@@ -129,23 +135,21 @@ def test_a_doubtful_worker_is_paused_and_goes_on_when_the_doubt_is_gone():
     write(campaign, worker, 3)
     believe(campaign, worker, risk=0.9)
 
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "paused"
     assert Response.objects.counting().count() == 3
 
     believe(campaign, worker, risk=0.5)
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "active"
     assert acts_on(worker) == [Act.RESUME, Act.PAUSE]
 
 
 def test_a_pause_by_a_person_is_not_lifted_by_the_policy():
     campaign, worker = make_campaign(), WorkerFactory()
-    services.pause_worker(
-        campaign=campaign, worker=worker, reason="asks", actor=UserFactory(), at=NOON
-    )
+    pause_worker(campaign=campaign, worker=worker, reason="asks", actor=UserFactory(), at=NOON)
 
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
 
     assert state_of(campaign, worker) == "paused"
 
@@ -155,40 +159,38 @@ def test_a_worker_resumed_by_a_person_is_not_paused_again_at_once():
     for response in write(campaign, worker, 20)[:LEAST_BAD_VERDICTS]:
         SpotCheckFactory(response=response, verdict="BAD", reason="vague", judged_at=NOON)
     believe(campaign, worker, risk=0.9)
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "paused"
 
-    services.resume_worker(
-        campaign=campaign, worker=worker, reason="fine", actor=UserFactory(), at=NOON
-    )
-    services.decide(campaign=campaign, at=NOON)
+    resume_worker(campaign=campaign, worker=worker, reason="fine", actor=UserFactory(), at=NOON)
+    decide(campaign=campaign, at=NOON)
 
     assert state_of(campaign, worker) == "active"
 
 
-@pytest.mark.parametrize("service", ["pause_worker", "resume_worker"])
+@pytest.mark.parametrize("service", [pause_worker, resume_worker])
 def test_pausing_twice_and_letting_go_on_who_is_not_paused_are_refused(service):
     campaign, worker = make_campaign(), WorkerFactory()
     about = {"campaign": campaign, "worker": worker, "reason": "asks", "actor": None, "at": NOON}
-    if service == "pause_worker":
-        services.pause_worker(**about)
+    if service is pause_worker:
+        pause_worker(**about)
 
-    with pytest.raises((services.AlreadyPaused, services.NotPaused)):
-        getattr(services, service)(**about)
+    with pytest.raises((AlreadyPaused, NotPaused)):
+        service(**about)
 
-    assert Pause.objects.count() == (service == "pause_worker")
+    assert Pause.objects.count() == (service is pause_worker)
 
 
 def test_an_exclusion_ends_a_pause():
     campaign, worker = make_campaign(), WorkerFactory()
     about = {"campaign": campaign, "worker": worker, "reason": "lists", "actor": None, "at": NOON}
-    services.pause_worker(**about)
+    pause_worker(**about)
 
-    services.exclude_worker(**about)
+    exclude_worker(**about)
 
     assert not Pause.objects.in_force().exists()
-    with pytest.raises(services.AlreadyExcluded):
-        services.pause_worker(**about)
+    with pytest.raises(AlreadyExcluded):
+        pause_worker(**about)
 
 
 def test_an_exclusion_may_spare_what_came_before_the_first_bad_response():
@@ -197,25 +199,23 @@ def test_an_exclusion_may_spare_what_came_before_the_first_bad_response():
     judge(responses[3], "BAD")
     judge(responses[4], "BAD")
 
-    services.exclude_worker(campaign=campaign, worker=worker, reason="late", actor=None, at=NOON)
+    exclude_worker(campaign=campaign, worker=worker, reason="late", actor=None, at=NOON)
 
     assert list(Response.objects.counting().order_by("pk")) == responses[:3]
-    assert services.open_questions(campaign) == []
+    assert open_questions(campaign) == []
 
 
 def test_an_earlier_bad_response_of_an_excluded_worker_takes_those_after_it_along():
     campaign, worker = make_campaign(discard="since_first_bad", policy="propose"), WorkerFactory()
     responses = write(campaign, worker, 6)
     judge(responses[3], "BAD")
-    services.exclude_worker(campaign=campaign, worker=worker, reason="late", actor=None, at=NOON)
+    exclude_worker(campaign=campaign, worker=worker, reason="late", actor=None, at=NOON)
 
     judge(responses[1], "BAD")
 
     assert list(Response.objects.counting()) == responses[:1]
-    assert services.open_questions(campaign) == []
-    services.reinstate_worker(
-        campaign=campaign, worker=worker, actor=UserFactory(), reason="heard", at=NOON
-    )
+    assert open_questions(campaign) == []
+    reinstate_worker(campaign=campaign, worker=worker, actor=UserFactory(), reason="heard", at=NOON)
     kept = [responses[place] for place in (0, 2, 4, 5)]
     assert list(Response.objects.counting().order_by("pk")) == kept
 
@@ -225,11 +225,9 @@ def test_a_reinstated_worker_is_not_excluded_again_by_the_same_verdicts():
     responses = spoil(campaign, worker, bad=20)
     assert state_of(campaign, worker) == "excluded"
 
-    services.reinstate_worker(
-        campaign=campaign, worker=worker, actor=UserFactory(), reason="heard", at=NOON
-    )
-    services.learn(campaign=campaign)
-    services.decide(campaign=campaign, at=NOON)
+    reinstate_worker(campaign=campaign, worker=worker, actor=UserFactory(), reason="heard", at=NOON)
+    learn(campaign=campaign)
+    decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "active"
 
     left = Response.objects.counting().filter(pk__in=[one.pk for one in responses]).first()

@@ -4,10 +4,19 @@ from functools import partial
 
 import pytest
 
-from qualcontrol import services
 from qualcontrol.models import Decision, WorkerRisk
 from qualcontrol.queries.quality_report import worker_summaries
+from qualcontrol.review.judging import keep_judgement
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
+from qualcontrol.services.exclusions import (
+    decline_proposal,
+    exclude_worker,
+    pause_worker,
+    reinstate_worker,
+    resume_worker,
+)
+from qualcontrol.services.policies import decide
+from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import NOON, CampaignFactory, SpotCheckFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
 from tests.races import just_before_lock
@@ -31,7 +40,7 @@ def worker(campaign):
     worker = WorkerFactory()
     for response in write(campaign, worker, 10)[:LEAST_BAD_VERDICTS]:
         SpotCheckFactory(response=response, verdict="BAD", reason="vague", judged_at=NOON)
-    services.refresh_worker_risks(campaign=campaign)
+    refresh_worker_risks(campaign=campaign)
     return worker
 
 
@@ -47,7 +56,7 @@ def by_person(service, campaign, worker, **values):
 
 def decide_while(campaign, act):
     with just_before_lock(act):
-        return services.decide(campaign=campaign, at=NOON)
+        return decide(campaign=campaign, at=NOON)
 
 
 def state_of(campaign, worker):
@@ -56,10 +65,10 @@ def state_of(campaign, worker):
 
 @pytest.mark.parametrize("risk", [0.99, 0.9])
 def test_a_worker_resumed_meanwhile_is_not_paused(campaign, worker, risk):
-    by_person(services.pause_worker, campaign, worker)()
+    by_person(pause_worker, campaign, worker)()
     believe(campaign, worker, risk)
 
-    acts = decide_while(campaign, by_person(services.resume_worker, campaign, worker))
+    acts = decide_while(campaign, by_person(resume_worker, campaign, worker))
 
     assert (acts, state_of(campaign, worker)) == (0, "active")
     assert not Decision.objects.filter(actor=None, worker=worker).exists()
@@ -68,10 +77,10 @@ def test_a_worker_resumed_meanwhile_is_not_paused(campaign, worker, risk):
 @pytest.mark.parametrize("review", [{**NO_REQUIRED_CHECKS, "policy": "propose"}])
 def test_who_is_left_as_they_are_meanwhile_is_not_proposed_again(campaign, worker):
     believe(campaign, worker, 0.99)
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
     assert state_of(campaign, worker) == "proposed"
 
-    acts = decide_while(campaign, by_person(services.decline_proposal, campaign, worker))
+    acts = decide_while(campaign, by_person(decline_proposal, campaign, worker))
 
     assert (acts, state_of(campaign, worker)) == (0, "active")
 
@@ -80,8 +89,8 @@ def test_who_is_excluded_and_reinstated_meanwhile_is_left_alone(campaign, worker
     believe(campaign, worker, 0.99)
 
     def exclude_and_reinstate():
-        by_person(services.exclude_worker, campaign, worker)()
-        by_person(services.reinstate_worker, campaign, worker)()
+        by_person(exclude_worker, campaign, worker)()
+        by_person(reinstate_worker, campaign, worker)()
 
     assert decide_while(campaign, exclude_and_reinstate) == 0
     assert state_of(campaign, worker) == "active"
@@ -90,7 +99,7 @@ def test_who_is_excluded_and_reinstated_meanwhile_is_left_alone(campaign, worker
 def test_who_is_excluded_meanwhile_is_excluded_once(campaign, worker):
     believe(campaign, worker, 0.99)
 
-    acts = decide_while(campaign, by_person(services.exclude_worker, campaign, worker))
+    acts = decide_while(campaign, by_person(exclude_worker, campaign, worker))
 
     assert acts == 0
     assert campaign.exclusions.count() == 1
@@ -103,7 +112,7 @@ def test_a_verdict_given_meanwhile_counts_before_anything_is_done(campaign, work
 
     acts = decide_while(
         campaign,
-        lambda: services.keep_judgement(
+        lambda: keep_judgement(
             response=unjudged, verdict="GOOD", reason="", reviewer=None, at=NOON
         ),
     )
@@ -116,7 +125,7 @@ def test_the_policy_decides_once_a_verdict_given_meanwhile_is_counted(campaign, 
     left = list(worker.responses.filter(spot_check=None))
     decide_while(
         campaign,
-        lambda: services.keep_judgement(
+        lambda: keep_judgement(
             response=left[0], verdict="BAD", reason="vague", reviewer=None, at=NOON
         ),
     )
@@ -128,12 +137,12 @@ def test_the_policy_decides_once_a_verdict_given_meanwhile_is_counted(campaign, 
 
 def test_a_pause_that_a_person_puts_in_place_of_the_policys_is_not_lifted(campaign, worker):
     believe(campaign, worker, 0.9)
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
     believe(campaign, worker, 0.1)
 
     def replace():
-        by_person(services.resume_worker, campaign, worker)()
-        by_person(services.pause_worker, campaign, worker)()
+        by_person(resume_worker, campaign, worker)()
+        by_person(pause_worker, campaign, worker)()
 
     assert decide_while(campaign, replace) == 0
     assert state_of(campaign, worker) == "paused"
@@ -141,7 +150,7 @@ def test_a_pause_that_a_person_puts_in_place_of_the_policys_is_not_lifted(campai
 
 def test_who_became_doubtful_again_meanwhile_stays_paused(campaign, worker):
     believe(campaign, worker, 0.9)
-    services.decide(campaign=campaign, at=NOON)
+    decide(campaign=campaign, at=NOON)
     believe(campaign, worker, 0.1)
 
     assert decide_while(campaign, partial(believe, campaign, worker, 0.9)) == 0
@@ -156,7 +165,7 @@ def test_the_whole_trial_is_drawn_whichever_of_a_bad_verdict_and_an_ingest_comes
     author = WorkerFactory()
     [first] = write(campaign, author)
     acts = [
-        lambda: services.keep_judgement(
+        lambda: keep_judgement(
             response=first, verdict="BAD", reason="vague", reviewer=None, at=NOON
         ),
         lambda: write(campaign, author, 2),

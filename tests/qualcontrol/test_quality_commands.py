@@ -8,9 +8,10 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
 from annotate.models import Box, Response
-from qualcontrol import services
 from qualcontrol.models import Exclusion, Judgement, SpotCheck
 from qualcontrol.review import batches
+from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.intake import review_submitted
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -74,7 +75,7 @@ def linked():
     dog, man = Box.objects.filter(image=task.image).order_by("object_class__name")
     words = {"1": [man.pk, BoxFactory().pk], "4": [dog.pk], "6": "not-visual"}
     response = LinkResponseFactory(task=task, words=words)
-    services.review_submitted(campaign=campaign, responses=[response], at=NOON)
+    review_submitted(campaign=campaign, responses=[response], at=NOON)
     return response
 
 
@@ -432,15 +433,6 @@ def test_quality_without_json_is_a_table(campaign):
     assert worker.pseudonym in said
 
 
-def test_quality_flags_and_counts_what_is_older_than_the_flags(campaign):
-    response = ResponseFactory(task__campaign=campaign, text="Dog, ball, grass.")
-
-    said = run("quality", campaign.slug, "--recount")
-
-    assert "Corrected the counts of" in said
-    assert "too_short" in response.assessment.codes
-
-
 @pytest.mark.parametrize("command", ["spot_checks", "quality"])
 def test_a_campaign_that_is_not_there_is_said_in_a_line(command):
     with pytest.raises(CommandError, match="There is no campaign 'nothing'"):
@@ -450,7 +442,7 @@ def test_a_campaign_that_is_not_there_is_said_in_a_line(command):
 def test_what_is_excluded_by_hand_shows_as_excluded(campaign):
     worker = WorkerFactory()
     write(campaign, worker, 3)
-    services.exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
 
     [row] = answer_of("quality", campaign.slug)["workers"]
 

@@ -2,17 +2,28 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from threading import Barrier
 
 import pytest
-from django.db import OperationalError, connection, transaction
+from django.db import connection, transaction
 
 from annotate.errors import DomainError
 from annotate.models import Response, ResponseStatus
 from annotate.services.campaigns import recount_places
-from qualcontrol import services
-from qualcontrol.models import Act, Assessment, Decision, Exclusion, SpotCheck, Weights, WorkerRisk
+from qualcontrol.models import (
+    Act,
+    Decision,
+    Exclusion,
+    LearnedValues,
+    SpotCheck,
+    WorkerRisk,
+)
+from qualcontrol.review import judging
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.errors import AlreadyJudged
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.worker_risks import learn, recount_worker_risks
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -52,7 +63,7 @@ def test_of_two_verdicts_at_once_one_stands():
 
     refusals = at_once(
         *[
-            lambda verdict=verdict: services.judge(
+            lambda verdict=verdict: judging.judge(
                 response=check.response, verdict=verdict, reason="vague", reviewer=None, at=NOON
             )
             for verdict in ("GOOD", "BAD", "GOOD", "BAD")
@@ -72,7 +83,7 @@ def test_of_two_exclusions_at_once_one_stands():
 
     refusals = at_once(
         *[
-            lambda: services.exclude_worker(
+            lambda: exclude_worker(
                 campaign=campaign, worker=response.worker, reason="lists", actor=None, at=NOON
             )
         ]
@@ -98,12 +109,12 @@ def test_excluding_workers_of_the_same_tasks_while_judging_loses_no_place(lot, m
 
     at_once(
         *[
-            lambda worker=worker: services.exclude_worker(
+            lambda worker=worker: exclude_worker(
                 campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON
             )
             for worker in workers
         ],
-        lambda: services.judge(
+        lambda: judging.judge(
             response=response, verdict="BAD", reason="vague", reviewer=None, at=NOON
         ),
     )
@@ -123,14 +134,14 @@ def test_excluding_and_reinstating_workers_of_the_same_tasks_at_once_fills_no_pl
         for worker in workers[:3]:
             ResponseFactory(task=task, worker=worker)
     about = {"campaign": campaign, "actor": None, "at": NOON}
-    services.exclude_worker(**about, worker=workers[0], reason="lists")
+    exclude_worker(**about, worker=workers[0], reason="lists")
     for task in campaign.tasks.all()[:3]:
         ResponseFactory(task=task, worker=workers[3])
 
     refusals = at_once(
-        lambda: services.reinstate_worker(**about, worker=workers[0], reason=""),
+        lambda: reinstate_worker(**about, worker=workers[0], reason=""),
         *[
-            lambda worker=worker: services.exclude_worker(**about, worker=worker, reason="lists")
+            lambda worker=worker: exclude_worker(**about, worker=worker, reason="lists")
             for worker in workers[1:]
         ],
     )
@@ -150,12 +161,10 @@ def test_a_response_that_comes_in_while_its_worker_is_excluded_does_not_stay():
     for _ in range(8):
         late = ResponseFactory(task__campaign=campaign)
         at_once(
-            lambda late=late: services.exclude_worker(
+            lambda late=late: exclude_worker(
                 campaign=campaign, worker=late.worker, reason="lists", actor=None, at=NOON
             ),
-            lambda late=late: services.review_submitted(
-                campaign=campaign, responses=[late], at=NOON
-            ),
+            lambda late=late: review_submitted(campaign=campaign, responses=[late], at=NOON),
         )
 
     assert not Response.objects.counting().exists()
@@ -165,16 +174,14 @@ def test_a_response_that_comes_in_while_its_worker_is_excluded_does_not_stay():
 def test_reviewers_who_ask_at_once_are_shown_different_responses():
     campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "policy": "propose"}})
     write(campaign, WorkerFactory(), 12)
-    services.learn(campaign=campaign)
+    learn(campaign=campaign)
     shown: list[int] = []
 
     refusals = at_once(
         *[
             lambda reviewer=reviewer: shown.extend(
                 item.response.pk
-                for item in services.next_checks(
-                    campaign=campaign, reviewer=reviewer, count=3, at=NOON
-                )
+                for item in next_checks(campaign=campaign, reviewer=reviewer, count=3, at=NOON)
             )
             for reviewer in UserFactory.create_batch(4)
         ]
@@ -194,19 +201,19 @@ def test_verdicts_answers_and_exclusions_at_once_leave_correct_worker_risks():
     refusals = at_once(
         *[lambda response=response: judge(response, "BAD") for response in judged[:12]],
         *[
-            lambda response=response: services.review_submitted(
+            lambda response=response: review_submitted(
                 campaign=campaign, responses=[response], at=NOON
             )
             for response in late
         ],
-        *[lambda: services.learn(campaign=campaign)] * 2,
-        lambda: services.exclude_worker(
+        *[lambda: learn(campaign=campaign)] * 2,
+        lambda: exclude_worker(
             campaign=campaign, worker=workers[3], reason="lists", actor=None, at=NOON
         ),
     )
 
-    assert {type(error) for error in refusals} <= {type(None), services.AlreadyJudged}
-    assert services.recount_worker_risks(campaign=campaign) == 0
+    assert {type(error) for error in refusals} <= {type(None), AlreadyJudged}
+    assert recount_worker_risks(campaign=campaign) == 0
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite locks the whole database")
@@ -214,7 +221,7 @@ def test_storing_a_risk_does_not_wait_for_a_decision_about_the_worker():
     campaign, worker = CampaignFactory(), WorkerFactory()
     ResponseFactory(task__campaign=campaign, worker=worker)
     about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
-    services.exclude_worker(**about, reason="lists")
+    exclude_worker(**about, reason="lists")
 
     def write_worker_risk():
         with transaction.atomic():
@@ -223,49 +230,24 @@ def test_storing_a_risk_does_not_wait_for_a_decision_about_the_worker():
             WorkerRisk.objects.create(campaign=campaign, worker=worker, risk=0.5)
 
     with just_before("qualcontrol_workerrisk", write_worker_risk):
-        services.reinstate_worker(**about, reason="a mistake")
+        reinstate_worker(**about, reason="a mistake")
 
     assert WorkerRisk.objects.get().risk == 0.5
-
-
-def test_a_recount_and_an_ingest_at_once_give_each_response_a_position_of_its_own():
-    campaign, worker = CampaignFactory(), WorkerFactory()
-    ResponseFactory(task__campaign=campaign, worker=worker)  # from before there were flags
-
-    def ingest():
-        with transaction.atomic():
-            if connection.vendor == "postgresql":
-                with connection.cursor() as cursor:
-                    cursor.execute("SET LOCAL lock_timeout = '2s'")
-            late = ResponseFactory(task__campaign=campaign, worker=worker)
-            services.review_submitted(campaign=campaign, responses=[late], at=NOON)
-
-    def ingest_unless_locked():
-        with suppress(OperationalError):
-            ingest()
-
-    with just_before('INSERT INTO "qualcontrol_assessment"', ingest_unless_locked):
-        services.recount_worker_risks(campaign=campaign)
-    if Response.objects.count() == 1:
-        ingest()
-
-    positions = Assessment.objects.order_by("position").values_list("position", flat=True)
-    assert list(positions) == [1, 2]
 
 
 def test_learning_does_not_bring_back_what_a_recount_corrected_meanwhile():
     campaign, worker = CampaignFactory(config={"review": NO_REQUIRED_CHECKS}), WorkerFactory()
     write(campaign, worker, 3)
-    services.learn(campaign=campaign)
+    learn(campaign=campaign)
     WorkerRisk.objects.update(tally=[[0, "", 30, 0, 0]], responses=30)
-    Weights.objects.update(learned_at_revision=0)
+    LearnedValues.objects.update(learned_at_revision=0)
     # Learning has read the wrong counts, and is about to save the risks made from them.
-    saves = {"sqlite": ("BEGIN", 2), "postgresql": ('UPDATE "qualcontrol_weights"', 1)}
+    saves = {"sqlite": ("BEGIN", 2), "postgresql": ('UPDATE "qualcontrol_learnedvalues"', 1)}
     statement, nth = saves[connection.vendor]
 
-    with just_before(statement, lambda: services.recount_worker_risks(campaign=campaign), nth=nth):
-        services.learn(campaign=campaign)
+    with just_before(statement, lambda: recount_worker_risks(campaign=campaign), nth=nth):
+        learn(campaign=campaign)
 
     assert WorkerRisk.objects.get().responses == 3
-    services.learn(campaign=campaign)
-    assert services.recount_worker_risks(campaign=campaign) == 0
+    learn(campaign=campaign)
+    assert recount_worker_risks(campaign=campaign) == 0

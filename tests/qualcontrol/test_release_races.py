@@ -8,7 +8,9 @@ from django.db.models import F
 
 from annotate.models import Release, Task
 from annotate.services.releases import ReleaseRefused
-from qualcontrol import services
+from qualcontrol.review.judging import judge
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -41,22 +43,22 @@ def make_campaign(worker):
 
 
 def release(campaign, name="v1", **options):
-    return services.release_campaign(campaign=campaign, name=name, seed=1, at=NOON, **options)
+    return release_campaign(campaign=campaign, name=name, seed=1, at=NOON, **options)
 
 
 def exclude(campaign, worker):
-    services.exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=None, at=NOON)
 
 
 def discard_one(campaign, worker):
     response = worker.responses.filter(task__campaign=campaign, status="SUBMITTED").last()
-    services.judge(response=response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
+    judge(response=response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
 
 
 def exclude_and_reinstate(campaign, worker):
     exclude(campaign, worker)
     about = {"campaign": campaign, "worker": worker, "actor": None, "at": NOON}
-    services.reinstate_worker(**about, reason="a mistake")
+    reinstate_worker(**about, reason="a mistake")
 
 
 def captions_per_image(release):

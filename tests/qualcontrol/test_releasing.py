@@ -7,8 +7,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Release
 from annotate.services.releases import ReleaseRefused
-from qualcontrol import services
 from qualcontrol.models import Exclusion
+from qualcontrol.services.releasing import open_questions, release_campaign
 from qualcontrol.tasks import make_release
 from tests.factories import (
     NOON,
@@ -38,9 +38,9 @@ def any_response(campaign):
 
 
 def test_a_finished_campaign_has_no_open_questions_and_is_released(campaign):
-    assert services.open_questions(campaign) == []
+    assert open_questions(campaign) == []
 
-    release = services.release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
     assert not release.is_partial
     assert release.images.get().captions.count() == 3
@@ -50,7 +50,7 @@ def test_an_open_spot_check_holds_a_release_up(campaign):
     SpotCheckFactory(response=any_response(campaign))
 
     with pytest.raises(ReleaseRefused, match="1 required check is not done"):
-        services.release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+        release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
 
     assert not Release.objects.exists()
 
@@ -58,7 +58,7 @@ def test_an_open_spot_check_holds_a_release_up(campaign):
 def test_a_partial_release_goes_over_open_questions(campaign):
     SpotCheckFactory(response=any_response(campaign))
 
-    release = services.release_campaign(campaign=campaign, name="v1", seed=1, at=NOON, partial=True)
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON, partial=True)
 
     assert release.is_partial
 
@@ -67,9 +67,7 @@ def test_a_counting_response_of_an_excluded_worker_is_an_open_question(campaign)
     worker = any_response(campaign).worker
     Exclusion.objects.create(campaign=campaign, worker=worker, reason="lists", excluded_at=NOON)
 
-    assert services.open_questions(campaign) == [
-        "1 response of an excluded worker is not discarded yet"
-    ]
+    assert open_questions(campaign) == ["1 response of an excluded worker is not discarded yet"]
 
 
 def test_what_an_excluded_worker_wrote_before_the_first_bad_one_is_no_open_question():
@@ -83,9 +81,7 @@ def test_what_an_excluded_worker_wrote_before_the_first_bad_one_is_no_open_quest
         Exclusion.objects.create(campaign=campaign, worker=worker, reason="lists", excluded_at=NOON)
 
     # The two after the bad one, and both of the worker of whom nothing is known.
-    assert services.open_questions(campaign) == [
-        "4 responses of excluded workers are not discarded yet"
-    ]
+    assert open_questions(campaign) == ["4 responses of excluded workers are not discarded yet"]
 
 
 @pytest.mark.parametrize("discard", ["all", "since_first_bad"])
@@ -99,7 +95,7 @@ def test_open_questions_take_as_many_queries_for_any_number_of_excluded_workers(
                 campaign=campaign, worker=worker, reason="lists", excluded_at=NOON
             )
         with CaptureQueriesContext(connection) as queries:
-            services.open_questions(campaign)
+            open_questions(campaign)
         return len(queries)
 
     assert queries(1) == queries(4)

@@ -3,8 +3,10 @@
 import pytest
 
 from annotate.models import ResponseStatus
-from qualcontrol import services
 from qualcontrol.models import Act, Decision, SpotCheck, Verdict
+from qualcontrol.review.judging import judge, reject_response
+from qualcontrol.services.errors import AlreadyJudged, CannotReject, ReasonMissing
+from qualcontrol.services.sampling import draw_spot_checks
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -33,7 +35,7 @@ def test_draw_spot_checks_takes_the_first_responses_of_each_worker():
     one = answers_of(WorkerFactory(), campaign, 4)
     other = answers_of(WorkerFactory(), campaign, 1)
 
-    drawn = services.draw_spot_checks(campaign=campaign, responses=[*one, *other], at=NOON)
+    drawn = draw_spot_checks(campaign=campaign, responses=[*one, *other], at=NOON)
 
     assert drawn == 3
     assert checked_responses() == [one[0].pk, one[1].pk, other[0].pk]
@@ -44,7 +46,7 @@ def test_draw_spot_checks_counts_a_workers_first_responses_over_several_calls():
     answers = answers_of(WorkerFactory(), campaign, 4)
 
     for answer in answers:
-        services.draw_spot_checks(campaign=campaign, responses=[answer], at=NOON)
+        draw_spot_checks(campaign=campaign, responses=[answer], at=NOON)
 
     assert checked_responses() == [answers[0].pk, answers[1].pk]
 
@@ -53,11 +55,9 @@ def test_draw_spot_checks_counts_each_campaign_by_itself():
     worker = WorkerFactory()
     earlier = CampaignFactory(config={"review": {"first": 1, "share": 0}})
     later = CampaignFactory(config={"review": {"first": 1, "share": 0}})
-    services.draw_spot_checks(campaign=earlier, responses=answers_of(worker, earlier, 1), at=NOON)
+    draw_spot_checks(campaign=earlier, responses=answers_of(worker, earlier, 1), at=NOON)
 
-    drawn = services.draw_spot_checks(
-        campaign=later, responses=answers_of(worker, later, 1), at=NOON
-    )
+    drawn = draw_spot_checks(campaign=later, responses=answers_of(worker, later, 1), at=NOON)
 
     assert drawn == 1
 
@@ -65,10 +65,10 @@ def test_draw_spot_checks_counts_each_campaign_by_itself():
 def test_draw_spot_checks_again_draws_nothing():
     campaign = CampaignFactory(config={"review": {"first": 2, "share": 0.5}})
     answers = answers_of(WorkerFactory(), campaign, 20)
-    services.draw_spot_checks(campaign=campaign, responses=answers, at=NOON)
+    draw_spot_checks(campaign=campaign, responses=answers, at=NOON)
     before = checked_responses()
 
-    drawn = services.draw_spot_checks(campaign=campaign, responses=answers, at=NOON)
+    drawn = draw_spot_checks(campaign=campaign, responses=answers, at=NOON)
 
     assert drawn == 0
     assert checked_responses() == before
@@ -77,12 +77,12 @@ def test_draw_spot_checks_again_draws_nothing():
 def test_draw_spot_checks_draws_about_the_share_and_the_same_in_any_order():
     campaign = CampaignFactory(config={"seed": 7, "review": {"first": 0, "share": 0.3}})
     answers = answers_of(WorkerFactory(), campaign, 100)
-    services.draw_spot_checks(campaign=campaign, responses=answers, at=NOON)
+    draw_spot_checks(campaign=campaign, responses=answers, at=NOON)
     first_draw = checked_responses()
     SpotCheck.objects.all().delete()
 
     for answer in reversed(answers):
-        services.draw_spot_checks(campaign=campaign, responses=[answer], at=NOON)
+        draw_spot_checks(campaign=campaign, responses=[answer], at=NOON)
 
     assert checked_responses() == first_draw
     assert 15 <= len(first_draw) <= 45
@@ -93,13 +93,13 @@ def test_draw_spot_checks_with_the_bounds_of_the_share(share, drawn):
     campaign = CampaignFactory(config={"review": {"first": 0, "share": share}})
     answers = answers_of(WorkerFactory(), campaign, 5)
 
-    assert services.draw_spot_checks(campaign=campaign, responses=answers, at=NOON) == drawn
+    assert draw_spot_checks(campaign=campaign, responses=answers, at=NOON) == drawn
 
 
 def test_judge_good_closes_the_check_and_keeps_the_response():
     check, reviewer = SpotCheckFactory(), UserFactory()
 
-    services.judge(response=check.response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+    judge(response=check.response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
 
     check.refresh_from_db()
     assert (check.verdict, check.judged_at) == (Verdict.GOOD, NOON)
@@ -112,9 +112,7 @@ def test_judge_bad_discards_the_response_and_its_task_wants_another():
     check, reviewer = SpotCheckFactory(), UserFactory()
     places = check.response.task.places_left
 
-    services.judge(
-        response=check.response, verdict="BAD", reason="wrong image", reviewer=reviewer, at=NOON
-    )
+    judge(response=check.response, verdict="BAD", reason="wrong image", reviewer=reviewer, at=NOON)
 
     check.response.refresh_from_db()
     check.response.task.refresh_from_db()
@@ -130,8 +128,8 @@ def test_judge_bad_discards_the_response_and_its_task_wants_another():
 def test_judge_bad_without_a_reason_changes_nothing():
     check = SpotCheckFactory()
 
-    with pytest.raises(services.ReasonMissing):
-        services.judge(response=check.response, verdict="BAD", reason="  ", reviewer=None, at=NOON)
+    with pytest.raises(ReasonMissing):
+        judge(response=check.response, verdict="BAD", reason="  ", reviewer=None, at=NOON)
 
     assert SpotCheck.objects.open().get() == check
     assert not Decision.objects.exists()
@@ -139,12 +137,10 @@ def test_judge_bad_without_a_reason_changes_nothing():
 
 def test_judge_twice_keeps_the_first_verdict():
     check = SpotCheckFactory()
-    services.judge(response=check.response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    judge(response=check.response, verdict="GOOD", reason="", reviewer=None, at=NOON)
 
-    with pytest.raises(services.AlreadyJudged):
-        services.judge(
-            response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON
-        )
+    with pytest.raises(AlreadyJudged):
+        judge(response=check.response, verdict="BAD", reason="vague", reviewer=None, at=NOON)
 
     check.refresh_from_db()
     assert check.verdict == Verdict.GOOD
@@ -154,8 +150,8 @@ def test_judge_twice_keeps_the_first_verdict():
 def test_judge_a_response_that_was_discarded_meanwhile_is_refused():
     check = SpotCheckFactory(response__status=ResponseStatus.DISCARDED)
 
-    with pytest.raises(services.AlreadyJudged):
-        services.judge(response=check.response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    with pytest.raises(AlreadyJudged):
+        judge(response=check.response, verdict="GOOD", reason="", reviewer=None, at=NOON)
 
     assert not Decision.objects.exists()
 
@@ -171,9 +167,7 @@ def test_open_leaves_out_checks_of_discarded_responses():
 def test_reject_response_writes_the_reason_for_the_reconciler():
     response = ResponseFactory(status=ResponseStatus.DISCARDED)
 
-    services.reject_response(
-        response=response, reason="Copied from another image.", actor=None, at=NOON
-    )
+    reject_response(response=response, reason="Copied from another image.", actor=None, at=NOON)
 
     decision = Decision.objects.get()
     assert (decision.act, decision.response) == (Act.REJECT, response)
@@ -183,8 +177,8 @@ def test_reject_response_writes_the_reason_for_the_reconciler():
 def test_reject_response_refuses_work_that_was_not_discarded():
     response = ResponseFactory(status=ResponseStatus.SUBMITTED)
 
-    with pytest.raises(services.CannotReject):
-        services.reject_response(response=response, reason="Copied.", actor=None, at=NOON)
+    with pytest.raises(CannotReject):
+        reject_response(response=response, reason="Copied.", actor=None, at=NOON)
 
     assert not Decision.objects.exists()
 
@@ -192,15 +186,15 @@ def test_reject_response_refuses_work_that_was_not_discarded():
 def test_reject_response_needs_a_reason():
     response = ResponseFactory(status=ResponseStatus.DISCARDED)
 
-    with pytest.raises(services.ReasonMissing):
-        services.reject_response(response=response, reason=" ", actor=None, at=NOON)
+    with pytest.raises(ReasonMissing):
+        reject_response(response=response, reason=" ", actor=None, at=NOON)
 
 
 def test_reject_response_is_asked_for_once():
     response = ResponseFactory(status=ResponseStatus.DISCARDED)
-    services.reject_response(response=response, reason="Copied.", actor=None, at=NOON)
+    reject_response(response=response, reason="Copied.", actor=None, at=NOON)
 
-    with pytest.raises(services.CannotReject):
-        services.reject_response(response=response, reason="Copied.", actor=None, at=NOON)
+    with pytest.raises(CannotReject):
+        reject_response(response=response, reason="Copied.", actor=None, at=NOON)
 
     assert Decision.objects.count() == 1

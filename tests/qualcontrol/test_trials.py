@@ -4,9 +4,12 @@ import pytest
 from django.urls import reverse
 
 from annotate.kinds.reading import CampaignFileError, parse_config
-from qualcontrol import services
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
 from qualcontrol.queries.quality_report import worker_summaries
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker, resume_worker
+from qualcontrol.services.policies import decide
+from qualcontrol.services.worker_risks import learn
 from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
 from tests.qualcontrol.work import judge, write
 
@@ -63,9 +66,7 @@ def test_a_worker_writes_as_many_as_the_trial_has_and_then_waits(campaign, worke
 def test_an_excluded_worker_does_not_wait_for_verdicts(campaign, worker):
     write(campaign, worker, 3)
 
-    services.exclude_worker(
-        campaign=campaign, worker=worker, reason="lists", actor=UserFactory(), at=NOON
-    )
+    exclude_worker(campaign=campaign, worker=worker, reason="lists", actor=UserFactory(), at=NOON)
 
     assert not waiting_for_verdicts(campaign).exists()
     assert not may_write(campaign, worker)
@@ -153,11 +154,9 @@ def test_a_worker_whom_a_person_lets_go_on_is_paused_again_after_another_bad_one
     responses = write(campaign, worker, 3)
     for response in responses[:2]:
         judge(response, "BAD")
-    services.resume_worker(
-        campaign=campaign, worker=worker, reason="new", actor=UserFactory(), at=NOON
-    )
+    resume_worker(campaign=campaign, worker=worker, reason="new", actor=UserFactory(), at=NOON)
 
-    assert services.decide(campaign=campaign, at=NOON) == 0
+    assert decide(campaign=campaign, at=NOON) == 0
     assert state_of(campaign, worker) == "waiting"
 
     judge(responses[2], "BAD")
@@ -167,11 +166,11 @@ def test_a_worker_whom_a_person_lets_go_on_is_paused_again_after_another_bad_one
 def test_a_reinstated_worker_does_not_wait_for_what_was_not_restored(campaign, worker):
     responses = write(campaign, worker, 3)
     about = {"campaign": campaign, "worker": worker, "actor": UserFactory(), "at": NOON}
-    services.exclude_worker(**about, reason="lists")
+    exclude_worker(**about, reason="lists")
     for response in responses:
         ResponseFactory.create_batch(response.task.wanted, task=response.task)
 
-    services.reinstate_worker(**about, reason="a mistake")
+    reinstate_worker(**about, reason="a mistake")
 
     assert state_of(campaign, worker) == "active"
 
@@ -181,9 +180,9 @@ def test_reviewers_are_shown_first_what_workers_wait_for(campaign):
     judge(write(campaign, known, 20)[0], "GOOD")
     [of_early] = write(campaign, early)
     of_waiting, *_ = write(campaign, waiting, 3)
-    services.learn(campaign=campaign)
+    learn(campaign=campaign)
 
-    items = services.next_checks(campaign=campaign, reviewer=UserFactory(), count=3, at=NOON)
+    items = next_checks(campaign=campaign, reviewer=UserFactory(), count=3, at=NOON)
 
     assert [item.response for item in items[:2]] == [of_waiting, of_early]
     assert items[2].response.worker == known

@@ -4,10 +4,13 @@ import pytest
 
 from annotate.campaign_file import Review
 from annotate.kinds import KINDS
-from qualcontrol import services
 from qualcontrol.models import Gold, SpotCheck
 from qualcontrol.pages.quality import policy_in_words
-from qualcontrol.services.exclusions import propose_exclusion
+from qualcontrol.review.gold import seed_gold
+from qualcontrol.review.judging import judge, judge_item
+from qualcontrol.services.appeals import record_appeal
+from qualcontrol.services.exclusions import exclude_worker, pause_worker, propose_exclusion
+from qualcontrol.services.intake import review_submitted
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
@@ -15,7 +18,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
 def submitted(campaign, number):
     responses = ResponseFactory.create_batch(number, task__campaign=campaign)
-    services.review_submitted(campaign=campaign, responses=responses, at=NOON)
+    review_submitted(campaign=campaign, responses=responses, at=NOON)
     return responses
 
 
@@ -32,7 +35,7 @@ def test_the_estimate_comes_with_its_interval_and_its_checks(client):
     campaign = CampaignFactory(slug="pilot", config={"review": {"share": 1}})
     reviewer = UserFactory(username="ada")
     for response in submitted(campaign, 20):
-        services.judge(response=response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+        judge(response=response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
 
     answer = client.get("/review/pilot/quality/")
 
@@ -47,7 +50,7 @@ def test_the_estimate_comes_with_its_interval_and_its_checks(client):
 def test_what_was_wrong_is_counted_by_its_reason(client, campaign):
     verdicts = [("BAD", "too vague"), ("BAD", "a list"), ("BAD", "too vague"), ("GOOD", "")]
     for response, (verdict, reason) in zip(submitted(campaign, 4), verdicts, strict=True):
-        services.judge(response=response, verdict=verdict, reason=reason, reviewer=None, at=NOON)
+        judge(response=response, verdict=verdict, reason=reason, reviewer=None, at=NOON)
 
     answer = client.get("/review/pilot/quality/")
 
@@ -61,11 +64,9 @@ def test_what_is_to_be_decided_leads_to_its_worker(client, campaign):
     proposed, paused, excluded = (response.worker for response in submitted(campaign, 3))
     propose_exclusion(campaign=campaign, worker=proposed, reason="many bad ones", at=NOON)
     reason = {"reason": "odd hours", "actor": None, "at": NOON}
-    services.pause_worker(campaign=campaign, worker=paused, **reason)
-    services.exclude_worker(campaign=campaign, worker=excluded, **reason)
-    services.record_appeal(
-        campaign=campaign, worker=excluded, text="I tried hard.", actor=None, at=NOON
-    )
+    pause_worker(campaign=campaign, worker=paused, **reason)
+    exclude_worker(campaign=campaign, worker=excluded, **reason)
+    record_appeal(campaign=campaign, worker=excluded, text="I tried hard.", actor=None, at=NOON)
 
     page = client.get("/review/pilot/quality/").content.decode()
 
@@ -77,9 +78,7 @@ def test_the_page_takes_the_same_queries_for_many_workers(
     client, campaign, django_assert_max_num_queries
 ):
     for response in submitted(campaign, 12):
-        services.pause_worker(
-            campaign=campaign, worker=response.worker, reason="x", actor=None, at=NOON
-        )
+        pause_worker(campaign=campaign, worker=response.worker, reason="x", actor=None, at=NOON)
 
     with django_assert_max_num_queries(18):
         client.get("/review/pilot/quality/")
@@ -152,11 +151,10 @@ def test_gold_that_cannot_be_made_says_why(client, campaign, fields, problem):
 
 def test_the_page_of_gold_says_how_it_was_judged(client, campaign, reviewer):
     task = TaskFactory(campaign=campaign)
-    gold = services.seed_gold(
-        task=task, text="Made up.", reason="wrong", actor=UserFactory(), at=NOON
-    )
-    services.judge_item(
-        item=services.item_by_key(campaign, gold.key),
+    gold = seed_gold(task=task, text="Made up.", reason="wrong", actor=UserFactory(), at=NOON)
+    judge_item(
+        campaign=campaign,
+        key=gold.key,
         verdict="GOOD",
         reason="",
         reviewer=reviewer,
@@ -172,8 +170,8 @@ def test_the_page_of_gold_says_how_it_was_judged(client, campaign, reviewer):
 def test_the_page_of_gold_shows_nobody_what_they_are_still_to_judge(client, campaign, reviewer):
     task = TaskFactory(campaign=campaign)
     values = {"task": task, "reason": "wrong", "at": NOON}
-    services.seed_gold(text="By somebody else.", actor=UserFactory(), **values)
-    services.seed_gold(text="By the reviewer.", actor=reviewer, **values)
+    seed_gold(text="By somebody else.", actor=UserFactory(), **values)
+    seed_gold(text="By the reviewer.", actor=reviewer, **values)
 
     page = client.get("/review/pilot/gold/").content.decode()
 

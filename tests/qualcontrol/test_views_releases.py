@@ -74,7 +74,9 @@ def test_with_a_broker_a_release_is_made_behind_the_page(client, settings, monke
         lambda *args, **kwargs: asked.append((args, kwargs)),
     )
 
-    answer = client.post("/review/done/releases/", {"name": "v1", "seed": "3"}, follow=True)
+    fields = {"name": "v1", "seed": "3", "hidden_percent": "50"}
+    answer = client.post("/review/done/releases/", fields, follow=True)
 
-    assert asked == [((7,), {"name": "v1", "seed": 3, "partial": False})]
+    values = {"seed": 3, "partial": False, "hidden": {"share": 0.5}, "domains": "coco-80"}
+    assert asked == [((7,), {"name": "v1", **values})]
     assert "Creating the release." in answer.content.decode()

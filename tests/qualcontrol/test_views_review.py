@@ -7,10 +7,14 @@ from django.urls import reverse
 
 from annotate.kinds import KINDS
 from annotate.models import ResponseStatus
-from qualcontrol import services
-from qualcontrol.models import Decision, Exclusion, Hold, Judgement, SpotCheck
+from qualcontrol.models import Decision, Exclusion, Judgement, Reservation, SpotCheck
 from qualcontrol.pages.forms import OTHER, reasons_against
 from qualcontrol.pages.review import AHEAD
+from qualcontrol.review.gold import mark_gold, seed_gold
+from qualcontrol.review.judging import judge
+from qualcontrol.services.exclusions import exclude_worker
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -39,8 +43,8 @@ def submitted(campaign, **response):
 
 def taken_in(response):
     campaign = response.task.campaign
-    services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_worker_risks(campaign=campaign)
+    review_submitted(campaign=campaign, responses=[response], at=NOON)
+    refresh_worker_risks(campaign=campaign)
     return response
 
 
@@ -71,9 +75,7 @@ def test_the_page_shows_image_keywords_caption_and_other_captions(client, campai
     submitted(campaign, worker=worker, text="Another sentence of theirs, of some length.")
     response = submitted(campaign, worker=worker, text="A dog sleeps on a red sofa.")
     BoxFactory(image=response.task.image, object_class__name="Dog")
-    services.judge(
-        response=worker.responses.first(), verdict="GOOD", reason="", reviewer=None, at=NOON
-    )
+    judge(response=worker.responses.first(), verdict="GOOD", reason="", reviewer=None, at=NOON)
 
     page = shown(client.get(QUEUE))
 
@@ -269,7 +271,7 @@ def test_an_answer_that_shows_its_image_is_all_that_shows_it(client):
 def test_pages_speak_of_what_the_kind_is_answered_with(client, reviewer, name, words):
     response = linked()
     fields = {"verdict": "BAD", "reason": "all wrong", "actor": reviewer, "at": NOON}
-    services.mark_gold(response=response, **fields)
+    mark_gold(response=response, **fields)
 
     page = client.get(f"{QUEUE}{name.format(response.worker)}").content.decode()
 
@@ -287,7 +289,7 @@ def test_every_reason_has_a_number_key_and_the_last_is_in_words(kind):
 
 def test_judging_what_somebody_else_judged_says_so(client, campaign):
     response = submitted(campaign)
-    services.judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
 
     fields = {"verdict": "BAD", "reason": "vague"}
     answer = client.post(judge_address(response), fields, follow=True)
@@ -314,7 +316,7 @@ def test_a_response_of_another_campaign_is_not_found(client, campaign):
 
 
 def test_a_made_up_caption_of_another_campaign_is_not_found(client, campaign):
-    made_up = services.seed_gold(
+    made_up = seed_gold(
         task=TaskFactory(), text="A purple cow.", reason="wrong", actor=UserFactory(), at=NOON
     )
 
@@ -347,7 +349,7 @@ def test_a_page_is_told_which_of_its_items_need_no_verdict_any_more(client, camp
         submitted(campaign, worker=careless)
     submitted(campaign)
     first, *ahead = held(client.get(QUEUE))
-    services.exclude_worker(campaign=campaign, worker=careless, reason="x", actor=None, at=NOON)
+    exclude_worker(campaign=campaign, worker=careless, reason="x", actor=None, at=NOON)
 
     answer = client.get(QUEUE, {"ahead": f"{first} {' '.join(ahead)}"})
 
@@ -428,9 +430,9 @@ def test_a_browser_that_fetches_the_page_ahead_takes_no_items(client, campaign, 
     headers_alone = client.head(QUEUE)
 
     assert (ahead.status_code, headers_alone.status_code) == (503, 200)
-    assert not Hold.objects.exists()
+    assert not Reservation.objects.exists()
     assert client.get(QUEUE).status_code == 200
-    assert Hold.objects.count() == 1
+    assert Reservation.objects.count() == 1
 
 
 def test_the_same_get_again_holds_the_same_items(client, campaign):
@@ -438,8 +440,8 @@ def test_the_same_get_again_holds_the_same_items(client, campaign):
         submitted(campaign)
 
     client.get(QUEUE)
-    before = set(Hold.objects.values_list("response", flat=True))
+    before = set(Reservation.objects.values_list("response", flat=True))
     client.get(QUEUE)
 
-    assert set(Hold.objects.values_list("response", flat=True)) == before
+    assert set(Reservation.objects.values_list("response", flat=True)) == before
     assert len(before) == 1 + AHEAD

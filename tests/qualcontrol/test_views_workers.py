@@ -6,8 +6,12 @@ from django.utils.html import escape
 
 from annotate.models import ResponseStatus
 from annotate.templatetags.campaigns import percent
-from qualcontrol import services
 from qualcontrol.models import Act, Appeal, Decision
+from qualcontrol.review.judging import judge
+from qualcontrol.services.appeals import record_appeal
+from qualcontrol.services.exclusions import exclude_worker, pause_worker, propose_exclusion
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.worker_risks import refresh_worker_risks
 from qualcontrol.templatetags.quality import probability
 from tests.factories import NOON, CampaignFactory, ResponseFactory, UserFactory, WorkerFactory
 
@@ -20,8 +24,8 @@ BY_POLICY = {"reason": "lists", "actor": None, "at": NOON}
 def worker(campaign):
     """A worker with one response in the campaign, flagged and counted."""
     response = ResponseFactory(task__campaign=campaign)
-    services.review_submitted(campaign=campaign, responses=[response], at=NOON)
-    services.refresh_worker_risks(campaign=campaign)
+    review_submitted(campaign=campaign, responses=[response], at=NOON)
+    refresh_worker_risks(campaign=campaign)
     return response.worker
 
 
@@ -34,13 +38,13 @@ def post_act(client, worker, act, **fields):
 def test_the_workers_page_counts_what_each_did(client, campaign, django_assert_max_num_queries):
     busy, other = WorkerFactory(), WorkerFactory()
     good = ResponseFactory(task__campaign=campaign, worker=busy)
-    services.judge(response=good, verdict="GOOD", reason="", reviewer=None, at=NOON)
+    judge(response=good, verdict="GOOD", reason="", reviewer=None, at=NOON)
     ResponseFactory(task__campaign=campaign, worker=busy, status="DISCARDED")
     ResponseFactory(worker=busy)
     ResponseFactory(task__campaign=campaign, worker=other)
-    services.exclude_worker(campaign=campaign, worker=other, **BY_POLICY)
+    exclude_worker(campaign=campaign, worker=other, **BY_POLICY)
 
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         rows = client.get("/review/pilot/workers/").context["workers"]
 
     figures = {(w.pseudonym, w.submitted, w.discarded, w.good, w.bad, w.state) for w in rows}
@@ -58,12 +62,12 @@ def test_a_workers_page_shows_their_work_and_what_was_decided(
     for number in range(12):
         text = f"Sentence number {number} of this worker."
         response = ResponseFactory(task__campaign=campaign, worker=worker, text=text)
-        services.judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
+        judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
         ResponseFactory(task__campaign=campaign, worker=worker)
     ResponseFactory(worker=worker, text="A sentence of another campaign.")
-    services.exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
+    exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
 
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
 
     assert "Sentence number 11 of this worker." in page
@@ -78,8 +82,8 @@ def test_a_workers_page_shows_risk_and_what_moved_it(client, campaign):
         ResponseFactory(task__campaign=campaign, worker=worker, text=f"cat, dog, tree, car {n}")
         for n in range(6)
     ]
-    services.review_submitted(campaign=campaign, responses=lists, at=NOON)
-    services.judge(response=lists[0], verdict="BAD", reason="list", reviewer=None, at=NOON)
+    review_submitted(campaign=campaign, responses=lists, at=NOON)
+    judge(response=lists[0], verdict="BAD", reason="list", reviewer=None, at=NOON)
     worker_risk = campaign.worker_risks.get()
 
     page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
@@ -98,7 +102,7 @@ def test_a_worker_of_another_campaign_is_not_found(client, campaign):
 
 
 def test_reinstating_restores_and_is_logged(client, campaign, worker, reviewer):
-    services.exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
+    exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
 
     page = post_act(client, worker, "reinstate", reason="a mistake")
 
@@ -121,9 +125,7 @@ def test_a_worker_is_paused_and_resumed(client, campaign, worker, reviewer):
 
 
 def test_a_worker_who_is_proposed_for_exclusion_is_left(client, campaign, worker, reviewer):
-    services.exclusions.propose_exclusion(
-        campaign=campaign, worker=worker, reason="many bad ones", at=NOON
-    )
+    propose_exclusion(campaign=campaign, worker=worker, reason="many bad ones", at=NOON)
     page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
     assert "many bad ones" in page
 
@@ -137,7 +139,7 @@ def test_a_worker_who_is_proposed_for_exclusion_is_left(client, campaign, worker
 @pytest.mark.parametrize("act", ["pause", "resume", "decline", "reinstate"])
 def test_an_act_that_is_not_possible_now_says_so(client, campaign, worker, act):
     if act == "pause":
-        services.pause_worker(campaign=campaign, worker=worker, **BY_POLICY)
+        pause_worker(campaign=campaign, worker=worker, **BY_POLICY)
 
     page = post_act(client, worker, act, reason="why not")
 
@@ -146,7 +148,7 @@ def test_an_act_that_is_not_possible_now_says_so(client, campaign, worker, act):
 
 @pytest.mark.usefixtures("reviewer")
 def test_an_act_needs_a_reason(client, campaign, worker):
-    services.exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
+    exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
 
     page = post_act(client, worker, "reinstate")
 
@@ -164,15 +166,15 @@ def test_an_act_that_there_is_not_is_not_found(client, worker):
 
 @pytest.fixture
 def appeal(campaign, worker):
-    services.exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
-    return services.record_appeal(
+    exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
+    return record_appeal(
         campaign=campaign, worker=worker, text="I tried hard.", actor=None, at=NOON
     )
 
 
 @pytest.mark.usefixtures("reviewer")
 def test_what_an_excluded_worker_sent_is_entered(client, campaign, worker):
-    services.exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
+    exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
     address = reverse("qualcontrol:appeal", args=["pilot", worker.pseudonym])
 
     refused = client.post(address, follow=True).content.decode()
@@ -233,7 +235,7 @@ def test_the_decision_log_is_paged_and_takes_the_same_queries(
             campaign=campaign, act=Act.DISCARD, worker=worker, reason="lists", at=NOON
         )
 
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):
         page = client.get("/review/pilot/decisions/", {"page": 2})
 
     assert len(page.context["page"]) == 10
@@ -244,11 +246,11 @@ def test_a_verdict_that_waits_for_a_second_one_is_not_in_the_log_yet(client):
     campaign = CampaignFactory(slug="pilot", config={"review": {"reviewers": 2}})
     response = ResponseFactory(task__campaign=campaign)
     verdict = {"response": response, "verdict": "BAD", "reason": "secret", "at": NOON}
-    services.judge(**verdict, reviewer=UserFactory())
+    judge(**verdict, reviewer=UserFactory())
     addresses = ["/review/pilot/decisions/", f"/review/pilot/workers/{response.worker}/"]
 
     before = [client.get(address).content.decode() for address in addresses]
-    services.judge(**verdict, reviewer=UserFactory())
+    judge(**verdict, reviewer=UserFactory())
     after = [client.get(address).content.decode() for address in addresses]
 
     assert ["secret" in page for page in before] == [False, False]

@@ -5,9 +5,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotate.models import Response
-from qualcontrol import services
-from qualcontrol.models import Act, Decision, Weights, WorkerRisk, WorkerRiskChange
-from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
+from qualcontrol.models import Act, Decision, LearnedValues, WorkerRisk, WorkerRiskChange
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.worker_risks import learn, recount_worker_risks, refresh_worker_risks
+from tests.factories import NOON, CampaignFactory, ResponseFactory, WorkerFactory
 from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, worker_risk_of, write
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +71,7 @@ def test_a_changed_flag_of_an_earlier_response_is_counted(campaign):
     alike = "A brown dog runs after a red ball across a wide green field."
     others = [ResponseFactory(task=first.task, text=alike + "!" * n) for n in range(4)]
 
-    services.review_submitted(campaign=campaign, responses=others, at=NOON)
+    review_submitted(campaign=campaign, responses=others, at=NOON)
 
     assert worker_risk_of(campaign, early).tally != before
 
@@ -77,34 +79,34 @@ def test_a_changed_flag_of_an_earlier_response_is_counted(campaign):
 def test_refreshing_takes_the_noted_changes_away(campaign):
     write(campaign, WorkerFactory(), 3)
 
-    assert services.refresh_worker_risks(campaign=campaign)
-    assert not services.refresh_worker_risks(campaign=campaign)
+    assert refresh_worker_risks(campaign=campaign)
+    assert not refresh_worker_risks(campaign=campaign)
     assert not WorkerRiskChange.objects.exists()
 
 
 def test_learning_again_without_changes_writes_nothing(campaign, django_assert_num_queries):
     write(campaign, WorkerFactory(), 3)
-    services.learn(campaign=campaign)
-    before = Weights.objects.values().get()
+    learn(campaign=campaign)
+    before = LearnedValues.objects.values().get()
 
     with django_assert_num_queries(6):
-        services.learn(campaign=campaign)
+        learn(campaign=campaign)
 
-    assert Weights.objects.values().get() == before
+    assert LearnedValues.objects.values().get() == before
 
 
 def test_what_an_earlier_model_learned_is_learned_anew(campaign):
     worker = WorkerFactory()
     write(campaign, worker, 3)
-    services.learn(campaign=campaign)
-    before = Weights.objects.values("values").get()
+    learn(campaign=campaign)
+    before = LearnedValues.objects.values("values").get()
     kept = worker_risk_of(campaign, worker)
-    Weights.objects.update(values={"form": 0, "usual": []})
+    LearnedValues.objects.update(values={"form": 0, "usual": []})
     WorkerRisk.objects.update(low=0, high=1)
 
-    services.learn(campaign=campaign)
+    learn(campaign=campaign)
 
-    assert Weights.objects.values("values").get() == before
+    assert LearnedValues.objects.values("values").get() == before
     assert (worker_risk_of(campaign, worker).low, worker_risk_of(campaign, worker).high) == (
         kept.low,
         kept.high,
@@ -129,7 +131,7 @@ def test_the_order_of_verdicts_does_not_change_a_figure(verdicts, order):
             if verdicts[place]:
                 judge(responses[place], verdicts[place])
     for campaign in campaigns:
-        services.learn(campaign=campaign)
+        learn(campaign=campaign)
 
     figures = [
         list(campaign.worker_risks.order_by("worker").values(*FIGURES)) for campaign in campaigns
@@ -155,7 +157,7 @@ def test_what_is_kept_is_what_a_recount_gives(acts):
     for act, number in acts:
         _do(campaign, workers[number], act)
 
-    assert services.recount_worker_risks(campaign=campaign) == 0
+    assert recount_worker_risks(campaign=campaign) == 0
 
 
 @few_examples
@@ -185,29 +187,20 @@ def _do(campaign, worker, act):
     elif act in ("good", "bad") and left:
         judge(left, act.upper())
     elif act == "exclude" and not excluded:
-        services.exclude_worker(**about)
+        exclude_worker(**about)
     elif act == "reinstate" and excluded:
-        services.reinstate_worker(**about)
+        reinstate_worker(**about)
     elif act == "refresh":
-        services.refresh_worker_risks(campaign=campaign)
+        refresh_worker_risks(campaign=campaign)
     elif act == "learn":
-        services.learn(campaign=campaign)
+        learn(campaign=campaign)
 
 
 def test_a_recount_finds_and_mends_what_is_wrong(campaign):
     worker = WorkerFactory()
     write(campaign, worker, 3)
-    services.learn(campaign=campaign)
+    learn(campaign=campaign)
     WorkerRisk.objects.update(good=2, risk=0.5)
 
-    assert services.recount_worker_risks(campaign=campaign) == 1
+    assert recount_worker_risks(campaign=campaign) == 1
     assert worker_risk_of(campaign, worker).good == 0
-
-
-def test_a_recount_takes_in_responses_from_before_there_were_flags(campaign):
-    worker = WorkerFactory()
-    ResponseFactory(task=TaskFactory(campaign=campaign), worker=worker)
-
-    services.recount_worker_risks(campaign=campaign)
-
-    assert worker_risk_of(campaign, worker).responses == 1

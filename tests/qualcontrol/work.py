@@ -3,8 +3,10 @@
 import random
 
 from annotate.models import Campaign, Response, Worker
-from qualcontrol import services
 from qualcontrol.models import Gold
+from qualcontrol.review import judging
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import NOON, ResponseFactory, TaskFactory
 
 NO_REQUIRED_CHECKS = {"first": 0, "share": 0}
@@ -32,12 +34,12 @@ def write(campaign: Campaign, worker: Worker, count: int = 1, **values) -> list[
         )
         for number in range(count)
     ]
-    services.review_submitted(campaign=campaign, responses=responses, at=NOON)
+    review_submitted(campaign=campaign, responses=responses, at=NOON)
     return responses
 
 
 def judge(response: Response, verdict: str, reviewer=None) -> None:
-    services.judge(
+    judging.judge(
         response=response,
         verdict=verdict,
         reason="vague" if verdict == "BAD" else "",
@@ -48,7 +50,7 @@ def judge(response: Response, verdict: str, reviewer=None) -> None:
 
 def worker_risk_of(campaign: Campaign, worker: Worker):
     """The worker's risk, refreshed."""
-    services.refresh_worker_risks(campaign=campaign)
+    refresh_worker_risks(campaign=campaign)
     return campaign.worker_risks.get(worker=worker)
 
 

@@ -10,8 +10,7 @@ from annotate.management.base import DomainCommand, campaign_named
 from annotate.reading.faults import Faults
 from annotate.reading.files import MalformedFile, rereadable
 from annotate.wording import counted
-from qualcontrol.review.batches import Batch
-from qualcontrol.services import judge_file
+from qualcontrol.review.batches import Batch, judge_file
 
 FAULTS_NAMED = 50
 
@@ -24,7 +23,6 @@ class Command(DomainCommand):
         "Entries that are not verdicts are listed with their line, and the others are imported. "
         "Responses that need no judgement any more are skipped."
     )
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")

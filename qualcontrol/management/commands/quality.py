@@ -16,7 +16,7 @@ from qualcontrol.queries.quality_report import (
     ranked_workers,
     worker_summaries,
 )
-from qualcontrol.services import learn, recount_worker_risks
+from qualcontrol.services.worker_risks import learn, recount_worker_risks
 
 
 class Command(DomainCommand):
@@ -24,7 +24,6 @@ class Command(DomainCommand):
         "Show a campaign's quality: the estimated share of bad responses, the agreement of the "
         "reviewers, and each worker's risk with its main reason."
     )
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
@@ -36,7 +35,7 @@ class Command(DomainCommand):
         parser.add_argument(
             "--recount",
             action="store_true",
-            help="recompute all counts first, and flag responses that have no flags yet",
+            help="recompute all counts first",
         )
 
     def handle(self, *, campaign: str, **options: Any) -> None:

@@ -1,14 +1,25 @@
 """`release CAMPAIGN --name NAME`: create a release."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from annotate.exports.hiding import rule_of
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
+from annotate.queries.release_domains import domains_of_release
+from annotate.selection.domains import (
+    DEFAULT_PRESET,
+    IN_DOMAIN,
+    NEAR_DOMAIN,
+    OUT_OF_DOMAIN,
+    PRESETS,
+)
 from annotate.wording import counted
-from qualcontrol.services import release_campaign
+from qualcontrol.services.releasing import release_campaign
 
 
 class Command(DomainCommand):
@@ -29,9 +40,37 @@ class Command(DomainCommand):
             action="store_true",
             help="omit incomplete images and ignore open checks",
         )
+        parser.add_argument(
+            "--hidden-splits",
+            type=_names,
+            default=[],
+            metavar="SPLIT,…",
+            help="keep the captions of the images of these splits out of public files",
+        )
+        parser.add_argument(
+            "--hidden-share",
+            type=float,
+            metavar="SHARE",
+            help="the same for a share of the images, from 0 to 1, drawn with the seed",
+        )
+        parser.add_argument(
+            "--domains",
+            choices=PRESETS,
+            default=DEFAULT_PRESET,
+            help=f"table by which the images get their domains (default: {DEFAULT_PRESET})",
+        )
 
     def handle(
-        self, *, campaign: str, name: str, seed: int | None, partial: bool, **_: Any
+        self,
+        *,
+        campaign: str,
+        name: str,
+        seed: int | None,
+        partial: bool,
+        hidden_splits: list[str],
+        hidden_share: float | None,
+        domains: str,
+        **_: Any,
     ) -> None:
         found = campaign_named(campaign)
         release = release_campaign(
@@ -40,9 +79,26 @@ class Command(DomainCommand):
             seed=found.config.seed if seed is None else seed,
             at=timezone.now(),
             partial=partial,
+            hidden=rule_of(splits=hidden_splits, share=hidden_share),
+            domains=domains,
         )
         kind = KINDS[found.kind]
+        hidden = release.images.filter(is_hidden=True).count()
         self.stdout.write(
-            f"Release {release.name}: {counted(release.images.count(), kind.subject_name)}. Next: "
-            f"python manage.py {kind.export_command} {release.name} --out DIR"
+            f"Release {release.name}: {counted(release.images.count(), kind.subject_name)}"
+            + (f", {hidden:,} of them with hidden {kind.answers_name}" if hidden else "")
+            + f". Next: python manage.py {kind.export_command} {release.name} --out DIR"
         )
+        if kind.has_references:
+            self.stdout.write(f"By {domains}: {_counts(domains_of_release(release).values())}.")
+
+
+def _counts(domains: Iterable[str | None]) -> str:
+    """How many images have each domain: `12 in-domain, 3 near-domain, 1 without a class`."""
+    counts = Counter(domain or "without a class" for domain in domains)
+    order = (IN_DOMAIN, NEAR_DOMAIN, OUT_OF_DOMAIN, "without a class")
+    return ", ".join(f"{counts[name]:,} {name}" for name in order if counts[name])
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

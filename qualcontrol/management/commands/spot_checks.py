@@ -9,7 +9,9 @@ from django.utils import timezone
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
-from qualcontrol.services import Item, learn, next_checks
+from qualcontrol.review.items import Item
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.worker_risks import learn
 
 
 class Command(DomainCommand):
@@ -17,8 +19,6 @@ class Command(DomainCommand):
         "List the responses to judge next: the most useful checks, with random checks in between. "
         "Read-only: reserves nothing. The list changes only when responses are judged or arrive."
     )
-    # System checks import every page, which takes longer than the command itself.
-    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")

@@ -1,0 +1,168 @@
+"""A decision about one worker, payment or response changes nothing of the others."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from annotate.models import Campaign, Response, Worker
+from qualcontrol.models import (
+    Exclusion,
+    HeldCause,
+    HeldOutcome,
+    HeldPayment,
+    Pause,
+    Proposal,
+    SpotCheck,
+    WorkerRisk,
+)
+from qualcontrol.review.judging import judge
+from qualcontrol.services.exclusions import (
+    decline_proposal,
+    exclude_worker,
+    pause_worker,
+    propose_exclusion,
+    reinstate_worker,
+    resume_worker,
+)
+from qualcontrol.services.held_payments import accept_payment, hold_payment, refuse_payment
+from qualcontrol.services.intake import review_submitted
+from tests.factories import (
+    NOON,
+    AssignmentFactory,
+    CampaignFactory,
+    HitFactory,
+    HitTypeFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+    WorkerAccountFactory,
+    WorkerFactory,
+)
+
+pytestmark = pytest.mark.django_db
+
+LISTS = "lists of keywords"
+
+
+def exclude(campaign: Campaign, worker: Worker) -> None:
+    exclude_worker(campaign=campaign, worker=worker, reason=LISTS, actor=None, at=NOON)
+
+
+def pause(campaign: Campaign, worker: Worker) -> None:
+    pause_worker(campaign=campaign, worker=worker, reason=LISTS, actor=None, at=NOON)
+
+
+def propose(campaign: Campaign, worker: Worker) -> None:
+    propose_exclusion(campaign=campaign, worker=worker, reason=LISTS, at=NOON)
+
+
+def by_person(service: Callable[..., Any], campaign: Campaign, worker: Worker) -> None:
+    service(campaign=campaign, worker=worker, reason=LISTS, actor=UserFactory(), at=NOON)
+
+
+def hold(campaign: Campaign, worker: Worker, cause: HeldCause = HeldCause.NO_TASK) -> HeldPayment:
+    """Hold the payment of a new assignment of the worker."""
+    hit = campaign.hits.first() or HitFactory(hit_type=HitTypeFactory(campaign=campaign))
+    account = getattr(worker, "account", None) or WorkerAccountFactory(worker=worker)
+    assignment = AssignmentFactory(hit=hit, account=account)
+    about = {"campaign": campaign, "worker": worker, "assignment": assignment.pk}
+    hold_payment(**about, cause=cause, why="It fits no task.", at=NOON)
+    return HeldPayment.objects.get(assignment=assignment)
+
+
+def kept_about(campaign: Campaign, worker: Worker) -> list[object]:
+    """All that the decisions of this page could change about a worker in a campaign."""
+    theirs = {"campaign": campaign, "worker": worker}
+    return [
+        list(Exclusion.objects.filter(**theirs).values_list("lifted_at")),
+        list(Pause.objects.filter(**theirs).values_list("lifted_at")),
+        list(Proposal.objects.filter(**theirs).values_list("answered_at")),
+        list(HeldPayment.objects.filter(**theirs).values_list("outcome", "is_forgiven")),
+        list(WorkerRisk.objects.filter(**theirs).values_list("forgiven")),
+        list(Response.objects.of(campaign).filter(worker=worker).values_list("status")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "service"),
+    [
+        ([propose, pause], exclude_worker),
+        ([exclude], reinstate_worker),
+        ([pause], resume_worker),
+        ([propose, pause], decline_proposal),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_a_decision_about_a_worker_leaves_other_workers_and_campaigns_alone(before, service):
+    campaign, worker = CampaignFactory(), WorkerFactory()
+    others = [(CampaignFactory(), worker), (campaign, WorkerFactory())]
+    for pair in [(campaign, worker), *others]:
+        hold(*pair)
+        for _ in range(2):
+            ResponseFactory(task__campaign=pair[0], worker=pair[1])
+        for step in before:
+            step(*pair)
+    theirs, about_others = kept_about(campaign, worker), [kept_about(*pair) for pair in others]
+
+    by_person(service, campaign, worker)
+
+    assert kept_about(campaign, worker) != theirs
+    assert [kept_about(*pair) for pair in others] == about_others
+
+
+@pytest.mark.parametrize("service", [pause_worker, propose_exclusion, exclude_worker])
+def test_what_was_decided_elsewhere_does_not_refuse_a_decision(service):
+    campaign, worker = CampaignFactory(), WorkerFactory()
+    elsewhere, other = CampaignFactory(), WorkerFactory()
+    for pair in [(elsewhere, worker), (campaign, other)]:
+        propose(*pair)
+        pause(*pair)
+        exclude(*pair)
+    paused, proposed = CampaignFactory(), CampaignFactory()
+    pause(paused, worker)
+    propose(proposed, worker)
+    actor = {} if service is propose_exclusion else {"actor": None}
+
+    service(campaign=campaign, worker=worker, reason=LISTS, at=NOON, **actor)
+
+    about = {"campaign": campaign, "worker": worker}
+    assert [model.objects.filter(**about).exists() for model in (Pause, Proposal, Exclusion)].count(
+        True
+    ) == 1
+
+
+@pytest.mark.parametrize("service", [accept_payment, refuse_payment])
+def test_a_decision_about_one_payment_leaves_the_others_held(service):
+    campaign, worker = CampaignFactory(), WorkerFactory()
+    held, other = hold(campaign, worker), hold(campaign, worker)
+    kept = ResponseFactory(
+        task__campaign=campaign, worker=worker, assignment_id=other.assignment_id
+    )
+
+    service(held=held, reason=LISTS, actor=UserFactory(), at=NOON)
+
+    assert list(HeldPayment.objects.open()) == [other]
+    kept.refresh_from_db()
+    assert kept.status == "SUBMITTED"
+
+
+def test_a_verdict_ends_the_hold_of_its_own_assignment_alone():
+    campaign = CampaignFactory(config={"review": {"first": 0, "share": 1}})
+    worker = WorkerFactory()
+    responses = []
+    for task in TaskFactory.create_batch(2, campaign=campaign):
+        held = hold(campaign, worker, HeldCause.RULES)
+        response = ResponseFactory(
+            task=task, worker=worker, assignment_id=held.assignment_id, text="Dog dog dog."
+        )
+        review_submitted(
+            campaign=campaign, responses=[response], at=NOON, problems={task.pk: ["Too short."]}
+        )
+        responses.append(response)
+    assert SpotCheck.objects.count() == 2
+
+    judge(response=responses[0], verdict="GOOD", reason="", reviewer=UserFactory(), at=NOON)
+
+    ended, waiting = HeldPayment.objects.order_by("pk")
+    assert (ended.outcome, waiting.outcome) == (HeldOutcome.JUDGED, "")
