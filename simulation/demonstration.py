@@ -17,11 +17,13 @@ from hits.local.processes import Installation, make_workers, random_password, si
 from hits.mturk.client import Marketplace
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate
-from qualcontrol.services import release_campaign
+from qualcontrol.services.releasing import release_campaign
 from simulation.checks.captions import check_captions
 from simulation.checks.check import Check
 from simulation.checks.links import check_links
 from simulation.checks.marketplace import check_marketplace
+from simulation.kinds import hands_for
+from simulation.kinds.base import Crew
 from simulation.scenes.dataset import Dataset
 from simulation.stages.clock import Clock
 from simulation.stages.collection import Collection, quality_summary
@@ -29,7 +31,6 @@ from simulation.stages.parts import CAPTIONS, LINKS, Part
 from simulation.stages.scenes import draw_and_select
 from simulation.workers.browser import WorkerBrowser
 from simulation.workers.crowd import members
-from simulation.workers.hands import Crew, hands_for
 
 NAME, DRAFT_NAME, USER = "demo", "unprimed-pilot", "demo"
 WORKERS = 26

@@ -7,9 +7,11 @@ from datetime import datetime
 from django.contrib.auth.models import User
 
 from annotate.models import Campaign, Response
-from qualcontrol import services
 from qualcontrol.models import SpotCheck, Verdict
-from simulation.faults import judge_of
+from qualcontrol.review.judging import judge
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.worker_risks import learn
+from simulation.kinds import judge_of
 
 # Number of good answers in a row after which the reviewer assumes that the queue's first items are
 # not bad.
@@ -30,7 +32,7 @@ def review(*, campaign: Campaign, reviewer: User, at: datetime) -> Round:
 
     The campaign's policy decides which workers are excluded.
     """
-    services.learn(campaign=campaign)
+    learn(campaign=campaign)
     excluded_before = campaign.exclusions.in_force().count()
     judged = list(_judge_all(campaign, reviewer, at))
     excluded = campaign.exclusions.in_force().count() - excluded_before
@@ -40,18 +42,18 @@ def review(*, campaign: Campaign, reviewer: User, at: datetime) -> Round:
 def _judge_all(campaign: Campaign, reviewer: User, at: datetime) -> Iterator[Verdict]:
     fault_of = judge_of(campaign)
 
-    def judge(response: Response) -> Verdict:
+    def judge_truly(response: Response) -> Verdict:
         reason = fault_of(response)
         verdict = Verdict.BAD if reason else Verdict.GOOD
-        services.judge(response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at)
+        judge(response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at)
         return verdict
 
     good_in_a_row = 0
     while good_in_a_row < PATIENCE and (
-        items := services.next_checks(campaign=campaign, reviewer=reviewer, count=1, at=at)
+        items := next_checks(campaign=campaign, reviewer=reviewer, count=1, at=at)
     ):
-        verdict = judge(items[0].response)
+        verdict = judge_truly(items[0].response)
         good_in_a_row = good_in_a_row + 1 if verdict == Verdict.GOOD else 0
         yield verdict
     while check := SpotCheck.objects.of(campaign).open().order_by("pk").first():
-        yield judge(check.response)
+        yield judge_truly(check.response)

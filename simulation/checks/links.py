@@ -14,9 +14,9 @@ from annotate.content_selection.metric import human_upper_bound
 from annotate.kinds.correspondence.export import write_correspondences
 from annotate.models import Release
 from simulation.checks.check import Check
+from simulation.kinds.correspondence import KINDS, true_meanings
 from simulation.scenes.classes import HIDDEN, LABELS
 from simulation.scenes.dataset import Dataset
-from simulation.workers.linking import KINDS, true_meanings
 
 LEAST_RIGHT = 0.97
 # A box as it was drawn: image id, class name, and edges as written in the dataset.
@@ -114,12 +114,12 @@ def _readable(folder: Path) -> Check:
     gold = read_gold(folder / "gold.json")
     bound = human_upper_bound(gold)
     return Check(
-        bound is not None and bound.f > 0,
+        bound is not None and bound.mean.f > 0,
         "content selection reads the boxes that the captions mention",
         f"{len(gold)} images"
         + (
-            f", a caption against the others P {bound.precision:.2f}, R {bound.recall:.2f}, "
-            f"F {bound.f:.2f}"
+            f", a caption against the others P {bound.mean.precision:.2f}, "
+            f"R {bound.mean.recall:.2f}, F {bound.mean.f:.2f}"
             if bound
             else ""
         ),

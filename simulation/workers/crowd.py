@@ -6,13 +6,26 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
-from simulation.workers.hands import Hand
 from simulation.workers.pages import SiteError, TaskForm
 
 # A worker stops after this many errors; an answer is given up after this many corrections.
 MOST_ERRORS, MOST_CORRECTIONS = 3, 4
+
+
+class Work(Protocol):
+    """A way to fill in a task's form; `refused` is true if the previous answer was refused."""
+
+    def fill(self, task: TaskForm, rng: random.Random, *, refused: bool) -> dict[str, str]: ...
+
+
+class Hand(NamedTuple):
+    """A way of working, and its name."""
+
+    kind: str
+    work: Work
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,23 @@ from annotate.models import (
 from annotate.services.campaigns import progress
 from hits.models import Sync, WorkerAccount
 from hits.reconcile.reconciler import reconcile
+from simulation.kinds import hands_for
+from simulation.kinds.base import Crew
+from simulation.kinds.caption import CARELESS_WRITERS
+from simulation.kinds.correspondence import Linker
 from simulation.management.commands.simulate_workers import plan_of
 from simulation.reviewer import review
 from simulation.workers.browser import Accepted, NothingLeft, NotOffered, WorkerBrowser
-from simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
-from simulation.workers.hands import CARELESS_WRITERS, Crew, Hand, hands_for
-from simulation.workers.linking import Linker
+from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan, members
 from simulation.workers.pages import SiteError, TaskForm
 from tests.factories import CampaignFactory, LinkCampaignFactory, LinkTaskFactory
 from tests.hits.conftest import make_campaign
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.one_database,
+    pytest.mark.long,
+]
 
 NAMES = ["Dog", "House", "Tree", "Car", "Boat", "Cake"]
 OPTIONS = {"seed": 1, "assignments": None, "threads": 2, "returns": 0.0, "abandons": 0.0}

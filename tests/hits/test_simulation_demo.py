@@ -29,6 +29,8 @@ from hits.local.processes import (
 )
 from tests.servers import PATIENCE, free_port
 
+pytestmark = pytest.mark.long
+
 IMAGES = 2
 
 

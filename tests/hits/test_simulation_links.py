@@ -13,9 +13,9 @@ from annotate.kinds.correspondence.answers import parse
 from annotate.language.tokens import tokens
 from annotate.models import Correspondence
 from simulation.checks.links import released_links, true_links
-from simulation.faults import judge_of
+from simulation.kinds import judge_of
+from simulation.kinds.correspondence import NOTHING, Linker, true_meanings
 from simulation.scenes.classes import HIDDEN, LABELS
-from simulation.workers.linking import NOTHING, Linker, true_meanings
 from simulation.workers.pages import LinkItem, SiteError, TaskForm, WordField, read_form
 from simulation.workers.words import mentions, references
 from simulation.workers.writers import Honest, Limits, Sight

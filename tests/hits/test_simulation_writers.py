@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from annotate.campaign_file import CaptionRules
 from annotate.language.text import problems
-from simulation.faults import fault
+from simulation.kinds.caption import CARELESS_WRITERS, fault, writer_of
 from simulation.scenes.classes import HIDDEN, LABELS
-from simulation.workers.hands import CARELESS_WRITERS, writer_of
 from simulation.workers.words import called, mentions, plural, with_article
 from simulation.workers.writers import Honest, Limits, Mixer, Sight
 

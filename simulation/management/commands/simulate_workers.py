@@ -11,9 +11,10 @@ from annotate.models import Campaign
 from annotate.reading.files import open_text
 from hits.local.processes import ProcessFailed, make_workers
 from hits.mturk.endpoints import KNOWN
+from simulation.kinds import hands_for
+from simulation.kinds.base import Crew
 from simulation.workers.browser import WorkerBrowser
 from simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
-from simulation.workers.hands import Crew, hands_for
 
 
 def share(text: str) -> float:

@@ -1,14 +1,21 @@
-"""How simulated workers link words to boxes: by class name, with random errors."""
+"""Simulated workers who link words to boxes by class name, with random errors, and a judge of
+links."""
 
 import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from annotate.kinds.correspondence.answers import WordKind
+from annotate.kinds.correspondence.answers import WordKind, as_value, box_value
+from annotate.kinds.correspondence.rules import rules_of
+from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.language.tokens import tokens
+from annotate.models import Campaign, ObjectClass, Response
+from simulation.kinds.base import HONEST, Crew, Simulated
+from simulation.workers.crowd import Hand
 from simulation.workers.pages import LinkItem, TaskForm
 from simulation.workers.words import references
 
+AT_RANDOM = "at random"
 # Words that refer to an image as a whole.
 SCENE_WORDS = {"image", "moment", "photo", "photograph", "picture", "place", "view"}
 KINDS = [frozenset({kind.value}) for kind in WordKind]
@@ -65,3 +72,40 @@ class Linker:
             return truth
         others = [frozenset({box}) for box in item.boxes if box not in truth]
         return rng.choice(others + [kind for kind in KINDS if kind != truth])
+
+
+def _linkers(campaign: Campaign, crew: Crew, _rng: random.Random, careless: set[int]) -> list[Hand]:
+    known = _class_names(campaign)
+    return [
+        Hand(AT_RANDOM, Linker(known, errors=1))
+        if index in careless
+        else Hand(HONEST, Linker(known, crew.errors))
+        for index in range(crew.size)
+    ]
+
+
+def _class_names(campaign: Campaign) -> frozenset[str]:
+    """Names of the classes in the campaign's images."""
+    boxed = ObjectClass.objects.filter(boxes__image__tasks__campaign=campaign)
+    return frozenset(boxed.values_list("name", flat=True).distinct())
+
+
+class _LinkJudge:
+    """Finds an answer bad if most of a caption's words have the wrong boxes."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.known = _class_names(campaign)
+        self.parts = rules_of(campaign.config).parts
+
+    def __call__(self, response: Response) -> str:
+        image, caption = response.task.image_id, response.task.subject
+        assert caption is not None, "a task of this kind is about a caption"
+        boxes = numbered_boxes([image], parts=self.parts)[image]
+        names = {box_value(box.key): box.name for box in boxes}
+        truth = true_meanings(caption.text, names, self.known)
+        said = {int(n): set(as_value(x).split()) for n, x in response.correspondence.words.items()}
+        wrong = sum(said.get(number, NOTHING) != meaning for number, meaning in truth.items())
+        return "most words refer to something else" if 2 * wrong > len(truth) else ""
+
+
+SIMULATED = Simulated(_linkers, _LinkJudge)

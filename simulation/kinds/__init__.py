@@ -1,0 +1,29 @@
+"""Simulated workers and judges for each task type, found by the task type's name."""
+
+import random
+
+from annotate.errors import DomainError
+from annotate.models import Campaign
+from simulation.kinds import caption, correspondence
+from simulation.kinds.base import Crew, Judge, Simulated
+from simulation.workers.crowd import Hand
+
+SIMULATED = {"caption": caption.SIMULATED, "correspondence": correspondence.SIMULATED}
+
+
+def hands_for(campaign: Campaign, crew: Crew) -> list[Hand]:
+    """The hands of a crew for the campaign's task type; raises DomainError if there are none."""
+    rng = random.Random(f"{crew.seed}/crew")
+    careless = set(rng.sample(range(crew.size), min(crew.careless, crew.size)))
+    return _simulated(campaign).hands(campaign, crew, rng, careless)
+
+
+def judge_of(campaign: Campaign) -> Judge:
+    """A judge for the campaign's task type; raises DomainError if there is none."""
+    return _simulated(campaign).judge(campaign)
+
+
+def _simulated(campaign: Campaign) -> Simulated:
+    if campaign.kind not in SIMULATED:
+        raise DomainError(f"Nothing is simulated for tasks of the kind {campaign.kind}.")
+    return SIMULATED[campaign.kind]
