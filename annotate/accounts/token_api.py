@@ -9,7 +9,7 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.permissions import AllowAny
+from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -52,7 +52,7 @@ class TokenView(APIView):
         return [] if self._is_sign_in() else [ApiTokenAuthentication()]
 
     def get_permissions(self) -> Sequence[Any]:
-        return [AllowAny()] if self._is_sign_in() else super().get_permissions()
+        return [AllowAny()] if self._is_sign_in() else [IsAuthenticated()]
 
     def _is_sign_in(self) -> bool:
         return self.request is not None and self.request.method == "POST"

@@ -1,7 +1,7 @@
 """Read captions that were collected elsewhere, from tables or JSON. Does not use Django.
 
 A table is a batch-results file of Mechanical Turk's requester site, or uses our own column names.
-An entry that cannot be used becomes a `Fault`, and reading goes on with the next one.
+An entry that cannot be used becomes a `Fault`, and reading continues with the next one.
 """
 
 import math

@@ -1,15 +1,18 @@
 """The base class of our commands, and functions that find objects by name."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from annotate.errors import DomainError, one_line
 from annotate.kinds.reading import CampaignFileError
 from annotate.models import Campaign, Release
+from annotate.queries.release_domains import unknown_classes
+from annotate.selection.domains import PRESETS, DomainTable, table_named
 
 Named = TypeVar("Named", Campaign, Release)
 
@@ -18,6 +21,9 @@ class DomainCommand(BaseCommand):
     """A command that creates the tables of a new database, and ends with one line on an error."""
 
     uses_database = True
+    # The checks load all pages, which takes half of a short command's time. `check`, `migrate` and
+    # `runserver` run them.
+    requires_system_checks: tuple[str, ...] = ()
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
@@ -28,6 +34,30 @@ class DomainCommand(BaseCommand):
             raise CommandError(str(error)) from error
         except (InterfaceError, OperationalError) as error:
             raise CommandError(f"The database failed: {one_line(error)}") from error
+
+    def table_of_domains(self, name: str | None) -> DomainTable | None:
+        """The table that the option --domains names; None without the option.
+
+        Warns about classes of the table that no dataset has. Raises DomainError.
+        """
+        if name is None:
+            return None
+        table = table_named(name)
+        if unknown := unknown_classes(table):
+            self.stderr.write(
+                f"Warning: no imported dataset has {listed(unknown)}, which {name} lists."
+            )
+        return table
+
+
+def add_domains_option(parser: CommandParser) -> None:
+    """Add the option --domains, which `DomainCommand.table_of_domains` reads."""
+    parser.add_argument(
+        "--domains",
+        metavar="TABLE",
+        help=f"compute domains by another table than the release's: {', '.join(PRESETS)}, or the "
+        "path of a CSV file with the columns class and domain",
+    )
 
 
 def prepare_database() -> None:
@@ -55,6 +85,12 @@ def campaign_named(slug: str) -> Campaign:
 def release_named(name: str) -> Release:
     """The release; raises CommandError, which lists existing names."""
     return _named(Release, "name", name, "release")
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    """The first names, and the number of further ones."""
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
 
 
 def _named(model: type[Named], field: str, value: str, noun: str) -> Named:

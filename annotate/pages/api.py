@@ -18,8 +18,11 @@ from rest_framework.views import APIView, exception_handler
 from rest_framework.viewsets import GenericViewSet
 
 from annotate.errors import DomainError
+from annotate.exports.formats import FORMATS
+from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
 from annotate.models import Release
+from annotate.pages.archives import UnknownExtra, stream_archive
 from annotate.pages.views import stream_release_file
 
 FILES = sorted({file for kind in KINDS.values() for file in kind.files})
@@ -37,18 +40,40 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
 
     campaign = serializers.CharField(source="campaign.slug", read_only=True)
     images = serializers.IntegerField(source="image_count", read_only=True)
+    hidden = serializers.JSONField(
+        read_only=True, allow_null=True, help_text="which images' captions are not in the files"
+    )
     files = serializers.SerializerMethodField()
+    formats = serializers.SerializerMethodField()
 
     class Meta:
         model = Release
-        fields = ["name", "campaign", "seed", "is_partial", "created_at", "images", "files"]
+        fields = [
+            "name",
+            "campaign",
+            "seed",
+            "is_partial",
+            "hidden",
+            "created_at",
+            "images",
+            "files",
+            "formats",
+        ]
 
     def get_files(self, release: Release) -> dict[str, str]:
         """Name and URL of each file."""
         request = self.context.get("request")
         return {
             file: reverse("api-release-file", args=[release.name, file], request=request)
-            for file in KINDS[release.campaign.kind].files
+            for file in KINDS[release.campaign.kind].files_of(release)
+        }
+
+    def get_formats(self, release: Release) -> dict[str, str]:
+        """Name and URL of an archive in each format."""
+        request = self.context.get("request")
+        return {
+            name: reverse("api-release-archive", args=[release.name, name], request=request)
+            for name in FORMATS
         }
 
 
@@ -76,3 +101,24 @@ class ReleaseFileView(APIView):
     def get(self, _request: Request, name: str, file: str) -> StreamingHttpResponse:
         """The content of the file. It never changes."""
         return stream_release_file(name, file)
+
+
+class ReleaseArchiveView(APIView):
+    """A release in a format that other tools open, as a ZIP archive."""
+
+    @extend_schema(
+        operation_id="releases_archive",
+        parameters=[
+            OpenApiParameter("file_format", str, OpenApiParameter.PATH, enum=list(FORMATS)),
+            OpenApiParameter(
+                "with", str, many=True, enum=list(Extra), description="what else to include"
+            ),
+        ],
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    )
+    def get(self, request: Request, name: str, file_format: str) -> StreamingHttpResponse:
+        """The archive. The same address always gives the same bytes."""
+        try:
+            return stream_archive(name, file_format, request.query_params.getlist("with"))
+        except UnknownExtra as error:
+            raise serializers.ValidationError({"with": [str(error)]}) from error

@@ -2,12 +2,16 @@
 
 from django.urls import path
 
-from annotate.pages import views
+from annotate.pages import reports, views
+from annotate.pages.archives import release_archive
 
 app_name = "annotate"
 
 urlpatterns = [
     path("", views.releases, name="releases"),
     path("<slug:name>/", views.release, name="release"),
+    path("<slug:name>/formats/<slug:file_format>.zip", release_archive, name="release_archive"),
+    path("<slug:name>/report/", reports.report, name="report"),
+    path("<slug:name>/report/<str:file>", reports.report_file, name="report_file"),
     path("<slug:name>/<str:file>", views.release_file, name="release_file"),
 ]

@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import PurePosixPath
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
@@ -12,11 +13,14 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
+from annotate.exports.formats import FORMATS
 from annotate.images import copies as image_copies
 from annotate.images.files import BrokenImage
 from annotate.kinds import KINDS
+from annotate.kinds.exporting import extras_of
 from annotate.models import Image, Release
 from annotate.pages.paging import page_of
+from annotate.pages.reports import report_of
 
 logger = logging.getLogger(__name__)
 
@@ -39,11 +43,23 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
         "release": found,
         "campaign": found.campaign,
         "kind": kind,
-        "files": list(kind.files),
+        "files": list(kind.files_of(found)),
+        "formats": FORMATS.values(),
+        "extras": extras_of(found),
         "image_count": found.images.count(),
+        "report": report_of(found),
+        **(_hidden(found) if found.hidden else {}),
         "page": page_of(images.prefetch_related(*kind.released_relations), request, per_page=10),
     }
     return render(request, "annotate/release.html", context)
+
+
+def _hidden(release: Release) -> dict[str, Any]:
+    """How many images have hidden captions, and who exported them."""
+    return {
+        "hidden_count": release.images.filter(is_hidden=True).count(),
+        "hidden_exports": release.hidden_exports.select_related("actor"),
+    }
 
 
 @require_safe
@@ -62,7 +78,7 @@ CONTENT_TYPES = {
 def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
     """The streamed file; raises Http404 if there is no such release or file."""
     found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
-    files = KINDS[found.campaign.kind].files
+    files = KINDS[found.campaign.kind].files_of(found)
     if file not in files:
         raise Http404(f"This release has no file {file!r}.")
     content_type = CONTENT_TYPES[PurePosixPath(file).suffix]

@@ -146,6 +146,9 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
         help_text="as the campaign's kind of task has it: the text of a caption; for word–box "
         "links, by the word's number from 0, the keys of its boxes or its kind"
     )
+    keywords_shown = serializers.BooleanField(
+        source="is_primed", read_only=True, allow_null=True, help_text="null if it is not known"
+    )
     verdict = serializers.CharField(source="spot_check.verdict", read_only=True, default="")
     reason = serializers.CharField(source="spot_check.reason", read_only=True, default="")
 
@@ -160,6 +163,7 @@ class ResponseSerializer(serializers.ModelSerializer[Answer]):
             "answer",
             "submitted_at",
             "seconds",
+            "keywords_shown",
             "verdict",
             "reason",
         ]

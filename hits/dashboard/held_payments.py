@@ -1,21 +1,21 @@
 """The page of held payments: the submitted answers, why they are held, and the decision."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib import messages
 from django.db.models import QuerySet
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import posted, user_of
+from annotate.pages.signed_in import decided, posted, user_of
 from hits.dashboard.forms import AcceptanceForm
 from hits.mturk.answers import shown_answer
 from hits.services.held_payments import accept_held, reject_held
@@ -57,34 +57,34 @@ def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
 def pay(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Accept a held assignment; the next sync pays it."""
     form = AcceptanceForm(posted(request))
-    return _decide(request, slug, pk, form, "hits/held_payment_pay.html", "Payment")
+    return _decide(request, slug, pk, form, accept_held, "hits/held_payment_pay.html", "Payment")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def refuse(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Reject a held assignment, with a reason that the worker reads."""
     form = RejectionForm(posted(request))
-    return _decide(request, slug, pk, form, "hits/held_payment_reject.html", "Rejection")
+    template = "hits/held_payment_reject.html"
+    return _decide(request, slug, pk, form, reject_held, template, "Rejection")
 
 
 def _decide(
-    request: HttpRequest, slug: str, pk: int, form: Any, template: str, what: str
+    request: HttpRequest,
+    slug: str,
+    pk: int,
+    form: Form,
+    service: Callable[..., None],
+    template: str,
+    what: str,
 ) -> HttpResponse:
     campaign = get_object_or_404(Campaign, slug=slug)
     held = get_object_or_404(_rows(campaign), pk=pk)
-    if request.method == "POST" and form.is_valid():
-        decide = accept_held if isinstance(form, AcceptanceForm) else reject_held
-        try:
-            decide(
-                held=held,
-                reason=form.cleaned_data["reason"],
-                actor=user_of(request),
-                at=timezone.now(),
-            )
-        except DomainError as error:
-            messages.warning(request, str(error))
-        else:
-            messages.success(request, f"{what} scheduled for the next sync.")
+
+    def decide(reason: str) -> str:
+        service(held=held, reason=reason, actor=user_of(request), at=timezone.now())
+        return f"{what} scheduled for the next sync."
+
+    if decided(request, form, decide):
         return redirect("hits:held_payments", slug)
     context = {"campaign": campaign, "shown": _shown(campaign, [held])[0], "form": form}
     return render(request, template, context, status=422 if form.errors else 200)

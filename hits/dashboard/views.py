@@ -14,7 +14,7 @@ from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Response
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import posted, user_of
+from annotate.pages.signed_in import decided, posted, user_of
 from annotate.services.campaigns import create_campaign, progress
 from annotate.site.background import hand_on
 from hits.dashboard.charts import course_path, hour_bars, pay_chart
@@ -38,7 +38,7 @@ from hits.tasks import sync_campaign
 from qualcontrol.models import SpotCheck
 from qualcontrol.pages.forms import ReasonForm, RejectionForm
 from qualcontrol.queries.quality_report import known_workers, latest_workers, worker_summaries
-from qualcontrol.services import exclude_worker, exclusion_preview
+from qualcontrol.services.exclusions import exclude_worker, exclusion_preview
 
 MOST_ACTIVE = 8
 MOST_PROBLEMS = 20
@@ -192,20 +192,18 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     found = get_object_or_404(Campaign, slug=slug)
     worker = get_object_or_404(known_workers(found), pseudonym=pseudonym)
     form = ReasonForm(posted(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            discarded = exclude_worker(
-                campaign=found,
-                worker=worker,
-                reason=form.cleaned_data["reason"],
-                actor=user_of(request),
-                at=timezone.now(),
-            )
-        except DomainError as error:
-            messages.warning(request, str(error))
-        else:
-            answers = KINDS[found.kind].answers_name
-            messages.success(request, f"{worker} is excluded; {answers} discarded: {discarded}.")
+
+    def decide(reason: str) -> str:
+        discarded = exclude_worker(
+            campaign=found,
+            worker=worker,
+            reason=reason,
+            actor=user_of(request),
+            at=timezone.now(),
+        )
+        return f"{worker} is excluded; {KINDS[found.kind].answers_name} discarded: {discarded}."
+
+    if decided(request, form, decide):
         return redirect("qualcontrol:worker", slug, pseudonym)
     context = {
         "campaign": found,
@@ -227,18 +225,14 @@ def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     )
     response = get_object_or_404(responses, pk=pk)
     form = RejectionForm(posted(request))
-    if request.method == "POST" and form.is_valid():
-        try:
-            ask_for_rejection(
-                response=response,
-                reason=form.cleaned_data["reason"],
-                actor=user_of(request),
-                at=timezone.now(),
-            )
-        except DomainError as error:
-            messages.warning(request, str(error))
-        else:
-            messages.success(request, "Rejection scheduled for the next sync.")
+
+    def decide(reason: str) -> str:
+        ask_for_rejection(
+            response=response, reason=reason, actor=user_of(request), at=timezone.now()
+        )
+        return "Rejection scheduled for the next sync."
+
+    if decided(request, form, decide):
         return redirect("qualcontrol:worker", slug, response.worker.pseudonym)
     context = {"campaign": found, "response": response, "form": form}
     status = 422 if form.errors else 200

@@ -15,7 +15,8 @@ from hits.mturk.client import Marketplace
 from hits.reconcile.run import Run
 from hits.services.barring import has_work, want_barred, workers_done
 from qualcontrol.models import kept_out
-from qualcontrol.services import decide, learn
+from qualcontrol.services.policies import decide
+from qualcontrol.services.worker_risks import learn
 
 
 def bar(run: Run) -> None:

@@ -21,7 +21,7 @@ from hits.mturk.replies import ListedHit
 from hits.reconcile.reading import read_by_itself, read_listed, read_unlisted
 from hits.reconcile.run import HIT_NAME, Run
 from hits.reconcile.unknown import Unknown
-from hits.task_page.pages import close_pages
+from hits.services.task_pages import close_pages
 
 # With more HITs than this to read, all HITs are listed instead.
 MOST_READ_ALONE = 50

@@ -14,7 +14,7 @@ from hits.reconcile.run import HIT_NAME, Done, Run
 from hits.services.counts import recount
 from hits.services.held_payments import lapse_held
 from hits.services.submissions import take_submission
-from hits.task_page.pages import close_pages, close_returned
+from hits.services.task_pages import close_pages, close_returned
 
 STATUSES = {
     ListedAssignmentStatus.SUBMITTED: AssignmentStatus.SUBMITTED,

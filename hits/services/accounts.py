@@ -1,4 +1,4 @@
-"""Find and create the marketplace accounts of workers."""
+"""Create the marketplace accounts of workers."""
 
 from collections.abc import Collection
 
@@ -8,22 +8,13 @@ from annotate.models import Worker
 from hits.models import WorkerAccount
 
 
-def known_account(*, endpoint: str, marketplace_id: str) -> WorkerAccount | None:
-    """Return the account with this id at this marketplace, with its worker, or None.
-
-    Pages use this function because anybody can forge their parameters.
-    """
-    accounts = WorkerAccount.objects.select_related("worker")
-    return accounts.filter(endpoint=endpoint, marketplace_id=marketplace_id).first()
-
-
 @transaction.atomic
 def account_for(*, endpoint: str, marketplace_id: str) -> WorkerAccount:
     """Return the account with this id at this marketplace, with its worker; create it if needed.
 
     Use this only for ids that come from the marketplace or from a researcher's file.
     """
-    account = known_account(endpoint=endpoint, marketplace_id=marketplace_id)
+    account = WorkerAccount.objects.known(endpoint=endpoint, marketplace_id=marketplace_id)
     if account is None:
         account, _ = WorkerAccount.objects.get_or_create(
             endpoint=endpoint,

@@ -19,7 +19,9 @@ from annotate.reading.faults import Faults
 from annotate.reading.files import Progress, no_progress
 from annotate.services.responses import add_collected
 from hits.services.accounts import workers_for
-from qualcontrol.services import compare_submitted, decide, learn, review_submitted
+from qualcontrol.services.intake import compare_submitted, review_submitted
+from qualcontrol.services.policies import decide
+from qualcontrol.services.worker_risks import learn
 
 # Number of captions per transaction, which takes one to three seconds.
 BATCH = 2_000

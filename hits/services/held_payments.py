@@ -12,7 +12,7 @@ from django.db import transaction
 from hits.services.payments import lock_assignment
 from hits.services.rejections import refuse_if_decided
 from qualcontrol.models import HeldOutcome, HeldPayment
-from qualcontrol.services import accept_payment, refuse_payment
+from qualcontrol.services.held_payments import accept_payment, refuse_payment
 
 
 @transaction.atomic

@@ -9,7 +9,9 @@ from annotate.models import Response
 from hits.models import Assignment, AssignmentStatus
 from hits.services.payments import counting_responses, lock_assignment
 from qualcontrol.models import HeldOutcome, HeldPayment
-from qualcontrol.services import CannotReject, end_hold, reject_response
+from qualcontrol.review.judging import reject_response
+from qualcontrol.services.errors import CannotReject
+from qualcontrol.services.held_payments import end_hold
 
 WHY_NOT = {
     AssignmentStatus.APPROVED: "This assignment is already approved, and an approval is final.",

@@ -19,7 +19,7 @@ from annotate.services.api_tokens import delete_old_tokens
 from annotate.services.retention import delete_expired_sessions, delete_old_attempts
 from annotate.site.connections import drop_lost_connections
 from hits.services.syncs import delete_old_messages, delete_old_syncs
-from hits.task_page.pages import delete_expired_pages
+from hits.services.task_pages import delete_expired_pages
 
 log = logging.getLogger(__name__)
 

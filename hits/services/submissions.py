@@ -29,9 +29,10 @@ from hits.models import Assignment, Hit, TaskPage
 from hits.mturk.answers import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
 from hits.services.accounts import account_for
-from hits.task_page.pages import close_pages
+from hits.services.task_pages import close_pages
 from qualcontrol.models import HeldCause
-from qualcontrol.services import hold_payment, review_submitted
+from qualcontrol.services.held_payments import hold_payment
+from qualcontrol.services.intake import review_submitted
 
 log = logging.getLogger(__name__)
 
@@ -196,13 +197,17 @@ class _Answer:
         The others come from a page that was closed, or were never shown to the worker.
         """
         page = self.page
-        claimed = set(page.claims.values_list("task_id", flat=True)) if page else set()
+        claimed = dict(page.claims.values_list("task_id", "primed")) if page else {}
         stored = _numbers(page.fields) if page else set()
         named = Q(pk__in=claimed) | Q(number__in=stored | _numbers(self.fields))
         on_page: list[Task] = []
         elsewhere: list[Task] = []
         for task in self.campaign.tasks.filter(named).with_subject().order_by("pk"):
             is_on_page = task.pk in claimed or task.number in stored
+            task.primed = claimed.get(task.pk)
+            if page and task.number in stored and task.shows_keywords is None:
+                # The answer's form may be older than the claim.
+                task.primed = task.number in page.primed
             (on_page if is_on_page else elsewhere).append(task)
         return on_page, elsewhere
 

@@ -6,7 +6,6 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from annotate.models import ApiToken
@@ -363,16 +362,3 @@ def test_the_command_withdraws_all_of_an_account(ada):
 def test_the_command_says_what_is_wrong(arguments, message):
     with pytest.raises(CommandError, match=message):
         run(*arguments)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_tokens_without_an_end_are_dropped():
-    executor = MigrationExecutor(connection)
-    executor.migrate([("annotate", "0007_api_tokens")])
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TABLE authtoken_token (key varchar(40) PRIMARY KEY)")
-
-    executor = MigrationExecutor(connection)
-    executor.migrate(executor.loader.graph.leaf_nodes())
-
-    assert "authtoken_token" not in connection.introspection.table_names()

@@ -10,6 +10,9 @@ import pytest
 
 from tests.servers import free_port
 
+# The first command creates all tables.
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

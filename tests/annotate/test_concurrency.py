@@ -1,19 +1,17 @@
 """Many workers at the same time, each with a database connection of their own."""
 
-import threading
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import connection, transaction
 
 from annotate.models import Claim, Response, Task, Worker
 from annotate.services.campaigns import recount_places
 from annotate.services.claims import NothingToDo, claim_again, claim_tasks, release_claims
-from annotate.services.places import lock_tasks
-from annotate.services.responses import Answered, add_submitted, discard
+from annotate.services.places import lock_tasks, move_places
+from annotate.services.responses import Answered, add_submitted, discard, restore
 from hits.models import Hit, TaskPage
 from tests.factories import (
     NOON,
@@ -25,6 +23,7 @@ from tests.factories import (
     TaskPageFactory,
     WorkerFactory,
 )
+from tests.races import while_open
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -119,39 +118,46 @@ def test_fifty_workers_who_submit_pages_of_four_images_leave_nothing_over():
     assert recount_places(campaign) == 0
 
 
-def somebody_waits_for_us() -> bool:
-    """Whether another transaction waits for a lock of this one."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM pg_locks "
-            "WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))"
-        )
-        return cursor.fetchone()[0] > 0
+@pytest.mark.parametrize("share", [0.5, 0.3])
+def test_a_hundred_workers_at_once_leave_every_image_within_one_caption_of_its_share(share):
+    campaign = CampaignFactory(config={"priming": {"share": share, "by": "response"}})
+    HitFactory(hit_type=HitTypeFactory(campaign=campaign))
+    TaskFactory.create_batch(10, campaign=campaign, wanted=11, shows_keywords=None)
 
+    def work(worker: Worker) -> None:
+        """Open a page. One worker in four returns it, and one submits a caption that is discarded.
 
-def wait_until_blocked_or_done(future: Future[Any]) -> None:
-    while not (future.done() or somebody_waits_for_us()):
-        threading.Event().wait(0.01)
+        Both then open another page.
+        """
+        page = TaskPageFactory(hit=campaign.hits.get()).pk
+        tasks = claim_tasks(campaign=campaign, worker=None, page=page, count=1)
+        if worker.pk % 4 == 0:
+            release_claims(pages=[page])
+        elif worker.pk % 4 == 1:
+            with transaction.atomic():
+                lock_tasks([task.pk for task in tasks])
+                answers = [Answered(task, "A dog.") for task in tasks]
+                responses = add_submitted(worker=worker, answers=answers, at=NOON)
+                release_claims(pages=[page])
+            discard(responses=responses)
+        if worker.pk % 4 < 2:
+            claim(worker, campaign)
+
+    at_once(work, WorkerFactory.create_batch(100))
+    while campaign.tasks.filter(places_left__gt=0).exists():
+        claim(WorkerFactory(), campaign)
+
+    for task in campaign.tasks.all():
+        assert abs(task.claims.filter(primed=True).count() - share * 11) <= 1, task
+        assert task.claims.count() == 11
 
 
 def claim_while(rival: Callable[[], object], campaign: Any, count: int) -> list[Task]:
     """Claim tasks while another transaction runs `rival`; return the tasks."""
-
-    def open_page() -> list[Task] | None:
-        try:
-            return claim(WorkerFactory(), campaign, count=count)
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(1) as pool:
-        with transaction.atomic():
-            rival()
-            later = pool.submit(open_page)
-            wait_until_blocked_or_done(later)
-        return later.result() or []
+    return while_open(rival, lambda: claim(WorkerFactory(), campaign, count=count)) or []
 
 
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
 def test_a_page_waits_for_a_rival_rather_than_show_fewer_images():
     campaign = campaign_with_places(2, 2, 2)
 
@@ -161,7 +167,7 @@ def test_a_page_waits_for_a_rival_rather_than_show_fewer_images():
     assert_no_place_is_given_twice(campaign)
 
 
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
 def test_a_page_that_waited_shows_no_task_that_was_finished_meanwhile():
     campaign = campaign_with_places(1, 1)
     first, second = campaign.tasks.order_by("number")
@@ -173,7 +179,7 @@ def test_a_page_that_waited_shows_no_task_that_was_finished_meanwhile():
     assert_no_place_is_given_twice(campaign)
 
 
-@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="transactions run one by one")
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
 def test_a_page_that_waited_in_vain_for_a_place_looks_for_another():
     campaign = campaign_with_places(1, 1)
     first, second = campaign.tasks.order_by("number")
@@ -220,3 +226,37 @@ def test_places_stay_right_while_pages_end_and_answers_are_discarded():
     assert not Claim.objects.exists()
     assert all(task.places_left == task.wanted for task in Task.objects.all())
     assert recount_places(campaign) == 0
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+def test_of_two_restored_responses_one_takes_the_last_place():
+    task = campaign_with_places(1).tasks.get()
+    first, second = (ResponseFactory(task=task, status="DISCARDED") for _ in range(2))
+
+    restored = while_open(lambda: restore(responses=[first]), lambda: restore(responses=[second]))
+
+    assert restored == []
+    assert recount_places(task.campaign) == 0
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="transactions run one by one")
+@pytest.mark.parametrize("change", [1, -1])
+def test_a_caller_who_waits_for_a_task_holds_no_later_one(change):
+    """Otherwise two callers who change the same tasks could deadlock."""
+    first, second = campaign_with_places(9, 9).tasks.order_by("pk")
+    Task.objects.update(places_left=5)
+
+    def move() -> None:
+        with transaction.atomic():
+            move_places(Counter({first.pk: change, second.pk: -change}))
+
+    while_open(
+        lambda: lock_tasks([first.pk]),
+        move,
+        meanwhile=lambda: Task.objects.select_for_update(nowait=True).get(pk=second.pk),
+    )
+
+    assert dict(Task.objects.values_list("pk", "places_left")) == {
+        first.pk: 5 + change,
+        second.pk: 5 - change,
+    }

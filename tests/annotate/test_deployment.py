@@ -194,8 +194,13 @@ def test_worker_ids_are_taken_out_of_messages_and_tracebacks():
     assert WORKER not in text
 
 
+# Optional packages, which set up logging of their own when a test loads them.
+OF_TESTS = ("absl", "datasets", "huggingface_hub", "spacy", "weasel")
+
+
 def test_every_handler_of_the_site_uses_the_private_formatter():
-    loggers = [logging.getLogger(name) for name in (None, *logging.Logger.manager.loggerDict)]
+    names = [name for name in logging.Logger.manager.loggerDict if not name.startswith(OF_TESTS)]
+    loggers = [logging.getLogger(name) for name in (None, *names)]
     handlers = [h for logger in loggers for h in getattr(logger, "handlers", [])]
 
     ours = [h for h in handlers if type(h) is logging.StreamHandler]

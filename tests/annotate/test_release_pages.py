@@ -1,12 +1,16 @@
 """Releases as pages, downloads and in the API, and image URLs."""
 
+import dataclasses
 import json
+from io import BytesIO
+from zipfile import ZipFile
 
 import pytest
 from django.utils import timezone
 
+from annotate.exports.formats import FORMATS
 from annotate.services.api_tokens import issue_token
-from qualcontrol.services import release_campaign
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
@@ -70,7 +74,7 @@ def test_the_list_takes_the_same_queries_for_many(
     for number in range(5):
         release_campaign(campaign=release.campaign, name=f"more-{number}", seed=1, at=NOON)
 
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(5):
         page = signed_in.get("/releases/")
 
     assert len(page.context["page"]) == 6
@@ -101,3 +105,75 @@ def test_nothing_outside_the_media_folder_is_served(client, path):
     client.force_login(UserFactory())
 
     assert client.get(f"/media/{path}").status_code in {400, 404}
+
+
+# Archives
+
+
+def archive(answer):
+    with ZipFile(BytesIO(b"".join(answer.streaming_content))) as found:
+        return {name: found.read(name) for name in found.namelist()}
+
+
+def test_the_page_links_an_archive_in_each_format(signed_in, release):
+    page = signed_in.get("/releases/v1/").content.decode()
+
+    for name in FORMATS:
+        address = f"/releases/v1/formats/{name}.zip"
+        assert f'href="{address}"' in page
+        assert f'href="{address}?with=workers,seconds,keywords"' in page
+
+
+def test_a_format_whose_package_is_missing_is_not_offered(signed_in, release, monkeypatch):
+    needy = dataclasses.replace(FORMATS["parquet"], packages=("no_such_package",))
+    monkeypatch.setitem(FORMATS, "parquet", needy)
+
+    page = signed_in.get("/releases/v1/").content.decode()
+    answer = signed_in.get("/releases/v1/formats/parquet.zip", follow=True)
+
+    assert "Not available: no_such_package is not installed on this site" in page
+    assert answer.redirect_chain == [("/releases/v1/", 302)]
+    assert "pip install no_such_package" in answer.content.decode()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_page_and_api_give_the_same_archive(signed_in, release, name):
+    from_page = signed_in.get(f"/releases/v1/formats/{name}.zip")
+    from_api = signed_in.get(f"/api/releases/v1/formats/{name}.zip")
+
+    assert from_page["Content-Disposition"] == f'attachment; filename="v1-{name}.zip"'
+    assert from_page["Content-Type"] == "application/zip"
+    files = archive(from_page)
+    assert files == archive(from_api)
+    assert json.loads(files["v1/manifest.json"])["format"] == name
+
+
+def test_extras_are_included_where_the_address_asks_for_them(signed_in, release):
+    plain = archive(signed_in.get("/api/releases/v1/formats/csv.zip"))
+    full = archive(signed_in.get("/api/releases/v1/formats/csv.zip?with=workers&with=seconds"))
+    page = archive(signed_in.get("/releases/v1/formats/csv.zip?with=workers,seconds"))
+
+    assert plain["v1/captions.csv"].startswith(b"id,image_id,caption\r\n")
+    assert full["v1/captions.csv"].startswith(b"id,image_id,caption,worker,seconds\r\n")
+    assert full == page
+
+
+def test_the_api_names_the_archives_and_explains_a_wrong_extra(signed_in, release):
+    formats = signed_in.get("/api/releases/v1/").json()["formats"]
+    wrong = signed_in.get("/api/releases/v1/formats/csv.zip?with=names")
+
+    assert formats["csv"] == "http://testserver/api/releases/v1/formats/csv.zip"
+    assert set(formats) == set(FORMATS)
+    assert wrong.status_code == 400
+    assert wrong.json() == {"with": ["There is no 'names'. Known are workers, seconds, keywords."]}
+
+
+@pytest.mark.parametrize("prefix", ["", "/api"])
+@pytest.mark.parametrize("address", ["v1/formats/xml.zip", "v2/formats/csv.zip"])
+def test_an_archive_that_is_not_there_is_not_found(signed_in, release, prefix, address):
+    assert signed_in.get(f"{prefix}/releases/{address}").status_code == 404
+
+
+@pytest.mark.parametrize("prefix", ["", "/api"])
+def test_nobody_gets_an_archive_without_an_account(client, release, prefix):
+    assert client.get(f"{prefix}/releases/v1/formats/csv.zip").status_code in {302, 401}

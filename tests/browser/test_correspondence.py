@@ -12,7 +12,7 @@ from annotate.language.tokens import tokens
 from annotate.models import Campaign, Correspondence, Image
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
-from qualcontrol.services import review_submitted
+from qualcontrol.services.intake import review_submitted
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.test_workers_day import accept, open_group
 from tests.factories import (

@@ -10,7 +10,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotate.models import Response, ResponseStatus
 from qualcontrol.models import Act, Decision, Exclusion, Judgement, SpotCheck, Verdict
-from qualcontrol.services import learn, review_submitted
+from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.worker_risks import learn
 from tests.browser.conftest import PHONE
 from tests.factories import ResponseFactory, UserFactory, WorkerAccountFactory, WorkerFactory
 from tests.hits.conftest import make_campaign

@@ -19,15 +19,18 @@ from tests.servers import PATIENCE, free_port, stop, wait_until_ready
 ROOT = Path(__file__).resolve().parents[2]
 
 
-# Starting Python and Django takes longer than most tests, so accounts are made by the dozen.
-DOZENS = """
-import sys
+# Starting Python and Django takes longer than most tests, so accounts are made for many tests.
+REQUESTERS_AT_ONCE, WORKERS_AT_ONCE = 50, 100
+MAKE_REQUESTERS = """
+import json, sys
 import django
-from django.core.management import call_command
 django.setup()
+from marketplace import clock
+from marketplace.services.workers import get_or_create_requester
 prefix, count = sys.argv[1], int(sys.argv[2])
 for number in range(count):
-    call_command("marketplace_requester", f"{prefix}-{number}", "--json")
+    made = get_or_create_requester(name=f"{prefix}-{number}", balance=None, at=clock.now())
+    print(json.dumps({"access_key": made.access_key, "secret_key": made.secret_key}))
 """
 
 
@@ -66,9 +69,9 @@ class MarketplaceProcess:
             self.batches += 1
             self.spare_requesters = self._run(
                 "-c",
-                DOZENS,
+                MAKE_REQUESTERS,
                 f"requester-{self.batches}",
-                "12",
+                str(REQUESTERS_AT_ONCE),
                 DJANGO_SETTINGS_MODULE="marketplace.settings",
             )
         return self.spare_requesters.pop()
@@ -77,7 +80,7 @@ class MarketplaceProcess:
         """New workers, signed in."""
         if len(self.spare_workers) < count:
             self.batches += 1
-            names = [f"worker-{self.batches}-{number}" for number in range(24 + count)]
+            names = [f"worker-{self.batches}-{number}" for number in range(WORKERS_AT_ONCE + count)]
             self.spare_workers += self.workers(*names)
         return [self.spare_workers.pop().sign_in() for _ in range(count)]
 

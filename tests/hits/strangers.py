@@ -69,12 +69,19 @@ class OverheardBrowser(WorkerBrowser):
     """A worker's browser whose pages the attackers know."""
 
     overheard: Overheard
+    submitted: set[str]  # texts of the answers that the site and the marketplace took
 
     def open_task(self, accepted: Accepted) -> TaskForm:
         form = super().open_task(accepted)
         query = {k: values[0] for k, values in parse_qs(urlsplit(accepted.frame).query).items()}
         self.overheard.add(Opened(query, form))
         return form
+
+    def send(self, task: TaskForm, answers: Mapping[str, str]) -> TaskForm | None:
+        corrected = super().send(task, answers)
+        if corrected is None:
+            self.submitted.update(answers.values())
+        return corrected
 
     def _load_images(self, page: str, sources: Iterable[str]) -> None:
         """Do nothing: the images of the campaign do not exist."""

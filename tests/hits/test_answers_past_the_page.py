@@ -8,17 +8,13 @@ from hits.services.held_payments import reject_held
 from hits.services.rejections import ask_for_rejection
 from hits.services.submissions import MOST_KEPT, take_submission
 from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment, SpotCheck
+from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
-from qualcontrol.services import (
-    AlreadyDecided,
-    CannotReject,
-    decide,
-    exclude_worker,
-    judge,
-    open_questions,
-    reinstate_worker,
-)
+from qualcontrol.services.errors import AlreadyDecided, CannotReject
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.held_payments import accept_payment
+from qualcontrol.services.policies import decide
+from qualcontrol.services.releasing import open_questions
 from tests.factories import NOON, HitFactory, HitTypeFactory, UserFactory, WorkerAccountFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_strangers import SENTENCE, listed, open_page, send

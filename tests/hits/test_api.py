@@ -76,11 +76,11 @@ def test_a_campaign_in_full_has_its_pay_and_its_file(api):
 
 def test_more_campaigns_take_no_more_queries(api, django_assert_num_queries):
     CampaignFactory(tasks=1)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         api.get("/api/campaigns/")
     CampaignFactory.create_batch(3, tasks=2)
 
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         answer = api.get("/api/campaigns/")
 
     assert answer.json()["count"] == 4
@@ -145,7 +145,7 @@ def test_more_responses_take_no_more_queries(api, django_assert_num_queries):
         SpotCheckFactory(response__task__campaign=campaign)
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(4):
         answer = api.get("/api/campaigns/pilot/responses/")
 
     assert len(answer.json()["results"]) == 12

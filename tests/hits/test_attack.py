@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
@@ -36,11 +37,10 @@ from hits.models import (
 )
 from hits.mturk.client import marketplace_of
 from hits.services.barring import has_work
-from hits.task_page.pages import PAGES_PER_SLOT
+from hits.services.task_pages import PAGES_PER_SLOT
 from simulation.checks.check import Check
 from simulation.checks.marketplace import check_marketplace
-from simulation.workers.crowd import Crowd, Member, Outcome, Plan
-from simulation.workers.hands import Hand
+from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan
 from simulation.workers.pages import CaptionItem
 from simulation.workers.pages import TaskForm as ShownForm
 from tests.hits.conftest import make_campaign
@@ -56,7 +56,7 @@ from tests.hits.strangers import (
 )
 from tests.servers import PATIENCE, answers, free_port, head, running
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 REQUESTS = int(os.environ.get("ATTACK_REQUESTS", "200"))
 
@@ -80,18 +80,17 @@ SENTENCE = "Two children with red umbrellas wait beside an old stone bridge, on 
 
 
 class Writer:
-    """Writes a unique caption for each image, and stores it."""
+    """Writes a unique caption for each image."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.kept: list[str] = []
+        self.written = count()
 
     def fill(self, task: ShownForm, rng: random.Random, *, refused: bool) -> dict[str, str]:
         filled = {}
         for item in task.items:
             assert isinstance(item, CaptionItem)
-            filled[item.name] = SENTENCE.format(f"{self.number} of month {len(self.kept)}")
-            self.kept.append(filled[item.name])
+            filled[item.name] = SENTENCE.format(f"{self.number} of month {next(self.written)}")
         return filled
 
 
@@ -196,7 +195,7 @@ def make_crowd(marketplace, overheard: Overheard) -> list[Member]:
     crowd = []
     for number, row in enumerate(rows):
         browser = OverheardBrowser(row["sign_in_url"])
-        browser.overheard = overheard
+        browser.overheard, browser.submitted = overheard, set()
         hand = Hand("honest", Writer(number))
         crowd.append(Member(row["worker_id"], browser, hand, weight=1.0))
     return crowd
@@ -324,7 +323,7 @@ def assert_all_workers_finished(campaign: Campaign, crowd: list[Member], course:
 
 
 def assert_only_the_workers_answers_count(campaign: Campaign, crowd: list[Member]) -> None:
-    """Each worker's captions are those that the worker wrote, and there are no others."""
+    """Each worker's captions are those that the worker submitted, and there are no others."""
     written = defaultdict(set)
     rows = Response.objects.of(campaign).values_list(
         "worker__account__marketplace_id", "caption__text"
@@ -332,7 +331,10 @@ def assert_only_the_workers_answers_count(campaign: Campaign, crowd: list[Member
     for worker, text in rows:
         written[worker].add(text)
     assert FORGED not in {text for texts in written.values() for text in texts}
-    assert written == {member.name: set(member.hand.work.kept) for member in crowd}
+    sent = {member.name: member.browser.submitted for member in crowd}
+    lost = {name: sent[name] - written[name] for name in sent if sent[name] != written[name]}
+    assert lost == {}, list(Assignment.objects.filter(account__marketplace_id__in=lost).values())
+    assert written == sent
     barred = WorkerBarring.objects.filter(is_wanted=True).values_list("account__worker", flat=True)
     assert not [pk for pk in barred if has_work(campaign, Worker.objects.get(pk=pk))]
 

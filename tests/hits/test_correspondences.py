@@ -10,7 +10,7 @@ from annotate.models import Box, Claim, Correspondence, ResponseStatus
 from annotate.services.campaigns import progress, recount_places
 from annotate.services.releases import freeze
 from hits.reconcile.reconciler import reconcile
-from qualcontrol import services as quality
+from qualcontrol.services.exclusions import exclude_worker
 from tests.factories import NOON, LinkCampaignFactory, LinkTaskFactory, UserFactory
 from tests.hits.test_reconciler import fields_of, open_page
 
@@ -108,7 +108,7 @@ def test_spot_checks_and_exclusions_know_nothing_of_the_kind(client, marketplace
     reconcile(campaign)
     first = campaign.tasks.get().responses.order_by("pk")[0]
 
-    quality.exclude_worker(
+    exclude_worker(
         campaign=campaign, worker=first.worker, reason="boxes at random", actor=None, at=NOON
     )
 

@@ -5,7 +5,7 @@ from decimal import Decimal
 from io import StringIO
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db.models import Sum
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
@@ -34,12 +34,22 @@ from tests.hits.conftest import make_campaign
 pytestmark = pytest.mark.django_db
 
 # Addresses that are there for workers' browsers, for signing in, and for the signed-out.
-OPEN_TO_ALL = {"login", "logout", "image-copy", "hits:task", "admin:login", "api-token"}
+OPEN_TO_ALL = {
+    "login",
+    "logout",
+    "image-copy",
+    "hits:task",
+    "admin:login",
+    "api-token",
+    "leaderboard:board",
+    "leaderboard:sign_up",
+}
 EXAMPLES = {
     "slug": "pilot",
     "pseudonym": "W-00000000",
     "name": "v1",
     "file": "captions.json",
+    "file_format": "csv",
     "pk": 1,
     "key": "00000000-0000-4000-8000-000000000002",
     "act": "pause",
@@ -194,7 +204,7 @@ def test_the_campaign_page_takes_the_same_queries_for_many_rows(
     for _ in range(12):
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_max_num_queries(32):
+    with django_assert_max_num_queries(33):
         signed_in.get("/campaigns/pilot/")
 
 
@@ -310,6 +320,32 @@ def test_a_sync_that_fails_is_told(signed_in, settings, monkeypatch):
     assert "The last sync failed" in page
     assert "The marketplace at" in page
     assert "data-sync-progress" not in page
+
+
+def test_finishing_without_keys_finishes_and_says_what_is_left_to_do(monkeypatch):
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID", raising=False)
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
+    campaign = CampaignFactory(slug="pilot", status=CampaignStatus.RUNNING)
+
+    with pytest.raises(CommandError) as failure:
+        call_command("finish", "pilot")
+
+    campaign.refresh_from_db()
+    assert campaign.status == CampaignStatus.FINISHED
+    message = str(failure.value)
+    assert message.startswith("pilot is finished, but the sync failed.")
+    assert "submitted work is not imported or paid" in message
+    assert "run `sync pilot`" in message
+    assert "Unable to locate credentials" in message
+
+
+def test_captions_without_a_time_are_not_taken_for_no_captions(signed_in):
+    campaign = CampaignFactory(slug="pilot")
+    ResponseFactory(task__campaign=campaign, seconds=0)
+
+    page = signed_in.get("/campaigns/pilot/").content.decode()
+
+    assert "no time has been recorded yet" in page
 
 
 def test_a_campaign_of_another_marketplace_is_not_asked_to_sync(signed_in):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from annotate.models import Image
 from annotate.reading.files import MalformedFile
-from qualcontrol.services import review_submitted
+from qualcontrol.services.intake import review_submitted
 from tests.annotate.headers import BOX_HEADER, IMAGE_HEADER
 from tests.factories import (
     NOON,

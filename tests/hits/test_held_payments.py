@@ -13,7 +13,8 @@ from hits.reconcile.reconciler import reconcile
 from hits.services.held_payments import accept_held, reject_held
 from hits.services.lifecycle import CannotMove, finish
 from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, SpotCheck
-from qualcontrol.services import judge, resume_worker
+from qualcontrol.review.judging import judge
+from qualcontrol.services.exclusions import resume_worker
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import fields_of, open_page, work

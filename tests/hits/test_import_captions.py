@@ -14,8 +14,8 @@ from hits.models import WorkerAccount
 from hits.queries.costs import estimate
 from hits.reconcile.reconciler import reconcile
 from hits.services import collected
-from qualcontrol.models import Assessment, SpotCheck, Weights
-from qualcontrol.services import exclude_worker, reinstate_worker
+from qualcontrol.models import Assessment, LearnedValues, SpotCheck
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -121,7 +121,7 @@ def test_what_was_cut_off_is_taken_up_by_the_next_run(campaign, run, monkeypatch
     assert out.getvalue().startswith("2 captions read: 2 new")
     assert "The import stopped after line 2. Everything up to there is stored" in out.getvalue()
     # The model has taken account of what is here.
-    assert Weights.objects.get().learned_at_revision > 0
+    assert LearnedValues.objects.get().learned_at_revision > 0
 
     said = run(*lines)
 
@@ -150,7 +150,7 @@ def test_answers_of_an_image_are_compared_although_they_come_in_different_batche
 
     unlike = Assessment.objects.filter(codes__contains="unlike")
     assert [found.response.caption.text for found in unlike] == [lines[-1]["caption"]]
-    assert Weights.objects.get().learned_at_revision > 0
+    assert LearnedValues.objects.get().learned_at_revision > 0
 
 
 def test_faults_are_named_with_their_lines_and_the_rest_goes_in(campaign, run):

@@ -19,13 +19,15 @@ from hits.mturk.client import Marketplace, marketplace_of
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import STEPS, reconcile
 from hits.services.bonuses import plan_bonus
-from qualcontrol.services import exclude_worker, reject_response
+from qualcontrol.review.judging import reject_response
+from qualcontrol.services.exclusions import exclude_worker
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import work
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
+    pytest.mark.long,
     # Python from 3.12 on warns of a child that takes another thread's lock along; ours is killed.
     pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
 ]

@@ -1,7 +1,10 @@
 """The contract of task types, tested for each registered one and for one defined here."""
 
 import ast
+import hashlib
 import json
+import re
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -10,14 +13,18 @@ from django.core.management import call_command
 from django.template import engines
 
 import annotate
+from annotate.exports.formats import FORMATS
+from annotate.exports.images import image_tables
+from annotate.exports.records import save_images
+from annotate.exports.tables import Column, Table, Type
 from annotate.kinds import KINDS
 from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind
+from annotate.kinds.exporting import content_of, extras_of
 from annotate.kinds.reading import parse_config
 from annotate.language.text import Problem
 from annotate.models import (
     Campaign,
     ReleasedAnswer,
-    ReleasedImage,
     Response,
     ResponseStatus,
     Selection,
@@ -26,7 +33,9 @@ from annotate.models import (
 from annotate.services.campaigns import create_campaign
 from hits.services.submissions import take_submission
 from qualcontrol.models import Assessment
-from qualcontrol.services import judge, next_checks, release_campaign
+from qualcontrol.review.judging import judge
+from qualcontrol.review.review_queue import next_checks
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -57,6 +66,7 @@ class CountKind(TaskKind):
     subject_name, answer_name, answers_name = "image", "count", "counts"
     defaults = {"responses": 3}
     faults = {"wrong": "a wrong number"}
+    about_release = "Numbers of people in images."
     files = {"counts.json": lambda release: iter([json.dumps(_counts(release))])}
 
     def material(self, config, at):
@@ -104,15 +114,22 @@ class CountKind(TaskKind):
     def freeze(self, release, drawn, numbers):
         for task, responses in drawn:
             counts = [response.answer for response in responses]
-            image = ReleasedImage.objects.create(
-                release=release, task=task, number=task.number, record={"counts": counts}
-            )
+            [image] = save_images(release, [task], [{"counts": counts}])
             for response in responses:
                 ReleasedAnswer.objects.create(
                     image=image,
                     response_id=response.pk,
                     worker_number=numbers[response.worker_id],
                 )
+
+    def tables(self, release):
+        columns = [
+            Column("image_id", Type.INTEGER, "image", refers_to="images.image_id"),
+            Column("count", Type.INTEGER, "number of people"),
+        ]
+        rows = [(n, count) for n, counts in enumerate(_counts(release), 1) for count in counts]
+        table = Table("counts", "All counts.", columns, partial(iter, rows))
+        return [*image_tables(release), table]
 
 
 def _counts(release):
@@ -180,7 +197,9 @@ def test_every_registered_kind_has_a_sample():
 def test_no_module_compares_with_the_name_of_a_kind():
     root = Path(annotate.__file__).parents[1]
     files = [
-        path for app in ("annotate", "qualcontrol", "hits") for path in (root / app).rglob("*.py")
+        path
+        for app in ("annotate", "qualcontrol", "hits", "leaderboard")
+        for path in (root / app).rglob("*.py")
     ]
     outside = [path for path in files if not {"kinds", "migrations"} & set(path.parts)]
 
@@ -195,6 +214,12 @@ def test_no_module_compares_with_the_name_of_a_kind():
 
     assert len(outside) > 150
     assert found == []
+
+
+def contents(folder):
+    """The bytes of each file below a folder, by its path in it."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @pytest.fixture(params=sorted(SAMPLES))
@@ -384,6 +409,36 @@ def test_a_release_is_exported_the_same_always(kind, campaign, judged, staff, tm
         assert written == (tmp_path / "other" / name).read_bytes()
         assert written == b"".join(staff.get(f"/releases/v1/{name}").streaming_content)
     assert release.images.count() == 2
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_release_is_exported_in_every_format_the_same_always(name, campaign, judged, tmp_path):
+    release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    for folder in ("one", "other"):
+        call_command(
+            "export", "v1", "--format", name, "--out", str(tmp_path / folder), stdout=StringIO()
+        )
+
+    one, other = (contents(tmp_path / folder) for folder in ("one", "other"))
+    manifest = json.loads(one["manifest.json"])
+    assert one == other
+    assert {file["name"] for file in manifest["files"]} == one.keys() - {"manifest.json"}
+    for file in manifest["files"]:
+        assert file["sha256"] == hashlib.sha256(one[file["name"]]).hexdigest()
+
+
+def test_worker_numbers_and_seconds_are_published_only_if_asked_for(kind, campaign, judged):
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+    plain, full = content_of(release), content_of(release, extras_of(release))
+
+    names = {column.name for table in plain.tables for column in table.columns}
+    assert not {"worker", "seconds", "keywords", "primed"} & names
+    own = "".join(text for _, texts in plain.own_files() for text in texts)
+    assert not re.search(r'"worker"|\bworker\b,', own)
+    more = {column.name for table in full.tables for column in table.columns} - names
+    assert {"worker", "seconds"} <= more or kind.name == "count"
+    added = {name for name, _ in full.own_files()} - {name for name, _ in plain.own_files()}
+    assert {"seconds.json", "keywords.json"} <= added or kind.name == "count"
 
 
 @pytest.mark.parametrize("kind", ["count"], indirect=True)

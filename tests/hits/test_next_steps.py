@@ -13,7 +13,7 @@ from hits.models import Sync
 from hits.queries.costs import spend
 from hits.services.lifecycle import MOST_BUDGET, BadAmount, add_to_budget
 from qualcontrol.models import Appeal, Proposal
-from qualcontrol.services import release_campaign
+from qualcontrol.services.releasing import release_campaign
 from tests.factories import (
     NOON,
     CampaignFactory,

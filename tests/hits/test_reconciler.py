@@ -24,9 +24,10 @@ from hits.mturk.endpoints import WrongEndpoint
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import NotConfirmed, finish, pause, publish
-from hits.task_page.pages import close_pages
-from qualcontrol import services as quality
+from hits.services.task_pages import close_pages
 from qualcontrol.models import HeldPayment
+from qualcontrol.review.judging import keep_judgement, reject_response
+from qualcontrol.services.exclusions import exclude_worker, pause_worker, resume_worker
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import NotOffered
@@ -270,7 +271,7 @@ def test_discarded_captions_are_replaced_by_other_workers(client, marketplace, r
         "pk"
     )
 
-    quality.exclude_worker(
+    exclude_worker(
         campaign=campaign,
         worker=reviewed.worker,
         reason="keyword lists",
@@ -322,13 +323,13 @@ def test_a_paused_worker_is_offered_nothing_until_they_may_go_on(client, marketp
     }
     hit_type_id = campaign.hit_types.get().hit_type_id
 
-    quality.pause_worker(**about)
+    pause_worker(**about)
     reconcile(campaign)
     with pytest.raises(NotOffered):
         worker.accept(hit_type_id)
     assert Response.objects.counting().exists()
 
-    quality.resume_worker(**about)
+    resume_worker(**about)
     reconcile(campaign)
     worker.accept(hit_type_id)
 
@@ -341,7 +342,7 @@ def test_the_reconciler_excludes_whom_the_verdicts_say_to(client, marketplace, r
         work(client, worker, campaign, number)
     reconcile(campaign)
     for response in Response.objects.all():
-        quality.keep_judgement(
+        keep_judgement(
             response=response, verdict="BAD", reason="vague", reviewer=None, at=timezone.now()
         )
     assert not campaign.exclusions.exists()
@@ -442,7 +443,7 @@ def test_a_rejection_carries_its_reason_and_opens_another_slot(client, marketpla
     reconcile(campaign)
     response = Response.objects.get()
     discard(responses=[response])
-    quality.reject_response(
+    reject_response(
         response=response, reason="This is a list.", actor=UserFactory(), at=response.submitted_at
     )
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 from annotate.services.responses import discard
 from hits.services.rejections import ask_for_rejection
 from qualcontrol.models import Act, Decision
-from qualcontrol.services import CannotReject, ReasonMissing
+from qualcontrol.services.errors import CannotReject, ReasonMissing
 from tests.factories import (
     NOON,
     AssignmentFactory,

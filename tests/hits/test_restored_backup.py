@@ -28,7 +28,7 @@ from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import NotOffered
 from tests.hits.test_reconciler import work
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 
 @pytest.fixture

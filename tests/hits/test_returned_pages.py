@@ -12,8 +12,7 @@ from annotate.models import Claim
 from annotate.services.campaigns import recount_places
 from annotate.services.claims import give_back_places
 from hits.models import TaskPage
-from hits.task_page.pages import open_page, store_answers
-from hits.task_page.tokens import FrameParameters
+from hits.services.task_pages import FrameParameters, open_page, store_answers
 from tests.factories import NOON, HitFactory, HitTypeFactory
 from tests.hits.conftest import make_campaign
 
@@ -47,7 +46,9 @@ class Hits:
         """Submit the page's answer; return the numbers of its tasks."""
         numbers = list(page.form.numbers)
         fields = {f"caption-{number}": SENTENCE for number in numbers}
-        store_answers(campaign=self.campaign, form=page.form, fields=fields, at=NOON)
+        store_answers(
+            campaign=self.campaign, form=page.form, fields=fields, counts={}, device="", at=NOON
+        )
         return numbers
 
     def shown(self) -> Counter[int]:

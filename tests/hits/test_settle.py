@@ -20,7 +20,7 @@ from hits.reconcile.settle import settle
 from hits.services.bonuses import plan_bonus
 from hits.services.payments import take_up
 from hits.services.rejections import ask_for_rejection
-from qualcontrol.services import CannotReject
+from qualcontrol.services.errors import CannotReject
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import work

@@ -12,11 +12,10 @@ from django.utils import timezone
 from annotate.models import Claim, Worker
 from annotate.services.campaigns import recount_places
 from hits.models import TaskPage, WorkerBarring
+from hits.services.task_pages import PAGES_PER_SLOT, FrameParameters, TaskForm, close_pages
 from hits.task_page import tokens
-from hits.task_page.pages import PAGES_PER_SLOT, close_pages
-from hits.task_page.tokens import FrameParameters, TaskForm
 from hits.tasks import tell_barring
-from qualcontrol.services import pause_worker
+from qualcontrol.services.exclusions import pause_worker
 from tests.factories import (
     NOON,
     AssignmentFactory,

@@ -6,7 +6,7 @@ from bs4 import BeautifulSoup
 from annotate.models import Response
 from hits.models import WorkerBarring
 from hits.reconcile.reconciler import reconcile
-from qualcontrol import services
+from qualcontrol.review.judging import judge
 from tests.factories import NOON, UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import NotOffered
@@ -25,7 +25,7 @@ def campaign(marketplace, requester):
 
 
 def judge_first(verdict):
-    services.judge(
+    judge(
         response=Response.objects.order_by("pk").first(),
         verdict=verdict,
         reason="vague",
@@ -95,7 +95,7 @@ def test_a_worker_who_failed_the_trial_is_told_nothing_of_it(client, marketplace
     held = worker.accept(campaign.hit_types.get().hit_type_id)
     reconcile(campaign)
     judge_first("BAD")
-    services.judge(
+    judge(
         response=Response.objects.counting().get(),
         verdict="BAD",
         reason="vague",

@@ -32,13 +32,15 @@ from hits.local.processes import (
 )
 
 DEMO = settings.BASE_DIR / "build" / "demo"
-SYNC_SECONDS = 10
+# Processes in addition to the sites: name, command, and seconds between two rounds.
+WATCHING = (("reconciler", "sync", 10), ("scorer", "score_submissions", 2))
 VISITOR = "visitor"
 
 
 class Command(BaseCommand):
     help = (
-        "Run the requester site, the local marketplace and the reconciler until Ctrl-C. If "
+        "Run the requester site, the local marketplace, the reconciler and the scorer of "
+        "submissions until Ctrl-C. If "
         "`manage.py demo` has run, this serves the demonstration; otherwise it serves the "
         "databases that the environment names."
     )
@@ -110,11 +112,12 @@ class Command(BaseCommand):
             children.append(stack.enter_context(marketplace_running(places, environment)))
             environment |= chosen.keys(environment)
         children.append(stack.enter_context(site_running(places, environment)))
-        watch = ["sync", "--watch", str(SYNC_SECONDS)]
-        log = places.logs / "sync.log"
-        children.append(
-            stack.enter_context(child("reconciler", watch, log=log, environment=environment))
-        )
+        for name, command, seconds in WATCHING:
+            watch = [command, "--watch", str(seconds)]
+            log = places.logs / f"{command}.log"
+            children.append(
+                stack.enter_context(child(name, watch, log=log, environment=environment))
+            )
         admin = manage(["first_admin"], environment).strip()
         visitor = _visitor(environment) if chosen.is_demo else ""
         self._tell(chosen, admin=admin, visitor=visitor)

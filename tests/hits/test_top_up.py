@@ -1,0 +1,72 @@
+"""Which of the planned HITs a sync creates at the marketplace."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotate.models import Campaign, CampaignStatus
+from hits.models import Hit, HitStatus
+from hits.reconcile import top_up
+from hits.reconcile.reconciler import reconcile
+from hits.reconcile.run import TOKENS_HOLD
+from tests.factories import HitFactory
+from tests.hits.conftest import make_campaign
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def campaign(requester, settings):
+    """A campaign whose HITs were just listed."""
+    settings.MTURK_LIST_SECONDS = 600
+    campaign = make_campaign(tasks=2)
+    reconcile(campaign)
+    return campaign
+
+
+def plan(campaign, planned_at):
+    """A HIT of one slot that was planned at this time and never created."""
+    return HitFactory(
+        campaign=campaign,
+        hit_type=campaign.hit_types.get(),
+        hit_id=None,
+        status=HitStatus.PLANNED,
+        slots=1,
+        available=0,
+        token=f"planned-{planned_at:%s%f}",
+        planned_at=planned_at,
+        expires_at=None,
+    )
+
+
+def status_of(hit):
+    hit.refresh_from_db()
+    return hit.status
+
+
+def test_a_hit_whose_token_may_be_forgotten_waits_for_a_listing(campaign):
+    now = timezone.now()
+    forgotten = plan(campaign, now - TOKENS_HOLD - timedelta(seconds=1))
+    remembered = plan(campaign, now - TOKENS_HOLD + timedelta(minutes=1))
+
+    reconcile(campaign, at=now, is_whole=False)
+    before = (status_of(forgotten), status_of(remembered))
+    reconcile(campaign, at=now)
+
+    # The creation may have reached the marketplace, and only a listing shows whether it did.
+    assert before == (HitStatus.PLANNED, HitStatus.OPEN)
+    assert status_of(forgotten) == HitStatus.OPEN
+
+
+def test_a_campaign_that_is_paused_during_a_sync_gets_no_more_hits(requester, monkeypatch):
+    campaign = make_campaign(tasks=2)
+
+    def pause(_run):
+        Campaign.objects.filter(pk=campaign.pk).update(status=CampaignStatus.PAUSED)
+
+    monkeypatch.setattr(top_up, "_expire_stuck", pause)
+    done = reconcile(campaign)
+
+    assert done.hits_created == 0
+    assert set(Hit.objects.values_list("status", flat=True)) == {HitStatus.PLANNED}
