@@ -37,8 +37,8 @@ from benchmarks.harness import (
     scratch_database,
     seconds,
 )
-from qualcontrol import services
 from qualcontrol.models import SpotCheck, Verdict
+from qualcontrol.services.exclusions import exclude_worker, exclusion_preview, reinstate_worker
 
 IMAGES, WANTED, WORKERS = 15_100, 11, 727  # as in nocaps (Agrawal et al. 2019, section 3.1)
 SIZES = (500, 5_000)
@@ -125,16 +125,14 @@ def _acts(campaign: Campaign, worker: Worker) -> dict[str, Callable[[], object]]
     since_bad.config_json["review"]["discard"] = "since_first_bad"
     return {
         "preview": partial(
-            services.exclusion_preview, campaign=campaign, worker=worker, slot_cost=SLOT_COST
+            exclusion_preview, campaign=campaign, worker=worker, slot_cost=SLOT_COST
         ),
-        "exclude": partial(services.exclude_worker, campaign=campaign, reason="lists", **about),
-        "reinstate": partial(services.reinstate_worker, campaign=campaign, reason="", **about),
+        "exclude": partial(exclude_worker, campaign=campaign, reason="lists", **about),
+        "reinstate": partial(reinstate_worker, campaign=campaign, reason="", **about),
         "exclude since the first bad one": partial(
-            services.exclude_worker, campaign=since_bad, reason="lists", **about
+            exclude_worker, campaign=since_bad, reason="lists", **about
         ),
-        "reinstate after that": partial(
-            services.reinstate_worker, campaign=since_bad, reason="", **about
-        ),
+        "reinstate after that": partial(reinstate_worker, campaign=since_bad, reason="", **about),
     }
 
 

@@ -27,8 +27,7 @@ from hits.mturk.client import marketplace_of
 from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus
 from hits.reconcile.reading import ingest_assignment
 from hits.reconcile.run import Run
-from hits.task_page.pages import open_page
-from hits.task_page.tokens import FrameParameters
+from hits.services.task_pages import FrameParameters, open_page
 
 AIM = 1.2
 SUBMITTED_AT = datetime(2020, 1, 1, tzinfo=UTC)

@@ -19,10 +19,10 @@ from annotate.kinds.reading import parse_config
 from annotate.language.tokens import tokens
 from benchmarks.harness import Line, Report, main
 from simulation.checks.links import LEAST_RIGHT
+from simulation.kinds.correspondence import KINDS, Linker, true_meanings
 from simulation.scenes.classes import HIDDEN, LABELS
 from simulation.scenes.scene import draw_scene
 from simulation.stages.parts import LINKS
-from simulation.workers.linking import KINDS, Linker, true_meanings
 from simulation.workers.pages import LinkItem, TaskForm, WordField
 from simulation.workers.writers import Honest, Limits, Sight
 

@@ -31,8 +31,7 @@ from benchmarks.harness import Line, Report, main, scratch_database
 from benchmarks.sync import talk_to
 from hits.reconcile.reconciler import reconcile
 from simulation.workers.browser import WorkerBrowser
-from simulation.workers.crowd import Crowd, Member, Outcome, Plan, members
-from simulation.workers.hands import Hand
+from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan, members
 from simulation.workers.pages import CaptionItem, TaskForm
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 

@@ -37,8 +37,7 @@ from hits.models import Assignment
 from hits.mturk.client import Marketplace, marketplace_of
 from hits.reconcile.events import is_listing_due
 from hits.reconcile.reconciler import reconcile
-from hits.task_page.pages import open_page, store_answers
-from hits.task_page.tokens import FrameParameters
+from hits.services.task_pages import FrameParameters, open_page, store_answers
 from tests.hits.marketplace_process import (
     Frame,
     MarketplaceProcess,
@@ -197,7 +196,12 @@ def _answer(campaign: Campaign, worker: WorkerSession, frame: Frame) -> None:
         return worker.give_back(frame)
     fields = {f"caption-{task.number}": TEXT for task in page.tasks}
     passed_on = store_answers(
-        campaign=campaign, form=page.form, fields=fields, at=at + timedelta(seconds=40)
+        campaign=campaign,
+        form=page.form,
+        fields=fields,
+        counts={},
+        device="",
+        at=at + timedelta(seconds=40),
     )
     worker.submit(given["assignmentId"], **passed_on).raise_for_status()
 

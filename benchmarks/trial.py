@@ -20,7 +20,7 @@ from benchmarks.crowds import Crowd
 from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.review_strategies import SimulatedReview, check_by_expected_value
 from benchmarks.spot_checks import SEEDS, SORTS, Sort, flags_of
-from qualcontrol.services.trials import SLIPS_FORGIVEN
+from qualcontrol.services.policies import SLIPS_FORGIVEN
 
 # Checks after which the reviews are compared, including those of the trial.
 AT = 400
