@@ -1,7 +1,7 @@
 """Fixtures for the tests of both sites."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,10 @@ from tests.servers import PATIENCE
 
 HERE = Path(__file__).resolve().parent
 IS_MARKETPLACE = settings.SETTINGS_MODULE == "marketplace.settings"
-pytest_plugins = ["tests.flush"]
+pytest_plugins = ["tests.databases", "tests.flush"]
 
 # A process has one settings module, so the marketplace's tests need a separate run.
-REQUESTERS = ["annotate", "qualcontrol", "hits", "browser", "docs", "services"]
+REQUESTERS = ["annotate", "qualcontrol", "hits", "leaderboard", "browser", "docs", "services"]
 collect_ignore = REQUESTERS if IS_MARKETPLACE else ["marketplace"]
 
 
@@ -51,14 +51,29 @@ def _unordered_rows_come_backwards(connection: BaseDatabaseWrapper, **_: Any) ->
         connection.connection.execute("PRAGMA reverse_unordered_selects = ON")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that CI also runs on PostgreSQL (docs/development.md)."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+    """Mark the tests that CI also runs on PostgreSQL (docs/development.md), and sort all tests."""
     for item in items:
-        fixtures = {"db", "transactional_db"} & {*getattr(item, "fixturenames", ())}
-        uses_database = fixtures or item.get_closest_marker("django_db")
-        if uses_database and not item.get_closest_marker("one_database"):
+        if _uses_database(item) and not item.get_closest_marker("one_database"):
             item.add_marker("database")
+    yield
+    items.sort(key=_place)
+
+
+def _uses_database(item: pytest.Item) -> bool:
+    fixtures = {"db", "transactional_db"} & {*getattr(item, "fixturenames", ())}
+    return bool(fixtures or item.get_closest_marker("django_db"))
+
+
+def _place(item: pytest.Item) -> int:
+    """Long tests go first, so that at the end no process waits for another one's long test.
+
+    Those without the test database are the very first: meanwhile, another process may create it.
+    """
+    if item.get_closest_marker("long") is None:
+        return 2
+    return 1 if _uses_database(item) else 0
 
 
 def pytest_report_header() -> str:
@@ -67,7 +82,7 @@ def pytest_report_header() -> str:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> Iterator[None]:
+def django_db_modify_db_settings(request: pytest.FixtureRequest) -> None:
     """Use a test database of this process, so that concurrent runs do not share one."""
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
@@ -76,13 +91,7 @@ def django_db_modify_db_settings() -> Iterator[None]:
     elif database["ENGINE"] == "django.db.backends.postgresql":
         # No test stops the database server, so commits need not wait for the disk.
         database["OPTIONS"] = {"options": "-c synchronous_commit=off"}
-    name = database["TEST"]["NAME"] or f"test_{database['NAME']}"
-    path = Path(name)
-    database["TEST"]["NAME"] = str(path.with_name(f"{path.stem}_{os.getpid()}{path.suffix}"))
-    yield
-    # These remain if another thread, for example a server's, had the file open when it was removed.
-    for ending in ("-shm", "-wal"):
-        Path(f"{database['TEST']['NAME']}{ending}").unlink(missing_ok=True)
+    request.getfixturevalue("own_database")
 
 
 @pytest.fixture(scope="session")

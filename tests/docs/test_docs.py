@@ -19,7 +19,7 @@ from annotate.kinds.reading import PRESETS, parse_config
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
-OUR_APPS = {"annotate", "qualcontrol", "hits"}
+OUR_APPS = {"annotate", "qualcontrol", "hits", "leaderboard"}
 COMMAND_FOLDERS = [
     ROOT / app / "management" / "commands" for app in (*sorted(OUR_APPS), "marketplace")
 ]

@@ -30,7 +30,7 @@ def fragments(quotes: list[str]) -> list[str]:
 
 def strings_of_the_code() -> str:
     paths = [path for app in APPS for path in (ROOT / app).rglob("*.py")] + [
-        ROOT / "environment.py"
+        ROOT / "shared" / "environment.py"
     ]
     return "\n".join(
         node.value
