@@ -14,6 +14,7 @@ SHORT = (
     "exclusion",
     "release",
     "export",
+    "report",
     "sync",
 )
 

@@ -3,6 +3,8 @@
 import argparse
 import json
 import os
+import re
+import resource
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -145,6 +147,21 @@ def seconds(action: Callable[[], object]) -> float:
     began = perf_counter()
     action()
     return perf_counter() - began
+
+
+def peak_megabytes() -> float:
+    """The peak memory of this process since its program started.
+
+    On Linux, `getrusage` also counts what the process used before it ran this program, when it was
+    still a copy of its parent.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        kilobytes = re.search(r"VmHWM:\s+(\d+)", status.read_text())
+        assert kilobytes is not None
+        return int(kilobytes[1]) * 1024 / 1e6
+    # macOS counts bytes.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def milliseconds(times: list[float]) -> float:

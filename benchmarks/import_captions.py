@@ -7,7 +7,6 @@ import flags them, draws spot checks and updates the risk model, as `import_capt
 import argparse
 import json
 import random
-import resource
 import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
@@ -19,7 +18,7 @@ from django.utils import timezone
 from annotate.datasets.collected import Columns
 from annotate.models import Response
 from benchmarks.campaigns import AT, make_campaign, settle_down
-from benchmarks.harness import Line, Report, main, ratio, scratch_database
+from benchmarks.harness import Line, Report, main, peak_megabytes, ratio, scratch_database
 from hits.services.collected import import_collected
 
 CAPTIONS, SHORT_CAPTIONS = 166_100, 16_610
@@ -137,11 +136,6 @@ def sentences(rng: random.Random) -> Iterator[str]:
         look, subject, act, other, thing, place = map(rng.choice, WORDS)
         moment = rng.choice(MOMENTS)
         yield f"A {look} {subject} {act} a {other} {thing} in the {place} {moment}."
-
-
-def peak_megabytes() -> float:
-    """The peak memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ that pandas takes to write the same tables from memory.
 """
 
 import json
-import resource
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from annotate.exports.content import Content
 from annotate.exports.formats import FORMATS
 from annotate.kinds.exporting import content_of, export_archive, write_export
 from annotate.models import Release
-from benchmarks.harness import seconds, use
+from benchmarks.harness import peak_megabytes, seconds, use
 
 # pandas' functions that write a table in a format.
 PANDAS: dict[str, Callable[[Any, Path], object]] = {
@@ -31,10 +30,10 @@ def measure(database: str, name: str, folder: Path) -> dict[str, Any]:
     use(database)
     content, chosen = content_of(Release.objects.get(name="export")), FORMATS[name]
     took = seconds(lambda: write_export(content, chosen, folder))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = peak_megabytes()
     return {
         "seconds": round(took, 2),
-        "peak_mb": round(peak / 1e6),
+        "peak_mb": round(peak),
         "size_mb": round(sum(path.stat().st_size for path in folder.iterdir()) / 1e6, 1),
         "zip_s": round(seconds(lambda: deque(export_archive(content, chosen), maxlen=0)), 2),
         "pandas_s": _pandas(content, name, folder) if name in PANDAS else None,

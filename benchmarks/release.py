@@ -1,14 +1,13 @@
 """Time and memory to freeze a release of nocaps' size: 15,100 images with eleven captions each."""
 
 import argparse
-import resource
 
 from django.utils import timezone
 
 from annotate.models import ReleasedCaption
 from annotate.services import releases
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
-from benchmarks.harness import Line, Report, main, scratch_database, seconds
+from benchmarks.harness import Line, Report, main, peak_megabytes, scratch_database, seconds
 
 IMAGES, CAPTIONS = 15_100, 11
 
@@ -18,11 +17,11 @@ def measure(_options: argparse.Namespace) -> Report:
         campaign = make_campaign(name="release", images=IMAGES, wanted=CAPTIONS)
         add_captions(campaign, make_workers(727), each=CAPTIONS)
         settle_down()
-        before = _peak_megabytes()
+        before = peak_megabytes()
         taken = seconds(
             lambda: releases.freeze(campaign=campaign, name="release", seed=1, at=timezone.now())
         )
-        memory = _peak_megabytes() - before
+        memory = peak_megabytes() - before
         rows = ReleasedCaption.objects.count()
     return Report(
         [
@@ -31,11 +30,6 @@ def measure(_options: argparse.Namespace) -> Report:
         ],
         {"captions": rows, "freeze_s": round(taken, 2), "memory_mb": round(memory)},
     )
-
-
-def _peak_megabytes() -> float:
-    """The peak memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ import argparse
 import math
 import multiprocessing
 import random
-import resource
-import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 
@@ -20,7 +18,7 @@ from annotate.models import Image, ObjectClass
 from annotate.selection.choose import DEFAULT_SAMPLE, LEAST_GAIN, Candidate, choose
 from annotate.services import imports, selections
 from annotate.services.bulk import load
-from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
+from benchmarks.harness import Line, Report, main, peak_megabytes, ratio, scratch_database, seconds
 
 # Open Images V4's validation and test images, and the number that nocaps chose.
 POOL = 41_620 + 125_436
@@ -177,9 +175,7 @@ def choose_from_database(database: str, writer: Connection) -> None:
         assert len(chosen) == CHOSEN
 
     time = seconds(work)
-    # Kilobytes on Linux, bytes on macOS.
-    unit = 1 if sys.platform == "darwin" else 1024
-    writer.send((time, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6))
+    writer.send((time, peak_megabytes()))
 
 
 def fill(pool: list[Candidate]) -> None:
