@@ -199,6 +199,9 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 MEDIA_URL = "media/"
 MEDIA_ROOT = Path(os.environ.get("MEDIA_ROOT", VAR_DIR / "media"))
+# Larger image files are not imported.
+IMAGE_MAX_PIXELS = int(os.environ.get("IMAGE_MAX_PIXELS", "89478485"))
+IMAGE_MAX_MB = int(os.environ.get("IMAGE_MAX_MB", "50"))
 
 # Limits of the Java programs of `evaluate`, and the folder of the files that SPICE needs.
 EVALUATION_JAVA = Java(

@@ -207,11 +207,16 @@ def image_files(release: Release) -> list[ImageFile]:
     """The files of a release's images under MEDIA_ROOT; raises ImageFilesMissing."""
     rows = _rows(release, "record__file_name", "task__image__file")
     root = Path(settings.MEDIA_ROOT)
-    paths = {PurePosixPath(name).name: root / file for name, file in rows}
+    paths = {_inside(name): root / file for name, file in rows}
     absent = [name for name, path in paths.items() if path == root or not path.is_file()]
     if absent:
         raise ImageFilesMissing(_missing_files(absent, len(paths)))
     return [ImageFile(*pair) for pair in paths.items()]
+
+
+def _inside(name: str) -> str:
+    """The file's path in the export's folder of images, which it cannot leave."""
+    return "/".join(part for part in PurePosixPath(name).parts if part not in {"/", "..", "."})
 
 
 def _missing_files(absent: Sequence[str], of: int) -> str:

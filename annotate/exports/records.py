@@ -45,7 +45,7 @@ def _selection(campaign: Campaign) -> dict[str, Any] | None:
     return {
         "name": drawn.name,
         "split": drawn.split,
-        "procedure": "nocaps",
+        "procedure": drawn.procedure,
         "count": drawn.count,
         "sample": drawn.sample,
         "seed": drawn.seed,
@@ -139,7 +139,7 @@ def image_record(image: Image, boxes: Boxes, table: DomainTable) -> dict[str, An
 
     Exports add `license`. `domain` is null if the image has no class.
     """
-    file_name = image.file.rsplit("/", 1)[-1] or f"{image.key}.jpg"
+    file_name = image.file_name or image.file.rsplit("/", 1)[-1] or f"{image.key}.jpg"
     return {
         "open_images_id": image.key,
         "file_name": file_name,

@@ -4,7 +4,7 @@ import os
 import struct
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -31,6 +31,16 @@ SHOWN_FORMATS = {
     "AVIF": ".avif",
 }
 CONVERTED_FORMATS = ("BMP", "TIFF", "PPM", "JPEG2000", "TGA")
+# Formats of own files, which are kept unchanged. TGA files have no signature, so that many other
+# files would be taken for one.
+OWN_FORMATS = {
+    **SHOWN_FORMATS,
+    "BMP": ".bmp",
+    "TIFF": ".tif",
+    "PPM": ".ppm",
+    "JPEG2000": ".jp2",
+}
+HEIC = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftyphevc")
 EXIF_ORIENTATION = 0x0112
 # EXIF orientations that turn the image by 90 degrees, so that width and height swap.
 LYING = frozenset({5, 6, 7, 8})
@@ -85,6 +95,20 @@ def read_picture(path: Path) -> Picture:
         return Picture(width, height, ".png", _encoded(ImageOps.exif_transpose(picture), "PNG"))
 
 
+def read_original(path: Path, content: bytes) -> Picture:
+    """The picture in an own file, with its content unchanged; raises BrokenImage.
+
+    `content` is that of the file.
+    """
+    if content[4:12] in HEIC:
+        raise BrokenImage("is a HEIC photograph; export it as JPEG, then import it")
+    with opened(path, OWN_FORMATS) as picture:
+        width, height = _shown_size(picture)
+        picture.draft(None, (1, 1))
+        picture.load()
+        return Picture(width, height, OWN_FORMATS[picture.format or ""], content)
+
+
 def read_size(path: Path) -> tuple[int, int]:
     """Width and height of a file as shown, in pixels, without decoding it; raises BrokenImage."""
     with opened(path) as picture:
@@ -97,11 +121,14 @@ def _shown_size(picture: PIL.Image.Image) -> tuple[int, int]:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[PIL.Image.Image]:
+def opened(
+    path: Path, known: Iterable[str] = (*SHOWN_FORMATS, *CONVERTED_FORMATS)
+) -> Iterator[PIL.Image.Image]:
     """Open an image file with Pillow; errors inside the block are raised as BrokenImage."""
     PIL.Image.init()
+    PIL.Image.MAX_IMAGE_PIXELS = settings.IMAGE_MAX_PIXELS
     # Not every build of Pillow supports every format. Pillow opens MPO files as JPEG.
-    formats = [name for name in (*SHOWN_FORMATS, *CONVERTED_FORMATS) if name in PIL.Image.OPEN]
+    formats = [name for name in known if name in PIL.Image.OPEN]
     try:
         with warnings.catch_warnings():
             # Pillow only warns about images with too many pixels. Refuse them.
@@ -112,7 +139,9 @@ def opened(path: Path) -> Iterator[PIL.Image.Image]:
     except PIL.UnidentifiedImageError as error:
         raise BrokenImage("is not an image in a supported format") from error
     except (PIL.Image.DecompressionBombWarning, PIL.Image.DecompressionBombError) as error:
-        raise BrokenImage("has too many pixels") from error
+        raise BrokenImage(
+            f"has too many pixels (at most {settings.IMAGE_MAX_PIXELS:,} are allowed)"
+        ) from error
     # On damaged files, Pillow's decoders raise many types of errors.
     except (
         OSError,

@@ -23,7 +23,7 @@ from annotate.models.responses import (
     ResponseStatus,
     Worker,
 )
-from annotate.models.selections import SelectedImage, Selection
+from annotate.models.selections import Procedure, SelectedImage, Selection
 from annotate.models.tokens import ApiToken
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "Image",
     "ImageSource",
     "ObjectClass",
+    "Procedure",
     "RelationKind",
     "Release",
     "ReleasedAnswer",

@@ -47,6 +47,7 @@ class ClassRelation(models.Model):
 class ImageSource(models.TextChoices):
     OPEN_IMAGES = "OPEN_IMAGES", "Open Images"
     COCO = "COCO", "COCO"
+    OWN = "OWN", "Own files"
 
 
 class Image(models.Model):
@@ -67,10 +68,29 @@ class Image(models.Model):
     author_url = models.URLField(max_length=500, blank=True)
     license_url = models.URLField(max_length=500, blank=True)
     title = models.CharField(max_length=500, blank=True)
+    # Only of own files: path in the imported folder, and the SHA-256 of the content in hexadecimal.
+    file_name = models.CharField(
+        max_length=500,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="original name, which exports have",
+    )
+    sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["source", "key"], name="image_key_unique_in_source"),
+            models.UniqueConstraint(
+                fields=["split", "sha256"],
+                condition=Q(source="OWN"),
+                name="own_image_content_once_in_split",
+            ),
+            models.UniqueConstraint(
+                fields=["split", "file_name"],
+                condition=Q(source="OWN"),
+                name="own_image_file_name_once_in_split",
+            ),
             models.CheckConstraint(
                 condition=Q(rotation=None) | Q(rotation__in=[0, 90, 180, 270]),
                 name="image_rotation_is_a_quarter_turn",
@@ -78,7 +98,12 @@ class Image(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.key
+        return self.shown_name
+
+    @property
+    def shown_name(self) -> str:
+        """The name by which pages call the image: the file's own name, or the dataset's id."""
+        return self.file_name or self.key
 
 
 class BoxQuerySet(models.QuerySet["Box"]):

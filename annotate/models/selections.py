@@ -5,14 +5,26 @@ from django.db import models
 from annotate.models.images import Image
 
 
+class Procedure(models.TextChoices):
+    """How the images of a selection were chosen."""
+
+    NOCAPS = "nocaps", "nocaps (Agrawal et al. 2019, section 3.1)"
+    ALL = "all", "all images of the split"
+    RANDOM = "random", "at random"
+    PICKED = "picked", "picked by hand"
+
+
 class Selection(models.Model):
-    """Images drawn by the procedure of nocaps (Agrawal et al. 2019, section 3.1)."""
+    """Chosen images of a split."""
 
     name = models.SlugField(max_length=100, unique=True)
+    procedure = models.CharField(max_length=6, choices=Procedure, default=Procedure.NOCAPS)
     split = models.CharField(max_length=64)
     count = models.PositiveIntegerField(help_text="images asked for")
-    sample = models.PositiveIntegerField(help_text="images drawn from a pool for each choice")
-    seed = models.BigIntegerField()
+    sample = models.PositiveIntegerField(
+        default=0, help_text="images drawn from a pool for each choice; 0 except for nocaps"
+    )
+    seed = models.BigIntegerField(default=0)
     ignored_classes = models.JSONField(default=list, help_text="names left out of the count")
     created_at = models.DateTimeField()
     images: "models.ManyToManyField[Image, SelectedImage]" = models.ManyToManyField(

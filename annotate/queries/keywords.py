@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 
-from annotate.models import Box, ClassRelation, Image, ObjectClass
+from django.db.models import Exists, OuterRef
+
+from annotate.models import Box, ClassRelation, Image, ImageSource, ObjectClass, Selection
 from annotate.selection import hierarchy, priming
 
 
@@ -15,6 +17,13 @@ def hidden_class_numbers() -> set[int]:
 def hidden_classes() -> list[ObjectClass]:
     """Classes that are never shown as keywords, by name."""
     return list(ObjectClass.objects.filter(pk__in=hidden_class_numbers()).order_by("name"))
+
+
+def own_without_classes(selection: Selection) -> set[int]:
+    """Primary keys of the selection's own files that have no class, so that no keyword is shown."""
+    own = Image.objects.filter(selected__selection=selection, source=ImageSource.OWN)
+    boxes = Box.objects.verified().filter(image=OuterRef("pk"))
+    return set(own.filter(~Exists(boxes)).values_list("pk", flat=True))
 
 
 def keywords(image: Image) -> list[str]:

@@ -133,7 +133,7 @@ def import_images(
     With `base_url`, images are loaded from `<base_url>/<key>.jpg` and not from their original URLs.
     Raises DomainError if the URL or the name of the split is invalid.
     """
-    _check_split(split)
+    check_split(split)
     prefix = _prefix(base_url)
     take_turns()
     elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split)
@@ -217,7 +217,7 @@ class CocoCounts(NamedTuple):
 @transaction.atomic
 def import_coco(*, path: Path, split: str) -> CocoCounts:
     """Import a COCO instances file as a split; raises MalformedFile and DomainError."""
-    _check_split(split)
+    check_split(split)
     take_turns()
     content = coco.read_instances(path)
     elsewhere = _splits_of_others(ImageSource.COCO, split)
@@ -247,7 +247,7 @@ def import_coco(*, path: Path, split: str) -> CocoCounts:
     return CocoCounts(classes, images, _counted(COCO_BOXES, boxes))
 
 
-def _check_split(split: str) -> None:
+def check_split(split: str) -> None:
     """Raise DomainError unless the name is valid as the name of a folder for image files."""
     if not SPLIT_NAME.fullmatch(split):
         raise DomainError(

@@ -1,8 +1,9 @@
 """Draw the images of a campaign from a split, and store the parameters of the draw."""
 
+import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from annotate.models import (
     Image,
     ImageSource,
     ObjectClass,
+    Procedure,
     SelectedImage,
     Selection,
 )
@@ -51,6 +53,7 @@ def find_selection(
     if found is None:
         return None
     asked = {
+        "procedure": Procedure.NOCAPS,
         "split": split,
         "count": count,
         "sample": sample,
@@ -85,11 +88,7 @@ def draw_selection(
     """
     if count < 1 or sample < 1:
         raise DomainError("The count and the sample must be 1 or more.")
-    if not SLUG.fullmatch(name):
-        raise DomainError(
-            f"{name!r} cannot be the name of a selection: use up to 100 letters, digits, hyphens "
-            "and underscores."
-        )
+    _check_name(name)
     ignored = ignored_names(ignore)
     numbers, candidates = candidates_of(split=split, ignored=ignored)
     try:
@@ -110,14 +109,107 @@ def draw_selection(
         ignored_classes=ignored,
         created_at=at,
     )
+    _store(drawn, (numbers[candidate.key] for candidate in chosen))
+    return Drawn(drawn, summary(candidates), summary(chosen), _rich(candidates) - _rich(chosen))
+
+
+@transaction.atomic
+def select_all(*, name: str, split: str, at: datetime) -> Selection:
+    """Select every image of a split, by file name; raises DomainError.
+
+    If the selection exists already with the same images, it is returned unchanged.
+    """
+    return _select(Procedure.ALL, name, split, _in_order(split), at)
+
+
+@transaction.atomic
+def select_random(*, name: str, split: str, count: int, at: datetime, seed: int = 0) -> Selection:
+    """Draw images of a split with a seed, whatever their classes; raises DomainError."""
+    images = _in_order(split)
+    if not 1 <= count <= len(images):
+        raise DomainError(
+            f"{count:,} images cannot be drawn from the split {split!r}, which has "
+            f"{len(images):,}. Give a number from 1 to {len(images):,}."
+        )
+    chosen = random.Random(seed).sample(images, count)
+    return _select(Procedure.RANDOM, name, split, chosen, at, seed=seed)
+
+
+@transaction.atomic
+def select_picked(*, name: str, images: Sequence[int], at: datetime) -> Selection:
+    """Select these images, by primary key and in this order; raises DomainError."""
+    images = list(dict.fromkeys(images))
+    if not images:
+        raise DomainError("No image is picked. Pick at least one.")
+    found = Image.objects.filter(pk__in=images)
+    if found.count() < len(images):
+        raise DomainError("Some of the picked images do not exist. Pick the images again.")
+    splits = sorted(set(found.values_list("split", flat=True)))
+    if len(splits) > 1:
+        raise DomainError(
+            f"The picked images belong to several splits ({', '.join(splits)}). A selection has "
+            "images of one split."
+        )
+    return _select(Procedure.PICKED, name, splits[0], images, at)
+
+
+def _in_order(split: str) -> list[int]:
+    """Primary keys of a split's images by name, in the same order in every database."""
+    rows = Image.objects.filter(split=split).values_list("file_name", "key", "pk")
+    if not (found := sorted(rows)):
+        raise DomainError(f"The split {split!r} has no images. Import some first.")
+    return [image for _, _, image in found]
+
+
+def _select(
+    procedure: Procedure,
+    name: str,
+    split: str,
+    images: Sequence[int],
+    at: datetime,
+    *,
+    seed: int = 0,
+) -> Selection:
+    """Store a selection of these images; the existing one of the same name if it is the same."""
+    _check_name(name)
+    made, is_new = Selection.objects.get_or_create(
+        name=name,
+        defaults={
+            "procedure": procedure,
+            "split": split,
+            "count": len(images),
+            "seed": seed,
+            "created_at": at,
+        },
+    )
+    if is_new:
+        _store(made, images)
+    elif (made.procedure, made.split, made.seed) != (procedure, split, seed) or list(
+        made.selected.values_list("image_id", flat=True)
+    ) != list(images):
+        raise DomainError(
+            f"The selection {name!r} already exists with other images or options: "
+            f"{made.count:,} of the split {made.split!r}. Choose another name."
+        )
+    return made
+
+
+def _store(selection: Selection, images: Iterable[int]) -> None:
     SelectedImage.objects.bulk_create(
         (
-            SelectedImage(selection=drawn, image_id=numbers[candidate.key], position=position)
-            for position, candidate in enumerate(chosen, start=1)
+            SelectedImage(selection=selection, image_id=image, position=position)
+            for position, image in enumerate(images, start=1)
         ),
         batch_size=1_000,
     )
-    return Drawn(drawn, summary(candidates), summary(chosen), _rich(candidates) - _rich(chosen))
+
+
+def _check_name(name: str) -> None:
+    if not SLUG.fullmatch(name):
+        raise DomainError(
+            f"{name!r} cannot be the name of a selection: use up to 100 letters, digits, hyphens "
+            "and underscores."
+        )
 
 
 def ignored_names(more: Iterable[str] = ()) -> list[str]:

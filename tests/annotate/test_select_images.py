@@ -185,3 +185,76 @@ def test_a_name_that_is_no_slug_is_refused(classes):
 
     with pytest.raises(CommandError, match="cannot be the name of a selection"):
         run("--name=my subset", "--count=1")
+
+
+# Other procedures
+
+
+def test_all_images_whatever_their_classes_and_rotation_can_be_selected():
+    images = [ImageFactory(rotation=None), ImageFactory(rotation=90)]
+
+    selection = selections.select_all(name="every", split="validation", at=NOON)
+
+    assert (selection.procedure, selection.count) == ("all", 2)
+    assert set(selection.images.all()) == set(images)
+
+
+def test_selecting_all_twice_changes_nothing_until_there_are_more_images():
+    ImageFactory()
+    first = selections.select_all(name="every", split="validation", at=NOON)
+
+    assert selections.select_all(name="every", split="validation", at=NOON) == first
+
+    ImageFactory()
+    with pytest.raises(DomainError, match="already exists with other images"):
+        selections.select_all(name="every", split="validation", at=NOON)
+
+
+def test_images_drawn_at_random_depend_on_the_seed_alone():
+    ImageFactory.create_batch(30)
+
+    def drawn(name, seed):
+        found = selections.select_random(name=name, split="validation", count=5, seed=seed, at=NOON)
+        return list(found.selected.values_list("image_id", flat=True))
+
+    assert drawn("first", 1) == drawn("again", 1)
+    assert drawn("other", 2) != drawn("first", 1)
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_no_more_images_are_drawn_than_there_are(count):
+    ImageFactory.create_batch(2)
+
+    with pytest.raises(DomainError, match="Give a number from 1 to 2"):
+        selections.select_random(name="some", split="validation", count=count, at=NOON)
+
+
+def test_picked_images_keep_their_order():
+    first, second, third = ImageFactory.create_batch(3)
+
+    selection = selections.select_picked(name="picked", images=[third.pk, first.pk], at=NOON)
+
+    assert list(selection.selected.values_list("image_id", flat=True)) == [third.pk, first.pk]
+
+
+def test_picked_images_are_of_one_split():
+    images = [ImageFactory(split="a").pk, ImageFactory(split="b").pk]
+
+    with pytest.raises(DomainError, match=r"several splits \(a, b\)"):
+        selections.select_picked(name="picked", images=images, at=NOON)
+
+
+def test_a_name_of_another_procedure_is_taken(classes):
+    image_with(classes[:3])
+    draw(1, name="subset")
+
+    with pytest.raises(DomainError, match="already exists"):
+        selections.select_all(name="subset", split="validation", at=NOON)
+    selections.select_all(name="every", split="validation", at=NOON)
+    with pytest.raises(DomainError, match="another procedure"):
+        selections.find_selection(name="every", split="validation", count=1, sample=10, seed=0)
+
+
+def test_the_command_takes_a_count_or_all():
+    with pytest.raises(CommandError, match="one of the arguments --count --all is required"):
+        call_command("select_images", "--split", "validation", "--name", "x")

@@ -32,7 +32,7 @@ from annotate.models import (
     Selection,
     Task,
 )
-from annotate.queries.keywords import keywords
+from annotate.queries.keywords import keywords, own_without_classes
 
 
 class CaptionKind(TaskKind):
@@ -85,6 +85,7 @@ class CaptionKind(TaskKind):
         assert campaign.selection is not None, "see material"
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
         shown = _shows_keywords(config, len(selected))
+        without_classes = own_without_classes(campaign.selection)
         for shows_keywords, (position, image_id) in zip(shown, selected, strict=True):
             yield Task(
                 campaign=campaign,
@@ -93,7 +94,7 @@ class CaptionKind(TaskKind):
                 wanted=config.wanted,
                 answers_missing=config.wanted,
                 places_left=config.wanted,
-                shows_keywords=shows_keywords,
+                shows_keywords=shows_keywords if image_id not in without_classes else False,
             )
 
     def context(

@@ -13,13 +13,21 @@ class Command(DomainCommand):
     help = (
         "Select images from a split by the nocaps procedure. Only upright images with at least two "
         "classes qualify. All images with more than six classes are selected. The others are "
-        "chosen so that classes are as evenly represented as possible. The same options always "
-        "select the same images."
+        "chosen so that classes are as evenly represented as possible. With --all, every image of "
+        "the split is selected; with --random, the images are drawn whatever their classes. The "
+        "same options always select the same images."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--split", required=True, help="split to select from")
-        parser.add_argument("--count", type=int, required=True, help="number of images")
+        number = parser.add_mutually_exclusive_group(required=True)
+        number.add_argument("--count", type=int, help="number of images")
+        number.add_argument("--all", action="store_true", help="select every image of the split")
+        parser.add_argument(
+            "--random",
+            action="store_true",
+            help="draw --count images at random, whatever their classes",
+        )
         parser.add_argument("--name", required=True, help="name of the new selection")
         parser.add_argument(
             "--sample",
@@ -38,7 +46,23 @@ class Command(DomainCommand):
             help="class to ignore in addition to parts and the broadest classes; repeatable",
         )
 
-    def handle(self, *, count: int, **options: Any) -> None:
+    def handle(self, *, count: int | None, **options: Any) -> None:
+        if options["all"] or options["random"]:
+            self.select_plainly(count, **options)
+        elif count is not None:
+            self.select_by_nocaps(count, options)
+
+    def select_plainly(self, count: int | None, **options: Any) -> None:
+        name, split, at = options["name"], options["split"], timezone.now()
+        if count is None:
+            selection = selections.select_all(name=name, split=split, at=at)
+        else:
+            selection = selections.select_random(
+                name=name, split=split, count=count, seed=options["seed"], at=at
+            )
+        self.stdout.write(f"{selection.name}: {selection.count:,} images selected.")
+
+    def select_by_nocaps(self, count: int, options: dict[str, Any]) -> None:
         numbers: dict[str, Any] = {
             name: options[name] for name in ("name", "split", "sample", "seed", "ignore")
         }

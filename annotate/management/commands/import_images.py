@@ -1,0 +1,39 @@
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandParser
+from tqdm import tqdm
+
+from annotate.management.base import DomainCommand, listed
+from annotate.management.reports import BROKEN_NAMED
+from annotate.reading.files import printable
+from annotate.services import own_images
+
+
+class Command(DomainCommand):
+    help = (
+        "Import a folder of your own photographs as a split. Classes and boxes are not needed. "
+        "Files keep their names, and the same content is imported once. Files that cannot be used "
+        "are named and left out. If the import is interrupted, run it again to import the rest."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", type=Path, help="folder with the image files")
+        parser.add_argument("--split", required=True, help="split to store the images under")
+        parser.add_argument(
+            "--table",
+            type=Path,
+            help="table (CSV) of facts about the files: the column file_name, and any of license, "
+            "author, author_url, title, source_page, classes, class, x_min, x_max, y_min, y_max",
+        )
+
+    def handle(self, *, folder: Path, split: str, table: Path | None, **_: Any) -> None:
+        files = own_images.own_files_below(folder, table)
+        with tqdm(total=len(files), unit=" files", disable=None) as bar:
+            counts = own_images.import_own_files(
+                folder=folder, split=split, table=table, progress=bar.update
+            )
+        for line in own_images.report_lines(counts, most=BROKEN_NAMED):
+            self.stdout.write(printable(line))
+        if counts.ignored_columns:
+            self.stderr.write(f"Columns of the table not used: {listed(counts.ignored_columns)}.")

@@ -1,0 +1,324 @@
+"""Import a folder of one's own photographs as a split, with or without a table of facts."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+
+from annotate.datasets.sidecar import Facts, Sidecar, StatedBox, comparable, read_sidecar
+from annotate.errors import DomainError
+from annotate.images import files as image_files
+from annotate.images.files import BrokenImage
+from annotate.models import Box, Image, ImageSource, ObjectClass
+from annotate.services.bulk import take_turns
+from annotate.services.images import BrokenFile, files_below
+from annotate.services.imports import check_split
+
+BATCH = 50
+LONGEST_NAME = 500
+KEY_LENGTH = 20
+# Files that systems add to folders and archives.
+SYSTEM_FILES = {"thumbs.db", "desktop.ini"}
+SYSTEM_FOLDER = "__MACOSX"
+
+
+class Duplicate(NamedTuple):
+    """A file with the content of another file or image of the split."""
+
+    name: str
+    same_as: str
+
+
+@dataclass
+class OwnCounts:
+    """Result of importing a folder: numbers of images and boxes, and files that were left out."""
+
+    new: int = 0
+    unchanged: int = 0
+    duplicates: list[Duplicate] = field(default_factory=list)
+    broken: list[BrokenFile] = field(default_factory=list)
+    # Of the table of facts.
+    described: int = 0
+    boxes: int = 0
+    # File names in the table that no image of the split has.
+    unmatched: list[str] = field(default_factory=list)
+    ignored_columns: list[str] = field(default_factory=list)
+
+
+class _Content(NamedTuple):
+    """A file whose content is not in the split yet."""
+
+    path: Path
+    name: str
+    sha256: str
+    content: bytes
+
+
+def import_own_files(
+    *,
+    folder: Path,
+    split: str,
+    table: Path | None = None,
+    names: Mapping[Path, str] | None = None,
+    progress: Callable[[int], object] = lambda _: None,
+) -> OwnCounts:
+    """Import a folder's image files into a split, each with its path in the folder as its name.
+
+    Content that the split has already is not imported again. Files that cannot be used are listed
+    in the result. Each batch of files is saved on its own: if a run is interrupted, the next run
+    imports the rest. `progress` is called with 1 after each file. `names` replaces the names of
+    files. Raises DomainError and, for a malformed table, MalformedFile before anything is imported.
+    """
+    check_split(split)
+    if others := Image.objects.filter(split=split).exclude(source=ImageSource.OWN).first():
+        raise DomainError(
+            f"The split {split!r} has images of {others.get_source_display()}. Choose another name "
+            "for your own files."
+        )
+    facts = read_sidecar(table) if table else Sidecar({}, [])
+    counts = OwnCounts(ignored_columns=facts.ignored)
+    importer = _Importer(split, counts)
+    for path in own_files_below(folder, table):
+        name = names[path] if names else path.relative_to(folder).as_posix()
+        try:
+            importer.add(path, name)
+        except BrokenImage as error:
+            counts.broken.append(BrokenFile(printable_name(name), str(error)))
+        progress(1)
+    importer.save()
+    if facts.facts:
+        _describe(split, facts.facts, counts)
+    return counts
+
+
+def own_files_below(folder: Path, table: Path | None = None) -> list[Path]:
+    """The files to import: all of a folder, except hidden ones and those of the system."""
+    left_out = table.resolve() if table else None
+    return [
+        path
+        for path in files_below(folder)
+        if not _is_system_file(path.relative_to(folder)) and path.resolve() != left_out
+    ]
+
+
+def _is_system_file(path: Path) -> bool:
+    hidden = any(part.startswith(".") for part in path.parts)
+    return hidden or SYSTEM_FOLDER in path.parts or path.name.lower() in SYSTEM_FILES
+
+
+def printable_name(name: str) -> str:
+    """The name with question marks in place of bytes that are not text."""
+    return name.encode(errors="replace").decode()
+
+
+class _Importer:
+    """Imports files one by one, and saves their images in batches."""
+
+    def __init__(self, split: str, counts: OwnCounts) -> None:
+        self._split = split
+        self._counts = counts
+        own = Image.objects.filter(split=split, source=ImageSource.OWN)
+        self._names = dict(own.values_list("sha256", "file_name"))
+        self._waiting: list[Image] = []
+
+    def add(self, path: Path, name: str) -> None:
+        """Import a file; raises BrokenImage."""
+        _check_name(name)
+        content = _content_of(path)
+        sha256 = hashlib.sha256(content).hexdigest()
+        if sha256 in self._names:
+            self._count_known(name, self._names[sha256])
+            return
+        self._waiting.append(self._stored(_Content(path, name, sha256, content)))
+        self._names[sha256] = name
+        if len(self._waiting) == BATCH:
+            self.save()
+
+    def save(self) -> None:
+        """Save the images that wait for it."""
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            self._save(waiting)
+
+    def _stored(self, file: _Content) -> Image:
+        """The unsaved image of a file whose content is now under MEDIA_ROOT; raises BrokenImage.
+
+        The path follows from the content, so two imports at once write the same bytes to it.
+        """
+        picture = image_files.read_original(file.path, file.content)
+        image = Image(
+            source=ImageSource.OWN,
+            key=_key(self._split, file.sha256),
+            split=self._split,
+            rotation=0,
+            width=picture.width,
+            height=picture.height,
+            file_name=file.name,
+            sha256=file.sha256,
+        )
+        image.file = image_files.file_name(image, picture.suffix)
+        image_files.write_atomically(image_files.file_path(image), picture.content)
+        return image
+
+    @transaction.atomic
+    def _save(self, waiting: list[Image]) -> None:
+        # Another import may have added the same files since this one began.
+        take_turns()
+        own = Image.objects.filter(split=self._split, source=ImageSource.OWN)
+        known = dict(
+            own.filter(sha256__in=[image.sha256 for image in waiting]).values_list(
+                "sha256", "file_name"
+            )
+        )
+        taken = set(
+            own.filter(file_name__in=[image.file_name for image in waiting]).values_list(
+                "file_name", flat=True
+            )
+        )
+        new = []
+        for image in waiting:
+            if image.sha256 in known:
+                self._count_known(image.file_name, known[image.sha256])
+            elif image.file_name in taken:
+                reason = (
+                    "has the name of another image of this split; rename it, or import it into "
+                    "another split"
+                )
+                self._counts.broken.append(BrokenFile(image.file_name, reason))
+            else:
+                taken.add(image.file_name)
+                new.append(image)
+        Image.objects.bulk_create(new)
+        self._counts.new += len(new)
+
+    def _count_known(self, name: str, known: str) -> None:
+        if name == known:
+            self._counts.unchanged += 1
+        else:
+            self._counts.duplicates.append(Duplicate(name, known))
+
+
+def _check_name(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise BrokenImage("has a name that is not UTF-8 text; rename it") from error
+    if len(name) > LONGEST_NAME:
+        raise BrokenImage(f"has a name of more than {LONGEST_NAME} characters; rename it")
+
+
+def _content_of(path: Path) -> bytes:
+    """The content of a file of at most IMAGE_MAX_MB; raises BrokenImage."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise BrokenImage(f"cannot be read ({error.strerror})") from error
+    if size > settings.IMAGE_MAX_MB * 1_000_000:
+        raise BrokenImage(f"is larger than {settings.IMAGE_MAX_MB} MB")
+    if not size:
+        raise BrokenImage("is empty")
+    return image_files.read_content(path)
+
+
+def _key(split: str, sha256: str) -> str:
+    """The image's id. The same content has another id in another split, where it is another image.
+
+    Split names contain no slash.
+    """
+    return hashlib.sha256(f"{split}/{sha256}".encode()).hexdigest()[:KEY_LENGTH]
+
+
+# The table of facts
+
+
+@transaction.atomic
+def _describe(split: str, facts: Mapping[str, Facts], counts: OwnCounts) -> None:
+    """Store the facts of a table with the split's images. Repeating it changes nothing."""
+    take_turns()
+    images = {
+        comparable(image.file_name): image
+        for image in Image.objects.filter(split=split, source=ImageSource.OWN)
+    }
+    counts.unmatched = [name for name in facts if name not in images]
+    described = {name: found for name, found in facts.items() if name in images}
+    classes = _classes_named({box.name for found in described.values() for box in found.boxes})
+    boxes: list[Box] = []
+    for name, found in described.items():
+        image = images[name]
+        for column, value in found.credits.items():
+            setattr(image, column, value)
+        for box in found.boxes:
+            try:
+                boxes.append(_box(image, classes[box.name.casefold()], box))
+            except BrokenImage as error:
+                counts.broken.append(BrokenFile(image.file_name, str(error)))
+    changed = [images[name] for name in described]
+    columns = ["license_url", "author", "author_url", "title", "landing_url"]
+    Image.objects.bulk_update(changed, columns, batch_size=500)
+    before = Box.objects.filter(image__split=split).count()
+    Box.objects.bulk_create(boxes, batch_size=500, ignore_conflicts=True)
+    counts.boxes = Box.objects.filter(image__split=split).count() - before
+    counts.described = len(described)
+
+
+def _box(image: Image, object_class: ObjectClass, stated: StatedBox) -> Box:
+    """The unsaved box; raises BrokenImage if it is not in the image."""
+    assert image.width, "own images have a size"
+    assert image.height, "own images have a size"
+    width, height = (image.width, image.height) if stated.is_in_pixels else (1, 1)
+    x_max, y_max = stated.x_max / width, stated.y_max / height
+    if x_max > 1 or y_max > 1:
+        raise BrokenImage(
+            f"has {image.width} × {image.height} pixels, so the box in line {stated.line} of the "
+            "table does not lie in it; the box was left out"
+        )
+    return Box(
+        image=image,
+        object_class=object_class,
+        x_min=stated.x_min / width,
+        x_max=x_max,
+        y_min=stated.y_min / height,
+        y_max=y_max,
+    )
+
+
+def _classes_named(names: Iterable[str]) -> dict[str, ObjectClass]:
+    """The classes of these names in small letters; those that no dataset has are added."""
+    wanted = {name.casefold(): name for name in names}
+    found: dict[str, ObjectClass] = {}
+    if wanted:
+        for known in ObjectClass.objects.order_by("label"):
+            if known.name.casefold() in wanted:
+                found.setdefault(known.name.casefold(), known)
+    for small, name in wanted.items():
+        if small not in found:
+            label = f"own:{hashlib.sha256(small.encode()).hexdigest()[:KEY_LENGTH]}"
+            found[small] = ObjectClass.objects.create(label=label, name=name)
+    return found
+
+
+# The report
+
+
+def report_lines(counts: OwnCounts, *, most: int) -> list[str]:
+    """The result in words; of each group of files, the first `most` are named."""
+    lines = [f"{counts.new:,} images imported, {counts.unchanged:,} were there already."]
+    if counts.described:
+        lines.append(f"{counts.described:,} images described, {counts.boxes:,} boxes added.")
+    duplicates = [f"{one.name}: same content as {one.same_as}" for one in counts.duplicates]
+    broken = [f"{one.name}: {one.reason}" for one in counts.broken]
+    lines += _named("{:,} duplicates left out:", duplicates, most)
+    lines += _named("{:,} files have problems:", broken, most)
+    lines += _named("{:,} files of the table are not in the split:", counts.unmatched, most)
+    return lines
+
+
+def _named(title: str, entries: Sequence[str], most: int) -> list[str]:
+    if not entries:
+        return []
+    more = [f"  and {len(entries) - most:,} more"] if len(entries) > most else []
+    return [title.format(len(entries)), *[f"  {entry}" for entry in entries[:most]], *more]
