@@ -26,7 +26,7 @@ types:
 
 types-marketplace:
 	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy --cache-dir .mypy_cache/marketplace marketplace \
-		benchmarks/marketplace.py benchmarks/marketplace_rush.py benchmarks/marketplace_site.py
+		benchmarks/marketplace.py benchmarks/marketplace_hits.py benchmarks/marketplace_rush.py benchmarks/marketplace_site.py
 
 style:
 	$(BIN)/ruff format --check .

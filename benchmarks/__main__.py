@@ -16,6 +16,7 @@ SHORT = (
     "export",
     "report",
     "sync",
+    "caption_cost",
 )
 
 
