@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hits.dashboard import held_payments
+from hits.dashboard import captions, held_payments
 from hits.dashboard import views as dashboard
 from hits.task_page.views import task
 
@@ -21,6 +21,9 @@ urlpatterns = [
         "campaigns/<slug:slug>/workers/<str:pseudonym>/exclude/", dashboard.exclude, name="exclude"
     ),
     path("campaigns/<slug:slug>/responses/<int:pk>/reject/", dashboard.reject, name="reject"),
+    path("campaigns/<slug:slug>/images/", captions.images, name="images"),
+    path("campaigns/<slug:slug>/images/<int:number>/", captions.image, name="image"),
+    path("campaigns/<slug:slug>/captions/", captions.captions, name="captions"),
     path("campaigns/<slug:slug>/held-payments/", held_payments.held_payments, name="held_payments"),
     path("campaigns/<slug:slug>/held-payments/<int:pk>/pay/", held_payments.pay, name="pay_held"),
     path(

@@ -113,6 +113,8 @@ class TaskKind(ABC):
     # this class reads the field.
     answer_relations: ClassVar[tuple[str, ...]] = ("answer",)
     answer_field: ClassVar[str] = "answer__content"
+    # Lookup from Response to the text by whose words people find it; empty if there is none.
+    words_field: ClassVar[str] = "task__subject__text"
     # Whether a plain text can be an answer, for made-up gold items and for files of captions that
     # were collected elsewhere.
     takes_text: ClassVar[bool] = False

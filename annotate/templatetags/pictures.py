@@ -17,6 +17,12 @@ def thumbnail(image: Image, alt: str = "") -> dict[str, Any]:
     return {"image": image, "small": thumbnail_url(image), "whole": original_url(image), "alt": alt}
 
 
+@register.simple_tag
+def thumbnail_of(image: Image) -> str:
+    """The address of a small copy of the image."""
+    return thumbnail_url(image)
+
+
 @register.filter
 def per_cent(fraction: float) -> str:
     """A fraction as a percentage for SVG: 0.125 is `12.50%`."""

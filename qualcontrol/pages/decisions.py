@@ -1,6 +1,5 @@
 """The decision log's page."""
 
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
@@ -8,7 +7,7 @@ from django.views.decorators.http import require_safe
 from annotate.kinds import KINDS
 from annotate.models import Campaign
 from annotate.pages.paging import page_of
-from qualcontrol.models import Act, Decision
+from qualcontrol.queries.decision_log import visible_to_reviewers
 
 
 @require_safe
@@ -21,9 +20,3 @@ def decisions(request: HttpRequest, slug: str) -> HttpResponse:
     )
     context = {"campaign": campaign, "page": page_of(log, request)}
     return render(request, "qualcontrol/decisions.html", context)
-
-
-def visible_to_reviewers(log: QuerySet[Decision]) -> QuerySet[Decision]:
-    """The log without judgements of checks that wait for another reviewer, who must not see
-    them."""
-    return log.exclude(act__in=[Act.JUDGE_GOOD, Act.JUDGE_BAD], response__spot_check__verdict="")

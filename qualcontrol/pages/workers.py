@@ -15,8 +15,8 @@ from annotate.models import Campaign, Response, Worker
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import user_of
 from qualcontrol.models import Appeal, Proposal, WorkerRisk
-from qualcontrol.pages.decisions import visible_to_reviewers
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
+from qualcontrol.queries.decision_log import visible_to_reviewers
 from qualcontrol.queries.quality_report import (
     decisions_about,
     known_workers,

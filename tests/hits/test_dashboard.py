@@ -51,6 +51,7 @@ EXAMPLES = {
     "file": "captions.json",
     "file_format": "csv",
     "pk": 1,
+    "number": 1,
     "key": "00000000-0000-4000-8000-000000000002",
     "act": "pause",
     "id": 1,

@@ -49,6 +49,7 @@ class CaptionKind(TaskKind):
     }
     answer_relations = ("caption",)
     answer_field = "caption__text"
+    words_field = "caption__text"
     takes_text = True
     has_references = True
     faults: ClassVar[Mapping[str, str]] = {

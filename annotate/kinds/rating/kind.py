@@ -50,6 +50,7 @@ class RatingKind(TaskKind):
             "keywords": "image, photograph, caption, rate, evaluate, English",
         },
     }
+    words_field = ""  # A set of ratings is about several captions.
     scripts = ("hits/rating.js",)
     styles = ("hits/rating.css",)
     faults: ClassVar[Mapping[str, str]] = {

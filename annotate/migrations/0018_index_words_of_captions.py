@@ -1,0 +1,15 @@
+from django.db import migrations
+
+from annotate.site.postgres_index import PostgresIndex
+
+# `qualcontrol.queries.finding.HasWords` asks in the same form.
+INDEX = PostgresIndex(
+    "caption_words", "annotate_caption", "gin (to_tsvector('simple', left(text, 10000)))"
+)
+
+
+class Migration(migrations.Migration):
+    atomic = False
+    dependencies = [("annotate", "0017_hidden_exports_are_only_appended")]
+
+    operations = [migrations.RunPython(INDEX.create, INDEX.drop)]

@@ -1,0 +1,64 @@
+"""What all lists share: filters from the page's address, columns to sort by, and CSV downloads."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, StreamingHttpResponse
+
+from annotate.exports.csv_text import csv_lines
+
+CSV = "csv"
+
+
+class FilterForm(forms.Form):
+    """The filters of a list. A value that is not valid filters nothing, and the form says why.
+
+    A subclass may set `orders`: the columns to order by, under the name in the address. The first
+    is the default.
+    """
+
+    orders: Mapping[str, tuple[str, ...]] = {}
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request.GET, auto_id="filter-%s", label_suffix="")
+        self.order = request.GET.get("sort", "")
+        if self.order not in self.orders:
+            self.order = next(iter(self.orders), "")
+
+    @property
+    def chosen(self) -> dict[str, Any]:
+        """The filters in use with their values."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}
+
+    @property
+    def order_by(self) -> tuple[str, ...]:
+        return self.orders[self.order]
+
+
+def choice(label: str, choices: Iterable[tuple[str, str]], **attrs: Any) -> forms.ChoiceField:
+    """A filter with a list of values; the empty one filters nothing."""
+    return forms.ChoiceField(
+        label=label, choices=[("", "any"), *choices], required=False, widget=forms.Select(attrs)
+    )
+
+
+def search(label: str, *, max_length: int = 200, **attrs: Any) -> forms.CharField:
+    """A filter for a text that is typed."""
+    widget = forms.TextInput({"type": "search", "autocomplete": "off", **attrs})
+    return forms.CharField(label=label, max_length=max_length, required=False, widget=widget)
+
+
+def wants_csv(request: HttpRequest) -> bool:
+    """Whether the address asks for the list as a file."""
+    return request.GET.get("format") == CSV
+
+
+def csv_file(
+    name: str, head: Iterable[str], rows: Iterable[Iterable[Any]]
+) -> StreamingHttpResponse:
+    """The list as a CSV file, which a spreadsheet can open without running formulas."""
+    response = StreamingHttpResponse(csv_lines(head, rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response

@@ -1,0 +1,188 @@
+"""Pages of a campaign's images and of the answers about them."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from annotate.images.copies import display_url
+from annotate.images.files import original_url
+from annotate.kinds import KINDS
+from annotate.models import Campaign, Response, Task
+from annotate.pages.listing import FilterForm, choice, csv_file, search, wants_csv
+from annotate.pages.paging import stretch_of
+from annotate.queries.keywords import keywords
+from hits.queries.stories import stories
+from qualcontrol.flags.known import KNOWN_CODES
+from qualcontrol.models import SpotCheck
+from qualcontrol.queries.finding import (
+    ANY_FLAG,
+    COMPLETE,
+    DISCARDED,
+    EMPTY,
+    INCOMPLETE,
+    RESPONSES_IN_ORDER,
+    STATUSES,
+    TASKS_IN_ORDER,
+    found_responses,
+    found_tasks,
+)
+
+IMAGES_PER_PAGE = 24
+CSV_HEAD = (
+    "image", "number", "worker", "answer", "status", "verdict", "reason", "flags", "seconds",
+    "submitted_at",
+)  # fmt: skip
+
+
+class ImageFilters(FilterForm):
+    image = search("Image id begins with", max_length=64)
+    state = choice(
+        "State",
+        [
+            (COMPLETE, "complete"),
+            (INCOMPLETE, "incomplete"),
+            (EMPTY, "without answers"),
+            (DISCARDED, "with discarded answers"),
+        ],
+    )
+
+    def __init__(self, request: HttpRequest) -> None:
+        super().__init__(request)
+        # `class` is a word of Python's.
+        self.fields["class"] = search("Class", max_length=100)
+
+
+class CaptionFilters(FilterForm):
+    words = search("Words")
+    worker = search("Worker", max_length=10, placeholder="W-…")
+    status = choice("Status", STATUSES.items())
+    flag = choice(
+        "Flag", [(ANY_FLAG, "any flag"), *((code, code) for code in KNOWN_CODES)], translate="no"
+    )
+
+    def __init__(self, request: HttpRequest, *, has_words: bool) -> None:
+        super().__init__(request)
+        self.fields["class"] = search("Class", max_length=100)
+        if not has_words:
+            del self.fields["words"]
+
+
+@require_safe
+def images(request: HttpRequest, slug: str) -> HttpResponse:
+    """The campaign's images, with how many answers each has."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    filters = ImageFilters(request)
+    rows = found_tasks(campaign, filters.chosen).select_related("image", "subject")
+    stretch = stretch_of(rows, request, by=TASKS_IN_ORDER, per_page=IMAGES_PER_PAGE)
+    context = {
+        "campaign": campaign,
+        "filters": filters,
+        "stretch": stretch,
+        "images": [(task, _has(task)) for task in stretch.rows],
+    }
+    return render(request, "hits/campaign_images.html", context)
+
+
+@require_safe
+def captions(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The campaign's answers, those that the filters find; also as a CSV file."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    kind = KINDS[campaign.kind]
+    filters = CaptionFilters(request, has_words=bool(kind.words_field))
+    rows = _with_related(found_responses(campaign, filters.chosen), campaign)
+    if wants_csv(request):
+        ordered = rows.order_by(*RESPONSES_IN_ORDER).iterator(chunk_size=2000)
+        return csv_file(f"{campaign.slug}-{kind.answers_name}", CSV_HEAD, _cells(campaign, ordered))
+    context = {
+        "campaign": campaign,
+        "kind": kind,
+        "filters": filters,
+        "stretch": stretch_of(rows, request, by=RESPONSES_IN_ORDER),
+    }
+    return render(request, "hits/campaign_captions.html", context)
+
+
+@require_safe
+def image(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """One image with its boxes, its answers, and what happened to each of them."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    tasks = campaign.tasks.select_related("image", "subject")
+    task: Task = get_object_or_404(tasks, number=number)
+    answers = list(
+        _with_related(task.responses.all(), campaign)
+        .select_related("assignment__account", "behaviour")
+        .order_by("submitted_at", "pk")
+    )
+    told = stories(answers)
+    context = {
+        "campaign": campaign,
+        "kind": KINDS[campaign.kind],
+        "task": task,
+        "image": task.image,
+        "image_url": display_url(task.image),
+        "original_url": original_url(task.image),
+        "boxes": _boxes(task),
+        "has": _has(task),
+        "keywords": keywords(task.image),
+        "answers": [(answer, told[answer.pk]) for answer in answers],
+        "previous": _neighbour(campaign, "-number", number__lt=number),
+        "next": _neighbour(campaign, "number", number__gt=number),
+    }
+    return render(request, "hits/campaign_image.html", context)
+
+
+def _has(task: Task) -> int:
+    """The number of the task's answers that count."""
+    return task.wanted - task.answers_missing
+
+
+def _neighbour(campaign: Campaign, order: str, **beyond: int) -> int | None:
+    """The number of the task before or after this one."""
+    found = campaign.tasks.filter(**beyond).order_by(order).values_list("number", flat=True)
+    return found.first()
+
+
+def _boxes(task: Task) -> list[dict[str, Any]]:
+    """The image's boxes from left to right, numbered as they are drawn."""
+    boxes = task.image.boxes.verified().select_related("object_class")
+    return [
+        {
+            "number": number,
+            "name": box.object_class.name,
+            "is_group": box.is_group,
+            "x_min": box.x_min,
+            "x_max": box.x_max,
+            "y_min": box.y_min,
+            "y_max": box.y_max,
+        }
+        for number, box in enumerate(boxes.order_by("x_min", "y_min", "pk"), start=1)
+    ]
+
+
+def _with_related(rows: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:
+    related = KINDS[campaign.kind].answer_relations
+    return rows.select_related("task__image", "worker", "spot_check", "assessment", *related)
+
+
+def _cells(campaign: Campaign, rows: Iterable[Response]) -> Iterator[list[Any]]:
+    kind = KINDS[campaign.kind]
+    for row in rows:
+        check: SpotCheck | None = getattr(row, "spot_check", None)
+        assessment = getattr(row, "assessment", None)
+        yield [
+            row.task.image.key,
+            row.task.number,
+            row.worker.pseudonym,
+            kind.summary(row),
+            row.status.lower(),
+            check.verdict.lower() if check else "",
+            check.reason if check else "",
+            assessment.codes if assessment else "",
+            row.seconds,
+            row.submitted_at.isoformat(),
+        ]

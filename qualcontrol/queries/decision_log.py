@@ -1,0 +1,11 @@
+"""What people may read in the decision log."""
+
+from django.db.models import QuerySet
+
+from qualcontrol.models import Act, Decision
+
+
+def visible_to_reviewers(log: QuerySet[Decision]) -> QuerySet[Decision]:
+    """The log without judgements of checks that wait for another reviewer, who must not see
+    them."""
+    return log.exclude(act__in=[Act.JUDGE_GOOD, Act.JUDGE_BAD], response__spot_check__verdict="")

@@ -1,0 +1,135 @@
+"""Find a campaign's images and responses by word, class, worker, status and flag.
+
+Both lists follow the numbers of the campaign's tasks, so that the database reads them from an index
+and stops at the end of a page, in campaigns of any size.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import connection
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
+
+from annotate.kinds import KINDS
+from annotate.models import Box, Campaign, Response, ResponseStatus, Task
+from annotate.models.responses import ResponseQuerySet
+from qualcontrol.models import Assessment, SpotCheck, Verdict
+
+# The order of the two lists.
+TASKS_IN_ORDER = ("number",)
+RESPONSES_IN_ORDER = ("task__number", "pk")
+# A longer text is found by its beginning. The index holds this much of it.
+INDEXED = 10_000
+
+COUNTING, DISCARDED = "counting", "discarded"
+OPEN, GOOD, BAD, UNCHECKED = "open", "good", "bad", "unchecked"
+STATUSES = {
+    COUNTING: "counts",
+    DISCARDED: "discarded",
+    OPEN: "to be reviewed",
+    GOOD: "judged good",
+    BAD: "judged bad",
+    UNCHECKED: "not judged",
+}
+COMPLETE, INCOMPLETE, EMPTY = "complete", "incomplete", "empty"
+ANY_FLAG = "any"
+
+
+class HasWords(Func):
+    """Whether a text contains all the words; quotation marks keep words together, and a minus sign
+    excludes one. In the form of the index `caption_words` (PostgreSQL only)."""
+
+    template = "(to_tsvector('simple', left(%(expressions)s))"
+    arg_joiner = f", {INDEXED})) @@ websearch_to_tsquery('simple', "
+    output_field = BooleanField()
+
+
+class HasCode(Func):
+    """Whether a list of codes has this one, in the form of the index `assessment_codes`
+    (PostgreSQL only)."""
+
+    template = "(string_to_array(%(expressions)s])"
+    arg_joiner = ", ' ') @> ARRAY["
+    output_field = BooleanField()
+
+
+def found_responses(campaign: Campaign, wanted: Mapping[str, Any]) -> ResponseQuerySet:
+    """The campaign's responses for which all of `wanted` holds: `words`, `class`, `worker` (a
+    pseudonym), `status` (of STATUSES), and `flag` (a code, or ANY_FLAG)."""
+    rows = Response.objects.of(campaign)
+    if words := wanted.get("words"):
+        rows = _with_words(rows, KINDS[campaign.kind].words_field, words)
+    if name := wanted.get("class"):
+        rows = rows.filter(_has_class(name, "task__image"))
+    if pseudonym := wanted.get("worker"):
+        rows = rows.filter(worker__pseudonym=pseudonym)
+    if status := wanted.get("status"):
+        rows = _with_status(rows, campaign, status)
+    if code := wanted.get("flag"):
+        rows = _with_flag(rows, code)
+    return rows
+
+
+def found_tasks(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[Task]:
+    """The campaign's tasks for which all of `wanted` holds: `image` (the beginning of its id),
+    `class`, and `state` (COMPLETE, INCOMPLETE, EMPTY or DISCARDED)."""
+    rows = campaign.tasks.all()
+    if key := wanted.get("image"):
+        rows = rows.filter(image__key__startswith=key)
+    if name := wanted.get("class"):
+        rows = rows.filter(_has_class(name, "image"))
+    state = wanted.get("state")
+    if state == COMPLETE:
+        rows = rows.filter(answers_missing__lte=0)
+    elif state == INCOMPLETE:
+        rows = rows.filter(answers_missing__gt=0)
+    elif state == EMPTY:
+        rows = rows.filter(answers_missing=F("wanted"))
+    elif state == DISCARDED:
+        gone = Response.objects.filter(task=OuterRef("pk"), status=ResponseStatus.DISCARDED)
+        rows = rows.filter(Exists(gone))
+    return rows
+
+
+def _with_words(rows: ResponseQuerySet, field: str, words: str) -> ResponseQuerySet:
+    if connection.vendor == "postgresql" and field == "caption__text":
+        return rows.filter(HasWords(F(field), Value(words)))
+    for word in words.replace('"', " ").split():
+        # The first condition is fast, the second one finds whole words only.
+        rows = rows.filter(**{f"{field}__icontains": word})
+        rows = rows.filter(**{f"{field}__iregex": rf"(^|\W){_escaped(word)}($|\W)"})
+    return rows
+
+
+def _escaped(word: str) -> str:
+    """The word as a regular expression that all databases read in the same way."""
+    return "".join(one if one.isalnum() else f"\\{one}" if one.isascii() else one for one in word)
+
+
+def _has_class(name: str, image: str) -> Exists:
+    boxes = Box.objects.filter(image=OuterRef(image), object_class__name__iexact=name)
+    return Exists(boxes)
+
+
+def _with_status(rows: ResponseQuerySet, campaign: Campaign, status: str) -> ResponseQuerySet:
+    if status == COUNTING:
+        return rows.counting()
+    if status == DISCARDED:
+        return rows.filter(status=ResponseStatus.DISCARDED)
+    checks = SpotCheck.objects.of(campaign).filter(response=OuterRef("pk"))
+    if status == UNCHECKED:
+        return rows.filter(~Exists(checks.exclude(verdict="")))
+    if status == OPEN:
+        return rows.counting().filter(Exists(checks.filter(verdict="")))
+    verdict = Verdict.GOOD if status == GOOD else Verdict.BAD
+    return rows.filter(Exists(checks.filter(verdict=verdict)))
+
+
+def _with_flag(rows: ResponseQuerySet, code: str) -> ResponseQuerySet:
+    flagged = Assessment.objects.filter(response=OuterRef("pk"))
+    if code == ANY_FLAG:
+        return rows.filter(Exists(flagged.exclude(codes="")))
+    if connection.vendor == "postgresql":
+        return rows.filter(Exists(flagged.filter(HasCode(F("codes"), Value(code)))))
+    whole = Q(codes=code) | Q(codes__startswith=f"{code} ") | Q(codes__endswith=f" {code}")
+    return rows.filter(Exists(flagged.filter(whole | Q(codes__contains=f" {code} "))))
