@@ -10,6 +10,6 @@ INDEX = PostgresIndex(
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [("annotate", "0017_hidden_exports_are_only_appended")]
+    dependencies = [("annotate", "0018_own_images_and_procedures")]
 
     operations = [migrations.RunPython(INDEX.create, INDEX.drop)]
