@@ -13,7 +13,14 @@ from django.core.management import CommandError, call_command
 
 from annotate.models import Release, ReleasedImage
 from annotate.services.releases import freeze
-from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
+from tests.factories import (
+    NOON,
+    BoxFactory,
+    CampaignFactory,
+    ResponseFactory,
+    TaskFactory,
+    WorkerFactory,
+)
 
 TEXTS = ["a brown dog runs on grass", "the dog runs over grass", "a cat sits", "the cat sits down"]
 
@@ -215,6 +222,30 @@ def test_hidden_references_are_used_and_not_shown(release: Release, write) -> No
     after = run("r1", results, "--json")
     assert after == before
     assert "dog" not in after + run("r1", results)
+
+
+@pytest.mark.django_db
+def test_subsets_follow_from_a_table_given_for_a_release(write) -> None:
+    campaign = CampaignFactory(config={"references": 3})
+    for number, names in enumerate((["Dog"], ["Lynx"], ["Dog", "Lynx"], []), start=1):
+        task = TaskFactory(campaign=campaign, number=number)
+        for name in names:
+            BoxFactory(image=task.image, object_class__name=name)
+        for worker in WorkerFactory.create_batch(4):
+            ResponseFactory(task=task, worker=worker, text=f"{TEXTS[number % 4]} {number}")
+    freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    results = write("results.json", [result(number, TEXTS[0]) for number in range(1, 5)])
+    table = write("mine.csv", "class,domain\nLynx,in-domain\nDog,out-domain\n")
+
+    options = ("r1", results, "--json", "--by-subset")
+    recorded = json.loads(run(*options))["by_subset"]
+    by_table = json.loads(run(*options, "--domains", table))["by_subset"]
+
+    # The table has both classes the other way round; the image of no class is in no subset.
+    assert recorded.keys() == by_table.keys() == {"in-domain", "near-domain", "out-domain"}
+    assert recorded["in-domain"] == by_table["out-domain"]
+    assert recorded["out-domain"] == by_table["in-domain"]
+    assert recorded["in-domain"] != recorded["out-domain"]
 
 
 def test_a_stopped_command_leaves_no_java_behind(
