@@ -16,6 +16,7 @@ urlpatterns = [
     path("<slug:name>/manage/", management.manage, name="manage"),
     path("<slug:name>/manage/board/", management.publish, name="publish"),
     path("<slug:name>/manage/closing/", management.closing, name="closing"),
+    path("<slug:name>/manage/limits/", management.limits, name="limits"),
     path("<slug:name>/manage/submissions.csv", management.table, name="csv"),
     path("<slug:name>/manage/<int:pk>/withdraw/", management.withdraw, name="withdraw"),
     path("<slug:name>/manage/<int:pk>/score/", management.score_again, name="score_again"),

@@ -76,7 +76,31 @@ class SignUpForm(forms.Form):
         return values
 
 
-class ChallengeForm(forms.Form):
+class LimitsForm(forms.Form):
+    """Limits of submissions and of their scoring."""
+
+    per_day = forms.IntegerField(
+        min_value=1,
+        max_value=1000,
+        label="Submissions per day",
+        help_text="Days begin at 0:00 UTC.",
+    )
+    in_total = forms.IntegerField(min_value=1, max_value=10_000, label="Submissions in total")
+    seconds = forms.IntegerField(
+        min_value=1,
+        max_value=86_400,
+        label="Time limit in seconds",
+        help_text="For scoring one submission.",
+    )
+    megabytes = forms.IntegerField(
+        min_value=256,
+        max_value=1_000_000,
+        label="Memory limit in megabytes",
+        help_text="For each process that scores.",
+    )
+
+
+class ChallengeForm(LimitsForm):
     """A new challenge."""
 
     release = forms.ModelChoiceField(
@@ -105,13 +129,6 @@ class ChallengeForm(forms.Form):
     has_extra_track = forms.BooleanField(
         required=False, label="A second track for methods with extra training data"
     )
-    per_day = forms.IntegerField(
-        min_value=1,
-        max_value=1000,
-        label="Submissions per day",
-        help_text="Days begin at 0:00 UTC.",
-    )
-    in_total = forms.IntegerField(min_value=1, max_value=10_000, label="Submissions in total")
     opens_at = forms.DateTimeField(
         label="Opens (UTC)", widget=forms.DateTimeInput(format=MINUTES), help_text=EXAMPLE
     )
@@ -121,18 +138,6 @@ class ChallengeForm(forms.Form):
     )
     tokeniser = forms.ChoiceField(
         choices=[(PLAIN, "plain: needs no Java"), (OFFICIAL, "official: comparable with papers")]
-    )
-    seconds = forms.IntegerField(
-        min_value=1,
-        max_value=86_400,
-        label="Time limit in seconds",
-        help_text="For scoring one submission.",
-    )
-    megabytes = forms.IntegerField(
-        min_value=256,
-        max_value=1_000_000,
-        label="Memory limit in megabytes",
-        help_text="For each process that scores.",
     )
 
     def values(self) -> dict[str, Any]:

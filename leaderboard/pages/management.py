@@ -13,7 +13,7 @@ from annotate.pages.paging import page_of
 from annotate.pages.signed_in import posted, user_of
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import ask_for_scores, state_of
-from leaderboard.pages.forms import ChallengeForm, ClosingForm, WithdrawalForm
+from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
 from leaderboard.queries.boards import team_of
 from leaderboard.queries.tables import submission_table
 from leaderboard.queries.waiting import stuck_since
@@ -23,6 +23,7 @@ from leaderboard.services.challenges import (
     hide_board,
     publish_board,
     set_closing,
+    set_limits,
 )
 from leaderboard.services.scoring import score_again as queue_again
 from leaderboard.services.submissions import withdraw as withdraw_submission
@@ -60,6 +61,7 @@ def manage(request: HttpRequest, name: str) -> HttpResponse:
         "page": page,
         "rows": [(submission, team_of(submission)) for submission in page],
         "closing_form": ClosingForm(initial={"closes_at": found.closes_at}),
+        "limits_form": LimitsForm(initial=vars(found)),
     }
     return render(request, "leaderboard/manage.html", context)
 
@@ -105,6 +107,24 @@ def _closing_in_words(closes_at: Any, *, is_now: bool) -> str:
     if closes_at is None:
         return "The challenge stays open."
     return f"The challenge closes on {closes_at:%-d %b %Y, %H:%M} UTC."
+
+
+@require_POST
+def limits(request: HttpRequest, name: str) -> HttpResponse:
+    """Change the limits of submissions and of scoring."""
+    found = get_object_or_404(Challenge, name=name)
+    form = LimitsForm(request.POST)
+    if not form.is_valid():
+        for field, errors in form.errors.items():
+            messages.warning(request, f"{form[field].label}: {errors[0]}")
+        return redirect("leaderboard:manage", name)
+    try:
+        set_limits(challenge=found, **form.cleaned_data)
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, "The limits are changed.")
+    return redirect("leaderboard:manage", name)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

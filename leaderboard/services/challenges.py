@@ -110,14 +110,18 @@ def _check_release(release: Release) -> None:
 
 
 def _check_rules(rules: Rules) -> None:
-    if not 1 <= rules.per_day <= rules.in_total:
+    _check_limits(rules.per_day, rules.in_total, rules.seconds, rules.megabytes)
+    _check_metrics(rules)
+    _check_closing(rules.opens_at, rules.closes_at)
+
+
+def _check_limits(per_day: int, in_total: int, seconds: int, megabytes: int) -> None:
+    if not 1 <= per_day <= in_total:
         raise ChallengeRefused(
             "The limit per day must be at least 1 and no higher than the limit in total."
         )
-    if rules.seconds < 1 or rules.megabytes < 1:
+    if seconds < 1 or megabytes < 1:
         raise ChallengeRefused("Scoring needs limits of at least 1 second and 1 MB.")
-    _check_metrics(rules)
-    _check_closing(rules.opens_at, rules.closes_at)
 
 
 def _check_metrics(rules: Rules) -> None:
@@ -182,3 +186,19 @@ def set_closing(*, challenge: Challenge, closes_at: datetime | None) -> None:
     locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
     _check_closing(locked.opens_at, closes_at)
     Challenge.objects.filter(pk=locked.pk).update(closes_at=closes_at)
+
+
+@transaction.atomic
+def set_limits(
+    *, challenge: Challenge, per_day: int, in_total: int, seconds: int, megabytes: int
+) -> None:
+    """Change the limits of submissions per account and of scoring; raises ChallengeRefused.
+
+    Waits for submissions that are being stored, so that all later ones are counted by the new
+    limits. Submissions that were accepted stay accepted.
+    """
+    _check_limits(per_day, in_total, seconds, megabytes)
+    locked = Challenge.objects.select_for_update(no_key=True).get(pk=challenge.pk)
+    Challenge.objects.filter(pk=locked.pk).update(
+        per_day=per_day, in_total=in_total, seconds=seconds, megabytes=megabytes
+    )

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from annotate.models import ReleasedImage
 from leaderboard.models import Challenge, Submission, SubmissionStatus, Submitter
 from leaderboard.queries.images import image_list, numbers_of, subsets_of
-from leaderboard.services.challenges import hide_board, publish_board, set_closing
+from leaderboard.services.challenges import hide_board, publish_board, set_closing, set_limits
 from leaderboard.services.errors import ChallengeRefused
 from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
 from tests.leaderboard.releases import make_release
@@ -138,6 +138,16 @@ def test_a_challenge_closes_and_opens_again(challenge):
 
     with pytest.raises(ChallengeRefused, match="close after it opens"):
         set_closing(challenge=challenge, closes_at=NOON)
+
+
+def test_limits_are_changed_and_checked(challenge):
+    set_limits(challenge=challenge, per_day=2, in_total=3, seconds=60, megabytes=512)
+
+    with pytest.raises(ChallengeRefused, match="no higher than the limit in total"):
+        set_limits(challenge=challenge, per_day=4, in_total=3, seconds=60, megabytes=512)
+    changed = Challenge.objects.get()
+    assert (changed.per_day, changed.in_total) == (2, 3)
+    assert (changed.seconds, changed.megabytes) == (60, 512)
 
 
 def test_the_database_refuses_two_baselines(release):

@@ -207,6 +207,20 @@ def test_a_researcher_publishes_closes_and_withdraws(researcher, challenge, scor
     assert (submission.status, submission.withdrawn_by.username) == ("WITHDRAWN", "owner")
 
 
+def test_a_researcher_changes_the_limits(researcher, challenge):
+    limits = {"per_day": 2, "in_total": 9, "seconds": 60, "megabytes": 512}
+
+    page = researcher.post("/challenges/kites/manage/limits/", limits, follow=True)
+    assert "The limits are changed." in page.content.decode()
+    assert "2 per day, 9 in total" in page.content.decode()
+
+    page = researcher.post(
+        "/challenges/kites/manage/limits/", {**limits, "per_day": 0}, follow=True
+    )
+    assert "Submissions per day: " in page.content.decode()
+    assert Challenge.objects.get().per_day == 2
+
+
 def test_a_submission_of_another_challenge_cannot_be_withdrawn_here(researcher, release, scored):
     make_challenge(release, name="other")
     submission = scored("a", 0.5)
