@@ -108,6 +108,9 @@ class TaskKind(ABC):
     # Additional static files of the task page.
     scripts: ClassVar[tuple[str, ...]] = ()
     styles: ClassVar[tuple[str, ...]] = ()
+    # Whether the task scrolls inside its frame, so that the image stays in sight beside or above a
+    # long form. Otherwise the marketplace may make the frame as high as the page.
+    scrolls_in_frame: ClassVar[bool] = False
 
     # Location of the answer, from Response: relations for `select_related`, and the field. Only
     # this class reads the field.

@@ -112,15 +112,23 @@ def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> Op
         tuple(task.number for task in tasks),
         primed=tuple(task.number for task in tasks if task.primed),
     )
-    is_first = worker is None or not worker.responses.exists()
-    return OpenPage(form, tasks, page.fields, is_first)
+    return OpenPage(form, tasks, page.fields, _is_first(campaign, worker, frame))
 
 
 def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
     """The page for a form that the worker has to correct."""
     worker = _worker(campaign, form.frame)
-    is_first = worker is None or not worker.responses.exists()
+    is_first = _is_first(campaign, worker, form.frame)
     return OpenPage(form, _tasks(campaign, form), {}, is_first)
+
+
+def _is_first(campaign: Campaign, worker: Worker | None, frame: FrameParameters) -> bool:
+    """Whether the worker has submitted nothing yet, as far as the page can tell."""
+    if worker is not None and worker.responses.exists():
+        return False
+    # Answered pages whose submission is not ingested yet; forged ones only fold the instructions.
+    pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
+    return not pages.filter(answered_at__isnull=False).exists()
 
 
 @transaction.atomic

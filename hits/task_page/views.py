@@ -239,6 +239,7 @@ def _common(campaign: Campaign) -> dict[str, Any]:
         "instructions_template": kind.templates.instructions,
         "scripts": kind.scripts,
         "styles": kind.styles,
+        "fits": not kind.scrolls_in_frame,
     }
 
 

@@ -25,6 +25,7 @@ from .decorators import ScopedRequest, WorkerRequest, scope_required, worker_req
 from .frame_urls import assignment_frame, preview_frame
 from .groups import SORTS, GroupFilters, groups_for
 from .problems import not_possible
+from .recent_work import recent_work
 
 PAGE_SIZE = 50
 
@@ -133,6 +134,8 @@ def assignment(request: ScopedRequest, assignment_id: str) -> HttpResponse:
         "accepts_next": request.session.get(AUTO_ACCEPT_KEY, False),
         **_study_of(request, found),
     }
+    if is_open and "study" not in context:
+        context["recent"] = recent_work(found.worker, at).with_one_more(found)
     return render(request, "marketplace/assignment.html", context)
 
 

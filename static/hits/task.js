@@ -124,7 +124,19 @@ function mountTask(form) {
   });
 }
 
+/** A link to the instructions: opens them, and the focus scrolls the page around the frame, too. */
+function mountInstructions(link) {
+  const details = document.querySelector(link.hash).querySelector("details");
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    details.open = true;
+    details.querySelector("summary").focus();
+    details.scrollIntoView({ block: "start" });
+  });
+}
+
 if (globalThis.document) {
+  document.querySelectorAll("[data-opens]").forEach(mountInstructions);
   document.querySelectorAll("[data-task]").forEach(mountTask);
   document.querySelectorAll("[data-forward]").forEach((form) => form.requestSubmit());
 }

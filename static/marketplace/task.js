@@ -33,7 +33,49 @@ export function mountAutoAccept(form) {
   });
 }
 
-export function mountFrame(frame) {
+const LOWEST = 200;
+const HIGHEST = 30_000;
+
+/** The frame's height from a message, kept within reason; null for any other message. */
+export function frameHeight(data) {
+  if (data?.type !== "marketplace:height" || !Number.isFinite(data.height)) return null;
+  return Math.min(HIGHEST, Math.max(LOWEST, Math.ceil(data.height)));
+}
+
+/** The origin that a frame's page has. A sandbox without `allow-same-origin` makes it "null". */
+export function originOf(src, sandbox) {
+  return sandbox.split(" ").includes("allow-same-origin") ? new URL(src).origin : "null";
+}
+
+/** Makes the frame as high as its page says, if it says so, and tells it the window's height. */
+function mountHeight(frame) {
+  const origin = originOf(frame.src, frame.getAttribute("sandbox"));
+  const tellWindow = () => {
+    const target = origin === "null" ? "*" : origin;
+    const message = { type: "marketplace:window", height: window.innerHeight };
+    frame.contentWindow.postMessage(message, target);
+  };
+  addEventListener("message", (event) => {
+    if (event.source !== frame.contentWindow || event.origin !== origin) return;
+    const height = frameHeight(event.data);
+    if (height === null) return;
+    if (!frame.classList.contains("fitted")) {
+      frame.classList.add("fitted");
+      tellWindow();
+      // A phone's on-screen keyboard does not count, so only changes of the width do.
+      let width = window.innerWidth;
+      addEventListener("resize", () => {
+        if (width === window.innerWidth) return;
+        width = window.innerWidth;
+        tellWindow();
+      });
+    }
+    // The frame's border comes on top.
+    frame.style.height = `${height + frame.offsetHeight - frame.clientHeight}px`;
+  });
+}
+
+function mountSubmission(frame) {
   addEventListener("message", (event) => {
     // The frame's own site may differ from ours, so what counts is which window it came from.
     // It is a hint and no more: what was submitted, the server knows.
@@ -44,8 +86,11 @@ export function mountFrame(frame) {
     // To whatever site is in the frame by now: it says nothing that is worth keeping from one.
     event.source.postMessage("marketplace:heard", "*");
     document.querySelector("[data-task]").hidden = true;
+    // The page says the same as the frame, and more.
+    frame.hidden = true;
     const next = document.querySelector("[data-submitted]");
     next.hidden = false;
+    window.scrollTo(0, 0);
     const form = next.querySelector("form");
     form.querySelector("button").focus();
     const wantsNext = document.querySelector("[data-auto-accept]")?.elements.on.checked;
@@ -59,5 +104,6 @@ if (globalThis.document) {
   document.querySelectorAll("[data-needs-script]").forEach((part) => {
     part.hidden = false;
   });
-  document.querySelectorAll("[data-task-frame]").forEach(mountFrame);
+  document.querySelectorAll("[data-task-frame]").forEach(mountHeight);
+  document.querySelectorAll("[data-task-frame='assignment']").forEach(mountSubmission);
 }

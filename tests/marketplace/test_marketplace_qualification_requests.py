@@ -105,7 +105,7 @@ def test_who_has_a_score_may_try_for_a_better_one_after_the_delay(marketplace, c
     assert here in worker.get(f"/groups/{hit_type_id}/preview").text
 
     worker.post(f"{here}/request")
-    assert "Time left: <time" in worker.get(here).text
+    assert "data-seconds-left" in worker.get(here).text
     worker.post(f"{here}/test", animal=["dog", "cat"])
 
     assert score(client, public_id, worker) == 100

@@ -80,6 +80,7 @@ class CorrespondenceKind(TaskKind):
     }
     scripts = ("hits/correspondence.js",)
     styles = ("hits/correspondence.css",)
+    scrolls_in_frame = True
     answer_relations = ("correspondence", "task__subject")
     answer_field = "correspondence__words"
     answer_shows_image = True

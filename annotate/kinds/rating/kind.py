@@ -53,6 +53,7 @@ class RatingKind(TaskKind):
     words_field = ""  # A set of ratings is about several captions.
     scripts = ("hits/rating.js",)
     styles = ("hits/rating.css",)
+    scrolls_in_frame = True
     faults: ClassVar[Mapping[str, str]] = {
         "not-looked-at": "ratings that do not fit the image",
         "all-alike": "the same rating for good and bad captions",

@@ -1,0 +1,38 @@
+"""What a worker has submitted lately, for the page on which the worker goes on."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from marketplace.models import Assignment, AssignmentStatus, Worker
+
+WITHIN = timedelta(days=1)
+# The latest assignments that are read, so that the query is bounded. Most workers do fewer a day.
+READ = 300
+COUNTED = (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED)
+
+
+@dataclass(frozen=True)
+class RecentWork:
+    """The HITs that a worker submitted within a day and that are not rejected."""
+
+    hits: int
+    reward: Decimal
+
+    def with_one_more(self, assignment: Assignment) -> "RecentWork":
+        """This work once the worker has also submitted the assignment."""
+        return RecentWork(self.hits + 1, self.reward + assignment.hit.hit_type.reward)
+
+
+def recent_work(worker: Worker, at: datetime) -> RecentWork:
+    rows = (
+        worker.assignments.order_by("-pk").values_list(
+            "status", "submitted_at", "hit__hit_type__reward"
+        )
+    )[:READ]
+    rewards = [
+        reward
+        for status, submitted_at, reward in rows
+        if status in COUNTED and submitted_at is not None and submitted_at > at - WITHIN
+    ]
+    return RecentWork(len(rewards), sum(rewards, Decimal(0)))

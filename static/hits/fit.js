@@ -1,0 +1,41 @@
+// Lets the marketplace's page around the frame make the frame as high as the task, so that the
+// worker scrolls one page. A marketplace that does not know these messages ignores them.
+
+/** The origins that may hear the messages: those around this page, where the browser names them. */
+export function listeners(allowed, around) {
+  return around ? allowed.filter((origin) => around.includes(origin)) : allowed;
+}
+
+/** The height of the worker's window from a message, or null for any other message. */
+export function windowHeight(data) {
+  if (data?.type !== "marketplace:window") return null;
+  const { height } = data;
+  return Number.isFinite(height) && height > 0 ? Math.min(height, 10_000) : null;
+}
+
+function mountFit(body) {
+  const allowed = body.dataset.fits.split(" ");
+  const around = window.location.ancestorOrigins;
+  const origins = listeners(allowed, around && [...around]);
+  const tell = () => {
+    // What the content needs; the document itself is never lower than the frame.
+    const height = Math.ceil(body.getBoundingClientRect().height);
+    for (const origin of origins) {
+      window.parent.postMessage({ type: "marketplace:height", height }, origin);
+    }
+  };
+  addEventListener("message", ({ source, origin, data }) => {
+    if (source !== window.parent || !allowed.includes(origin)) return;
+    const height = windowHeight(data);
+    if (height === null) return;
+    // From now on the frame's height follows from the content, so the content must not follow
+    // from the frame's height.
+    document.documentElement.style.setProperty("--window", `${height}px`);
+    document.documentElement.classList.add("fitted");
+  });
+  new ResizeObserver(tell).observe(body);
+}
+
+if (globalThis.document && window.parent !== window) {
+  document.querySelectorAll("[data-fits]").forEach(mountFit);
+}
