@@ -81,6 +81,7 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "rest_framework",
     "drf_spectacular",
+    "django_htmx",
     "axes",
     "qualcontrol",
     "hits",

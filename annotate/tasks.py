@@ -1,16 +1,13 @@
 """Celery tasks of this app. Each is safe to repeat."""
 
-import logging
-
 from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
 
-from annotate.errors import DomainError
-from annotate.models import Release
-from annotate.report.stored import create_report
+from annotate.jobs.runner import run_next
+from annotate.models import Job
 from annotate.services import images
-from annotate.site.background import PatientTask
-
-log = logging.getLogger(__name__)
+from annotate.site.background import PatientTask, hand_on
 
 
 @shared_task(base=PatientTask)
@@ -20,10 +17,17 @@ def make_copies() -> int:
 
 
 @shared_task(base=PatientTask)
-def make_report(release_pk: int) -> None:
-    """Create a release's report, in place of an older one."""
-    release = Release.objects.select_related("campaign").get(pk=release_pk)
-    try:
-        create_report(release)
-    except DomainError as error:
-        log.warning("report on the release %s: %s", release, error)
+def work_next() -> None:
+    """Run one job, and queue this task again if others wait.
+
+    Celery beat runs this task every minute, for jobs whose task or worker was lost.
+    """
+    if run_next() is not None and Job.objects.waiting(timezone.now()).exists():
+        hand_on(work_next)
+
+
+def announce_job() -> None:
+    """Let a Celery worker start the job that was requested. Without a broker, `work_jobs` finds it,
+    and if the broker does not answer, Celery beat does."""
+    if not settings.CELERY_TASK_ALWAYS_EAGER:
+        hand_on(work_next)

@@ -10,6 +10,7 @@ urlpatterns = [
     path("", include("hits.urls")),
     path("review/", include("qualcontrol.urls")),
     path("releases/", include("annotate.pages.release_urls")),
+    path("jobs/", include("annotate.pages.job_urls")),
     path("challenges/", include("leaderboard.urls")),
     path("account/", include("annotate.accounts.urls")),
     path("api/challenges/", include("leaderboard.api.urls")),

@@ -3,6 +3,7 @@
 from annotate.models.campaigns import Campaign, CampaignStatus, Task
 from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
+from annotate.models.jobs import Job, JobLine, JobStatus
 from annotate.models.releases import (
     HiddenExport,
     Release,
@@ -43,6 +44,9 @@ __all__ = [
     "HiddenExport",
     "Image",
     "ImageSource",
+    "Job",
+    "JobLine",
+    "JobStatus",
     "ObjectClass",
     "Procedure",
     "RelationKind",

@@ -1,10 +1,9 @@
-"""The page of a release's report, which a Celery task creates."""
+"""The page of a release's report, which a job creates."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -12,10 +11,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.errors import DomainError
 from annotate.models import Release
+from annotate.pages.jobs import begin_job
 from annotate.report.build import NUMBERS, PAGE
-from annotate.report.stored import create_report, report_folder
-from annotate.site.background import hand_on
-from annotate.tasks import make_report
+from annotate.report.stored import report_folder
 
 # The page has its styles in itself, and nothing else than its own drawings.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
@@ -28,17 +26,11 @@ def report(request: HttpRequest, name: str) -> HttpResponse | FileResponse:
     release = get_object_or_404(Release.objects.select_related("campaign"), name=name)
     if request.method != "POST":
         return _file(release, PAGE)
-    if settings.CELERY_TASK_ALWAYS_EAGER:
-        try:
-            create_report(release)
-            messages.success(request, "Report created.")
-        except DomainError as error:
-            messages.error(request, str(error))
-    elif hand_on(make_report, release.pk):
-        messages.info(request, "Creating the report. It will appear here.")
-    else:
-        messages.error(request, "The task queue does not answer. Try again in a minute.")
-    return redirect(release)
+    try:
+        return redirect(begin_job(request, kind="report", release=release))
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return redirect(release)
 
 
 @require_safe

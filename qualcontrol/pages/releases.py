@@ -1,20 +1,16 @@
 """The page of a campaign's releases."""
 
-from django.conf import settings
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotate.errors import DomainError
 from annotate.models import Campaign
+from annotate.pages.jobs import begin_job
 from annotate.pages.signed_in import posted
 from annotate.services.releases import missing
-from annotate.site.background import hand_on
 from qualcontrol.pages.forms import ReleaseForm
-from qualcontrol.services.releasing import open_questions, release_campaign
-from qualcontrol.tasks import make_release
+from qualcontrol.services.releasing import open_questions
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -26,19 +22,12 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
         campaign, posted(request), initial={"seed": campaign.config.seed}, lacking=lacking
     )
     if request.method == "POST" and form.is_valid():
-        if not settings.CELERY_TASK_ALWAYS_EAGER:
-            if hand_on(make_release, campaign.pk, **form.cleaned_data):
-                messages.info(request, "Creating the release. It will appear here.")
-            else:
-                messages.error(request, "The task queue does not answer. Try again in a minute.")
-            return redirect("qualcontrol:releases", slug)
         try:
-            release = release_campaign(campaign=campaign, at=timezone.now(), **form.cleaned_data)
+            job = begin_job(request, kind="release", arguments=form.cleaned_data, campaign=campaign)
         except DomainError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"Release {release} created.")
-            return redirect(release)
+            return redirect(job)
     context = {
         "campaign": campaign,
         "releases": campaign.releases.all(),

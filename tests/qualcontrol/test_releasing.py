@@ -9,7 +9,6 @@ from annotate.models import Release
 from annotate.services.releases import ReleaseRefused
 from qualcontrol.models import Exclusion
 from qualcontrol.services.releasing import open_questions, release_campaign
-from qualcontrol.tasks import make_release
 from tests.factories import (
     NOON,
     CampaignFactory,
@@ -120,10 +119,3 @@ def test_the_release_command_says_what_is_missing(campaign):
 def test_the_release_command_knows_no_such_campaign():
     with pytest.raises(CommandError, match="There is no campaign 'nothing'"):
         call_command("release", "nothing", name="v1")
-
-
-def test_the_release_task_makes_one_release_however_often_it_runs(campaign):
-    for _ in range(2):
-        make_release(campaign.pk, name="v1", seed=1, partial=False)
-
-    assert Release.objects.get().name == "v1"

@@ -2,8 +2,9 @@
 
 import pytest
 
-from annotate.models import Release
+from annotate.models import Job, JobStatus, Release
 from tests.factories import CampaignFactory, ResponseFactory, TaskFactory
+from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
 
@@ -28,8 +29,11 @@ def test_a_release_is_made_from_its_page(client):
 
     answer = client.post("/review/done/releases/", {"name": "v1", "seed": "3"})
 
+    assert not Release.objects.exists()
+    (job,) = run_jobs()
     release = Release.objects.get()
-    assert answer.url == f"/releases/{release.name}/"
+    assert answer.url == job.get_absolute_url()
+    assert job.result_url == f"/releases/{release.name}/"
     assert (release.seed, release.is_partial) == (3, False)
 
 
@@ -42,6 +46,7 @@ def test_a_partial_release_is_made_when_it_is_asked_for(client):
 
     client.post("/review/half/releases/", {"name": "v1", "seed": "3", "partial": "on"})
 
+    run_jobs()
     assert Release.objects.get().is_partial
 
 
@@ -51,6 +56,7 @@ def test_a_releases_name_is_given_once(client):
     ResponseFactory(task=task)
     ResponseFactory(task=task)
     client.post("/review/done/releases/", {"name": "v1", "seed": "3"})
+    run_jobs()
 
     answer = client.post("/review/done/releases/", {"name": "v1", "seed": "4"})
 
@@ -61,22 +67,49 @@ def test_a_releases_name_is_given_once(client):
 def test_a_release_of_nothing_is_refused(client, campaign):
     answer = client.post("/review/pilot/releases/", {"name": "v1", "seed": "1"})
 
-    assert answer.status_code == 422
-    assert "pilot has no image with all its captions" in answer.content.decode()
+    (job,) = run_jobs()
+    assert job.status == JobStatus.FAILED
+    page = client.get(answer.url).content.decode()
+    assert "pilot has no image with all its captions" in page
 
 
-def test_with_a_broker_a_release_is_made_behind_the_page(client, settings, monkeypatch):
-    CampaignFactory(slug="done", pk=7)
-    asked = []
+def test_a_form_that_is_sent_twice_makes_one_job(client, campaign):
+    first = client.post("/review/pilot/releases/", {"name": "v1", "seed": "1"})
+    second = client.post("/review/pilot/releases/", {"name": "v1", "seed": "1"})
+
+    assert first.url == second.url
+    assert Job.objects.count() == 1
+
+
+def test_a_release_that_was_made_before_its_worker_was_killed_is_the_result(client):
+    campaign = CampaignFactory(slug="done", config={"references": 1})
+    task = TaskFactory(campaign=campaign)
+    ResponseFactory(task=task)
+    ResponseFactory(task=task)
+    client.post("/review/done/releases/", {"name": "v1", "seed": "3"})
+    run_jobs()
+    Job.objects.update(status=JobStatus.WAITING, ended_at=None)
+
+    (job,) = run_jobs()
+
+    assert (job.status, job.attempt) == (JobStatus.DONE, 2)
+    assert Release.objects.get().name == "v1"
+
+
+def test_with_a_broker_a_celery_worker_is_told(client, settings, monkeypatch):
+    CampaignFactory(slug="done")
+    told = []
     settings.CELERY_TASK_ALWAYS_EAGER = False
-    monkeypatch.setattr(
-        "qualcontrol.pages.releases.make_release.delay",
-        lambda *args, **kwargs: asked.append((args, kwargs)),
-    )
+    monkeypatch.setattr("annotate.tasks.work_next.delay", lambda: told.append(True))
 
     fields = {"name": "v1", "seed": "3", "hidden_percent": "50"}
-    answer = client.post("/review/done/releases/", fields, follow=True)
+    client.post("/review/done/releases/", fields)
 
-    values = {"seed": 3, "partial": False, "hidden": {"share": 0.5}, "domains": "coco-80"}
-    assert asked == [((7,), {"name": "v1", **values})]
-    assert "Creating the release." in answer.content.decode()
+    assert told == [True]
+    assert Job.objects.get().arguments == {
+        "name": "v1",
+        "seed": 3,
+        "partial": False,
+        "hidden": {"share": 0.5},
+        "domains": "coco-80",
+    }

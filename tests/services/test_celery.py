@@ -11,6 +11,19 @@ from tests.services.installation import Installation, ServiceAbsent, running_ins
 
 pytestmark = pytest.mark.services
 
+REQUEST_RELEASE = """
+from django.utils import timezone
+from annotate.jobs.requests import request_job
+from annotate.models import Campaign
+request_job(
+    kind="release",
+    arguments={"name": "r1", "seed": 1},
+    user=None,
+    at=timezone.now(),
+    campaign=Campaign.objects.get(),
+)
+"""
+
 IMAGES, CAPTIONS = 2, 3
 
 
@@ -43,8 +56,8 @@ def test_a_campaign_runs_by_the_clock_from_publishing_to_its_release(installatio
             caption_one(worker, hit_type_id, text)
     approved = "SELECT count(*) FROM hits_assignment WHERE status = 'APPROVED'"
     installation.wait_until(lambda: installation.number(approved) == wanted, "beat pays")
-    key = installation.number("SELECT id FROM annotate_campaign")
-    installation.delay("qualcontrol.tasks.make_release", key, "r1", 1, False)
+    installation.manage("shell", "--no-imports", "--command", REQUEST_RELEASE)
+    installation.delay("annotate.tasks.work_next")
     released = "SELECT count(*) FROM annotate_releasedcaption"
     installation.wait_until(lambda: installation.number(released) == wanted, "the release is made")
 

@@ -32,15 +32,21 @@ from hits.local.processes import (
 )
 
 DEMO = settings.BASE_DIR / "build" / "demo"
-# Processes in addition to the sites: name, command, and seconds between two rounds.
-WATCHING = (("reconciler", "sync", 10), ("scorer", "score_submissions", 2))
+# Processes in addition to the sites: name, command, and seconds between two rounds. With two
+# workers, a long job does not delay the others.
+WATCHING = (
+    ("reconciler", "sync", 10),
+    ("scorer", "score_submissions", 2),
+    ("worker", "work_jobs", 1),
+    ("second worker", "work_jobs", 1),
+)
 VISITOR = "visitor"
 
 
 class Command(BaseCommand):
     help = (
-        "Run the requester site, the local marketplace, the reconciler and the scorer of "
-        "submissions until Ctrl-C. If "
+        "Run the requester site, the local marketplace, the reconciler, the scorer of submissions "
+        "and two workers for background jobs until Ctrl-C. If "
         "`manage.py demo` has run, this serves the demonstration; otherwise it serves the "
         "databases that the environment names."
     )
@@ -114,7 +120,7 @@ class Command(BaseCommand):
         children.append(stack.enter_context(site_running(places, environment)))
         for name, command, seconds in WATCHING:
             watch = [command, "--watch", str(seconds)]
-            log = places.logs / f"{command}.log"
+            log = places.logs / f"{command}.log"  # workers share a log
             children.append(
                 stack.enter_context(child(name, watch, log=log, environment=environment))
             )

@@ -1,0 +1,5 @@
+"""The kinds of jobs of this app, one module each. Each module registers its kinds."""
+
+from annotate.job_kinds import exports, reports
+
+__all__ = ["exports", "reports"]

@@ -1,0 +1,176 @@
+"""What a worker writes of a job: taken, still running, ended.
+
+Each write is guarded by the lease, so a worker that has lost it changes nothing. Several workers on
+several machines may do this at the same time.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from annotate.jobs.registry import UnknownKind, kind_named
+from annotate.jobs.work import News, Result
+from annotate.models import Job, JobLine, JobStatus
+from annotate.models.jobs import JobQuerySet
+
+# A worker renews its lease every RENEWED_EVERY. On SQLite it cannot during a long transaction of
+# its own. So when a lease has ended, other workers wait for DOUBT before they take the job.
+LEASE = timedelta(seconds=40)
+RENEWED_EVERY = timedelta(seconds=2)
+DOUBT = timedelta(seconds=30)
+# Before a further attempt after a failure of the database, multiplied by the number of attempts.
+PAUSE = timedelta(seconds=15)
+NO_LEASE: dict[str, Any] = {"run": None, "lease_ends_at": None, "doubted_at": None}
+# What a further attempt begins with.
+ANEW: dict[str, Any] = {"step": "", "done": 0, "total": None}
+
+
+def take(*, at: datetime) -> Job | None:
+    """Give this worker a job that waits, or one whose worker has died; None if there is none."""
+    _end_silent(at)
+    with transaction.atomic():
+        waiting = Job.objects.waiting(at)
+        found = waiting.select_for_update(of=("self",), skip_locked=True).first()
+        if found is None:
+            return None
+        Job.objects.filter(pk=found.pk).update(
+            status=JobStatus.RUNNING,
+            run=uuid.uuid4(),
+            lease_ends_at=at + LEASE,
+            heartbeat_at=at,
+            started_at=at,
+            attempt=F("attempt") + 1,
+            **ANEW,
+        )
+    return Job.objects.select_related("campaign", "release", "asked_by").get(pk=found.pk)
+
+
+def _end_silent(at: datetime) -> None:
+    """Doubt the jobs whose lease has ended. Of those doubted for long, end the attempt."""
+    Job.objects.silent(at).filter(doubted_at=None).update(doubted_at=at)
+    with transaction.atomic():
+        dead = Job.objects.silent(at).filter(doubted_at__lte=at - DOUBT)
+        for job in dead.select_for_update(of=("self",), skip_locked=True):
+            reason = "The worker process stopped unexpectedly."
+            _end_attempt(job, reason, at=at, due_at=at)
+
+
+def _end_attempt(job: Job, reason: str, *, at: datetime, due_at: datetime) -> None:
+    """Let the job wait for a further attempt, or end it. Its row is locked."""
+    rows = Job.objects.filter(pk=job.pk)
+    if job.cancel_asked_at is not None:
+        rows.update(status=JobStatus.CANCELLED, ended_at=at, **NO_LEASE)
+        _append(job, [(at, f"{reason} The job is cancelled.")])
+    elif job.attempt >= _attempts(job):
+        error = f"{reason} It was tried {job.attempt} times."
+        rows.update(status=JobStatus.FAILED, ended_at=at, error=error, **NO_LEASE)
+        _append(job, [(at, error)])
+    else:
+        rows.update(status=JobStatus.WAITING, due_at=due_at, **NO_LEASE, **ANEW)
+        _append(job, [(at, f"{reason} It is tried again.")])
+
+
+def _attempts(job: Job) -> int:
+    try:
+        return kind_named(job.kind).attempts
+    except UnknownKind:
+        return 1
+
+
+def _append(job: Job, lines: list[tuple[datetime, str]]) -> None:
+    JobLine.objects.bulk_create(JobLine(job=job, at=at, text=text) for at, text in lines)
+
+
+def _held(job: Job) -> JobQuerySet:
+    """The job's row, if this worker still holds its lease."""
+    return Job.objects.filter(pk=job.pk, run=job.run, status=JobStatus.RUNNING)
+
+
+@transaction.atomic
+def renew(*, job: Job, news: News, at: datetime) -> bool | None:
+    """Store the news and renew the lease. Return whether the job is to be cancelled; None if this
+    worker has lost the job."""
+    values: dict[str, Any] = {"lease_ends_at": at + LEASE, "doubted_at": None, "heartbeat_at": at}
+    if news.step is not None:
+        values["step"] = news.step
+    if news.done is not None:
+        values |= {"done": news.done, "total": news.total}
+    if not _held(job).update(**values):
+        return None
+    _append(job, news.lines)
+    return _held(job).filter(cancel_asked_at__isnull=False).exists()
+
+
+def hold(*, job: Job) -> bool:
+    """Lock the job's row until the end of the transaction; return whether this worker holds it."""
+    return _held(job).select_for_update(no_key=True, of=("self",)).first() is not None
+
+
+@transaction.atomic
+def finish(*, job: Job, result: Result, at: datetime) -> bool:
+    """End the job with its result; return False if this worker has lost it."""
+    values: dict[str, Any] = {"done": F("total")} if _has_total(job) else {}
+    return _end(
+        job,
+        JobStatus.DONE,
+        result.text or "Done.",
+        at,
+        result_text=result.text,
+        result_url=result.url,
+        result_file=result.file,
+        **values,
+    )
+
+
+def _has_total(job: Job) -> bool:
+    return Job.objects.filter(pk=job.pk, total__isnull=False).exists()
+
+
+@transaction.atomic
+def fail(*, job: Job, error: str, at: datetime) -> bool:
+    """End the job as failed, with the reason; return False if this worker has lost it."""
+    return _end(job, JobStatus.FAILED, error, at, error=error)
+
+
+@transaction.atomic
+def stop_cancelled(*, job: Job, at: datetime) -> bool:
+    """End the job as cancelled; return False if this worker has lost it."""
+    return _end(job, JobStatus.CANCELLED, "Cancelled.", at)
+
+
+def _end(job: Job, status: JobStatus, line: str, at: datetime, **values: Any) -> bool:
+    if not _held(job).update(status=status, ended_at=at, **NO_LEASE, **values):
+        return False
+    _append(job, [(at, line)])
+    return True
+
+
+@transaction.atomic
+def try_again(*, job: Job, reason: str, at: datetime) -> bool:
+    """End the attempt because of a failure that may pass, such as a lost connection; the job waits
+    for the next attempt, or fails after the last one."""
+    locked = _held(job).select_for_update(of=("self",)).first()
+    if locked is None:
+        return False
+    _end_attempt(locked, reason, at=at, due_at=at + PAUSE * locked.attempt)
+    return True
+
+
+@transaction.atomic
+def give_back(*, job: Job, at: datetime) -> bool:
+    """Let the job wait for another worker, because this one is stopped. The attempt does not
+    count."""
+    locked = _held(job).select_for_update(of=("self",)).first()
+    if locked is None:
+        return False
+    line = "The worker process was stopped. Another one continues."
+    if locked.cancel_asked_at is not None:
+        return _end(job, JobStatus.CANCELLED, "Cancelled.", at)
+    Job.objects.filter(pk=job.pk).update(
+        status=JobStatus.WAITING, due_at=at, attempt=F("attempt") - 1, **NO_LEASE, **ANEW
+    )
+    _append(job, [(at, line)])
+    return True

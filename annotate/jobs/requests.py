@@ -1,0 +1,129 @@
+"""What people do with jobs: request, cancel, run again."""
+
+import hashlib
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+
+from annotate.errors import DomainError
+from annotate.jobs.registry import JobKind, kind_named
+from annotate.models import Campaign, Job, JobLine, JobStatus, Release
+
+# A rival request can end between the failed insert and the read; not so often in a row.
+TRIES = 5
+
+
+class JobRefused(DomainError):
+    """The job cannot be requested, cancelled or run again now."""
+
+
+@transaction.atomic
+def request_job(
+    *,
+    kind: str,
+    arguments: Mapping[str, Any],
+    user: User | None,
+    at: datetime,
+    campaign: Campaign | None = None,
+    release: Release | None = None,
+    repeats: Job | None = None,
+) -> Job:
+    """Store a job for a worker process, and return it.
+
+    If the same work waits or runs already, this job is returned. Raises UnknownKind, and JobRefused
+    if the same work is being cancelled.
+    """
+    known = kind_named(kind)
+    campaign = campaign or (release.campaign if release else None)
+    values = {
+        "kind": kind,
+        "fingerprint": _fingerprint(known, arguments, campaign, release),
+    }
+    for _ in range(TRIES):
+        if (same := Job.objects.unfinished().filter(**values).first()) is not None:
+            if same.cancel_asked_at is not None:
+                raise JobRefused(
+                    f"“{same}” is being cancelled. Request it again when that has ended."
+                )
+            return same
+        try:
+            with transaction.atomic():
+                return Job.objects.create(
+                    **values,
+                    title=known.title_of(arguments, campaign, release),
+                    arguments=dict(arguments),
+                    campaign=campaign,
+                    release=release,
+                    asked_by=user,
+                    asked_at=at,
+                    due_at=at,
+                    repeats=repeats,
+                )
+        except IntegrityError:
+            continue
+    raise JobRefused("The same work is requested again and again. Wait until it has ended.")
+
+
+def _fingerprint(
+    kind: JobKind,
+    arguments: Mapping[str, Any],
+    campaign: Campaign | None,
+    release: Release | None,
+) -> str:
+    if not kind.is_shared:
+        return uuid.uuid4().hex
+    same = [campaign.pk if campaign else None, release.pk if release else None, arguments]
+    return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
+
+
+@transaction.atomic
+def cancel_job(*, job: Job, user: User | None, at: datetime) -> Job:
+    """Cancel a job that waits at once, and one that runs when its work checks the next time.
+
+    Asking twice changes nothing. Raises JobRefused if the job has ended.
+    """
+    asked = {"cancel_asked_at": at, "cancel_asked_by": user}
+    rows = Job.objects.filter(pk=job.pk)
+    # Whether it waits or runs is decided by the update, so a worker that takes it meanwhile is
+    # either too late or told to stop.
+    if rows.filter(status=JobStatus.WAITING).update(
+        status=JobStatus.CANCELLED, ended_at=at, **asked
+    ):
+        JobLine.objects.create(job=job, at=at, text="Cancelled before it was started.")
+    elif rows.filter(status=JobStatus.RUNNING, cancel_asked_at=None).update(**asked):
+        JobLine.objects.create(job=job, at=at, text="Cancelling was requested.")
+    elif rows.ended().exists():
+        raise JobRefused("The job has ended already.")
+    job.refresh_from_db()
+    return job
+
+
+@transaction.atomic
+def run_again(*, job: Job, user: User | None, at: datetime) -> Job:
+    """Request the same work again; raises JobRefused if it has not ended, or if it is done and
+    doing it again makes no sense."""
+    if not is_again_possible(job):
+        raise JobRefused(
+            "The job has not ended yet." if job.is_unfinished else "This work is done."
+        )
+    return request_job(
+        kind=job.kind,
+        arguments=job.arguments,
+        user=user,
+        at=at,
+        campaign=job.campaign,
+        release=job.release,
+        repeats=job,
+    )
+
+
+def is_again_possible(job: Job) -> bool:
+    """Whether the job can be run again."""
+    if job.status == JobStatus.DONE:
+        return kind_named(job.kind).is_repeatable
+    return not job.is_unfinished

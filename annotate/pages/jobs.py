@@ -1,0 +1,134 @@
+"""Pages of jobs: the list, one job with its progress and log, and buttons to cancel and repeat."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from annotate.errors import DomainError
+from annotate.jobs import requests
+from annotate.models import Campaign, Job, JobStatus, Release
+from annotate.pages.paging import page_of
+from annotate.pages.signed_in import user_of
+from annotate.tasks import announce_job
+
+# A worker process starts a job within seconds, unless all are busy.
+PATIENCE = timedelta(seconds=20)
+SHOWN = {
+    "running": ("Waiting and running", JobStatus.WAITING, JobStatus.RUNNING),
+    "failed": ("Failed", JobStatus.FAILED),
+    "done": ("Done", JobStatus.DONE),
+    "cancelled": ("Cancelled", JobStatus.CANCELLED),
+}
+
+
+def begin_job(
+    request: HttpRequest,
+    *,
+    kind: str,
+    arguments: Mapping[str, Any] | None = None,
+    campaign: Campaign | None = None,
+    release: Release | None = None,
+) -> Job:
+    """Request a job for the signed-in user, and let a worker start it. Raises DomainError."""
+    job = requests.request_job(
+        kind=kind,
+        arguments=arguments or {},
+        user=user_of(request),
+        at=timezone.now(),
+        campaign=campaign,
+        release=release,
+    )
+    announce_job()
+    return job
+
+
+@require_safe
+def jobs(request: HttpRequest) -> HttpResponse:
+    """List the jobs, the latest first."""
+    chosen = request.GET.get("status", "")
+    rows = Job.objects.select_related("campaign", "asked_by")
+    if chosen in SHOWN:
+        rows = rows.filter(status__in=SHOWN[chosen][1:])
+    context = {
+        "page": page_of(rows, request, per_page=30),
+        "chosen": chosen,
+        "choices": {name: label for name, (label, *_) in SHOWN.items()},
+        "unattended": _unattended(),
+    }
+    return render(request, "jobs/jobs.html", context)
+
+
+@require_safe
+def count(request: HttpRequest) -> HttpResponse:
+    """The number of unfinished jobs, which every page's header loads."""
+    return render(request, "jobs/count.html", {"number": Job.objects.unfinished().count()})
+
+
+@require_safe
+def job(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Show a job. The page loads its part with the progress again until the job has ended."""
+    rows = Job.objects.select_related(
+        "campaign", "release", "asked_by", "cancel_asked_by", "repeats"
+    )
+    found = get_object_or_404(rows, key=key)
+    context = {
+        "job": found,
+        "campaign": found.campaign,
+        "lines": found.lines.all(),
+        "unattended": found.status == JobStatus.WAITING and _unattended(),
+        "is_again_possible": requests.is_again_possible(found),
+    }
+    is_part = request.headers.get("HX-Request") == "true"
+    return render(request, "jobs/state.html" if is_part else "jobs/job.html", context)
+
+
+@require_safe
+def file(_request: HttpRequest, key: UUID) -> FileResponse:
+    """Download the file that a job wrote."""
+    found = get_object_or_404(Job, key=key)
+    path = Path(settings.MEDIA_ROOT) / found.result_file
+    if not found.result_file or not path.is_file():
+        raise Http404("This job has no file.")
+    return FileResponse(path.open("rb"), as_attachment=True, filename=path.name)
+
+
+@require_POST
+def cancel(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Cancel a job."""
+    found = get_object_or_404(Job, key=key)
+    try:
+        requests.cancel_job(job=found, user=user_of(request), at=timezone.now())
+    except DomainError as error:
+        messages.info(request, str(error))
+    return redirect(found)
+
+
+@require_POST
+def again(request: HttpRequest, key: UUID) -> HttpResponse:
+    """Run a job again."""
+    found = get_object_or_404(Job.objects.select_related("campaign", "release"), key=key)
+    try:
+        repeated = requests.run_again(job=found, user=user_of(request), at=timezone.now())
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return redirect(found)
+    announce_job()
+    return redirect(repeated)
+
+
+def _unattended() -> bool:
+    """Whether jobs wait although no worker process seems to run."""
+    at = timezone.now()
+    return (
+        Job.objects.waiting(at - PATIENCE).exists()
+        and not Job.objects.running().filter(lease_ends_at__gt=at).exists()
+    )

@@ -1,0 +1,47 @@
+"""The jobs of this app: create a release."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from annotate.jobs.registry import JobKind, register
+from annotate.jobs.work import Result, Work
+from annotate.models import Campaign, Release
+from annotate.selection.domains import DEFAULT_PRESET
+from qualcontrol.services.releasing import release_campaign
+
+
+def make_release(work: Work) -> Result:
+    arguments = work.arguments
+    if (release := _made_before(work)) is None:
+        work.step("Copying the responses and files into the release")
+        release = release_campaign(
+            campaign=work.campaign,
+            name=arguments["name"],
+            seed=arguments["seed"],
+            at=timezone.now(),
+            partial=arguments.get("partial", False),
+            hidden=arguments.get("hidden"),
+            domains=arguments.get("domains", DEFAULT_PRESET),
+        )
+    return Result(f"Release {release} created.", url=release.get_absolute_url())
+
+
+def _made_before(work: Work) -> Release | None:
+    """The release that an earlier attempt of this job created before its worker was killed."""
+    if work.job.attempt < 2:
+        return None
+    return Release.objects.filter(
+        name=work.arguments["name"],
+        campaign=work.campaign,
+        seed=work.arguments["seed"],
+        created_at__gte=work.job.asked_at,
+    ).first()
+
+
+def _title(arguments: Mapping[str, Any], campaign: Campaign, _release: Any) -> str:
+    return f"Release {arguments['name']} of {campaign}"
+
+
+register(JobKind(name="release", label="Release", work=make_release, title=_title))

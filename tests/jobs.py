@@ -1,0 +1,9 @@
+"""Run the jobs that wait, as a worker process does."""
+
+from annotate.jobs.runner import run_waiting
+from annotate.models import Job
+
+
+def run_jobs() -> list[Job]:
+    """Run all jobs that wait, in this process and its database connection."""
+    return list(run_waiting(with_thread=False))
