@@ -3,8 +3,9 @@
 Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -41,11 +42,17 @@ class CaptionRules(Section):
 class Priming(Section):
     """Whether workers see the image's object classes. A share below 1 allows a comparison.
 
-    It is a share of the images, or of the responses to each image.
+    It is a share of the images, or of the responses to each image. With "none", nobody sees them.
     """
 
     share: Share = 1.0
-    by: Literal["image", "response"] = "image"
+    by: Literal["image", "response", "none"] = "image"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _none_is_a_share_of_zero(cls, values: Any) -> Any:
+        is_off = isinstance(values, Mapping) and values.get("by") == "none"
+        return {**values, "share": 0.0} if is_off else values
 
 
 class BadExample(Section):
@@ -81,18 +88,53 @@ class Hit(Section):
     auto_approval_days: int = Field(default=30, ge=0, le=30)
 
 
+NO_REQUIREMENTS: Mapping[str, Any] = {
+    "countries": (),
+    "approved_hits": 0,
+    "approval_rate": 0,
+    "masters": False,
+}
+# Defaults of the other keys for each value of `who`. Agrawal et al. 2019, section 3.1: US, 5,000
+# approved, above 95%.
+REQUIREMENTS: Mapping[str, Mapping[str, Any]] = {
+    "own": NO_REQUIREMENTS,
+    "panel": NO_REQUIREMENTS,
+    "nocaps": {**NO_REQUIREMENTS, "countries": ("US",), "approved_hits": 5000, "approval_rate": 95},
+}
+
+
 class Workers(Section):
-    """Requirements for workers.
+    """Who may work, and the qualification requirements."""
 
-    Agrawal et al. 2019, section 3.1: US, 5,000 approved, above 95%.
-    """
-
+    who: Literal["own", "panel", "nocaps"] = "nocaps"
     countries: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...] = ("US",)
     approved_hits: int = Field(default=5000, ge=0, description="minimum number of approved HITs")
     approval_rate: int = Field(
         default=95, ge=0, le=99, description="minimum approval rate in per cent"
     )
     masters: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults_of_who(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        who = values.get("who", "nocaps")
+        return {**REQUIREMENTS.get(who if isinstance(who, str) else "", {}), **values}
+
+    @model_validator(mode="after")
+    def _own_people_need_nothing(self) -> "Workers":
+        if self.who == "own" and self.has_requirements:
+            raise ValueError(
+                'who = "own" means no requirements: remove countries, approved_hits, '
+                'approval_rate and masters, or write who = "panel"'
+            )
+        return self
+
+    @property
+    def has_requirements(self) -> bool:
+        """Whether the marketplace keeps some workers out."""
+        return bool(self.countries or self.approved_hits or self.approval_rate or self.masters)
 
 
 class Review(Section):

@@ -4,14 +4,26 @@ from django.urls import path
 
 from hits.dashboard import captions, held_payments
 from hits.dashboard import views as dashboard
+from hits.dashboard.new_campaign import views as new_campaign
+from hits.task_page.draft_preview import draft_preview
 from hits.task_page.views import task
 
 app_name = "hits"
 
 urlpatterns = [
     path("", dashboard.campaigns, name="campaigns"),
-    path("new/", dashboard.new_campaign, name="new_campaign"),
+    path("new/", new_campaign.new_campaign, name="new_campaign"),
+    path("new/file/", new_campaign.new_from_file, name="new_from_file"),
+    path("new/<int:pk>/preview/<slug:state>/", draft_preview, name="new_preview"),
+    path("new/<int:pk>/campaign.toml", new_campaign.file, name="new_file"),
+    path("new/<int:pk>/create/", new_campaign.create, name="new_create"),
+    path("new/<int:pk>/detach/", new_campaign.detach, name="new_detach"),
+    path("new/<int:pk>/delete/", new_campaign.delete, name="new_delete"),
+    path("new/<int:pk>/steps/<slug:name>/", new_campaign.step, name="new_step"),
     path("campaigns/<slug:slug>/", dashboard.campaign, name="campaign"),
+    path("campaigns/<slug:slug>/campaign.toml", new_campaign.campaign_file, name="campaign_file"),
+    path("campaigns/<slug:slug>/copy/", new_campaign.copy, name="copy"),
+    path("campaigns/<slug:slug>/edit/", new_campaign.edit, name="edit"),
     path("campaigns/<slug:slug>/publish/", dashboard.publish, name="publish"),
     path("campaigns/<slug:slug>/pause/", dashboard.pause, name="pause"),
     path("campaigns/<slug:slug>/finish/", dashboard.finish, name="finish"),

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from annotate.campaign_file import CampaignConfig
+from annotate.campaign_file import REQUIREMENTS, CampaignConfig, Section
 from annotate.kinds import DEFAULT_KIND, KINDS, TaskKind
 from annotate.reading.files import open_text, printable, short
 from annotate.reading.toml_files import parse_toml
@@ -45,6 +45,26 @@ def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
     if config is None or faults:
         raise CampaignFileError("\n".join(faults))
     return config
+
+
+def filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The file's values over all defaults: those of its task type, its preset and its audience.
+
+    The values need not be valid or complete.
+    """
+    kind = _kind(values)
+    whole: dict[str, Any] = {"kind": kind.name if kind else DEFAULT_KIND}
+    for name, field in CampaignConfig.model_fields.items():
+        if field.is_required() or name == "kind":
+            continue
+        default = field.get_default()
+        whole[name] = default.model_dump(mode="json") if isinstance(default, Section) else default
+    own = {**(kind.defaults if kind else {})}
+    whole = merged(merged(whole, own), _preset(values))
+    who = values.get("workers", {}).get("who") if isinstance(values.get("workers"), dict) else None
+    if isinstance(who, str) and who in REQUIREMENTS:
+        whole["workers"] = {**whole["workers"], **REQUIREMENTS[who]}
+    return merged(whole, values)
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

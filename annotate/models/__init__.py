@@ -2,6 +2,7 @@
 
 from annotate.models.campaigns import Campaign, CampaignStatus, Task
 from annotate.models.captions import CaptionSet, GivenCaption
+from annotate.models.drafts import CampaignDraft
 from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
 from annotate.models.jobs import Job, JobLine, JobStatus
 from annotate.models.releases import (
@@ -33,6 +34,7 @@ __all__ = [
     "Behaviour",
     "Box",
     "Campaign",
+    "CampaignDraft",
     "CampaignStatus",
     "Caption",
     "CaptionSet",

@@ -1,26 +1,49 @@
-"""Create campaigns, measure their progress and recount their tasks."""
+"""Create and change campaigns, measure their progress and recount their tasks."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet, Sum
 
 from annotate.campaign_file import CampaignConfig
-from annotate.kinds import KINDS, CampaignNotPossible
-from annotate.models import Campaign, Claim, Response, ResponseStatus, Task
+from annotate.errors import DomainError
+from annotate.kinds import KINDS, CampaignNotPossible, TaskKind
+from annotate.models import (
+    Campaign,
+    CampaignStatus,
+    Claim,
+    Response,
+    ResponseStatus,
+    Task,
+)
+
+# Keys of the campaign file that the tasks do not depend on.
+NOT_OF_TASKS = {
+    "name",
+    "preset",
+    "budget",
+    "captions",
+    "instructions",
+    "hit",
+    "workers",
+    "review",
+    "flags",
+}
+
+
+class CampaignChanged(DomainError):
+    """The campaign was published or changed meanwhile, so the change was not made."""
 
 
 @transaction.atomic
 def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> Campaign:
     """Create a draft campaign with all its tasks; raises CampaignNotPossible."""
-    if config.kind not in KINDS:
-        raise CampaignNotPossible(
-            f"kind: there is no task type {config.kind!r}, only {', '.join(sorted(KINDS))}."
-        )
+    kind = _kind_of(config)
     if Campaign.objects.filter(slug=config.name).exists():
         raise CampaignNotPossible(f"name: a campaign named {config.name!r} already exists.")
-    kind = KINDS[config.kind]
     campaign = Campaign.objects.create(
         slug=config.name,
         kind=config.kind,
@@ -32,6 +55,57 @@ def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> C
     )
     Task.objects.bulk_create(kind.tasks(campaign), batch_size=2000)
     return campaign
+
+
+def _kind_of(config: CampaignConfig) -> TaskKind:
+    if config.kind not in KINDS:
+        raise CampaignNotPossible(
+            f"kind: there is no task type {config.kind!r}, only {', '.join(sorted(KINDS))}."
+        )
+    return KINDS[config.kind]
+
+
+@transaction.atomic
+def change_campaign(
+    *, campaign: Campaign, config: CampaignConfig, begun_from: Mapping[str, Any]
+) -> Campaign:
+    """Give a draft campaign another file, and new tasks if the file needs them.
+
+    `begun_from` is the file that the editor saw. Raises CampaignChanged if the campaign is no
+    draft or has another file by now, and CampaignNotPossible.
+    """
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    if locked.status != CampaignStatus.DRAFT:
+        raise CampaignChanged(
+            f"{locked} was published meanwhile, so it cannot be edited as a draft any more."
+        )
+    if locked.config_json != begun_from:
+        raise CampaignChanged(f"Somebody else changed {locked} after you began to edit it.")
+    kind, new = _kind_of(config), config.model_dump(mode="json")
+    others = Campaign.objects.exclude(pk=locked.pk)
+    if others.filter(slug=config.name).exists():
+        raise CampaignNotPossible(f"name: a campaign named {config.name!r} already exists.")
+    needs_tasks = any(
+        locked.config_json.get(key) != new.get(key)
+        for key in {*locked.config_json, *new} - NOT_OF_TASKS
+    )
+    if needs_tasks and Response.objects.filter(task__campaign=locked).exists():
+        raise CampaignNotPossible(
+            f"{locked} already has responses, so its images, number of responses and priming "
+            "cannot be changed. Create a new campaign instead."
+        )
+    locked.slug, locked.kind, locked.budget = config.name, config.kind, config.budget
+    locked.config_json = new
+    if needs_tasks:
+        locked.selection = locked.caption_set = None
+        for name, value in kind.material(config, locked.created_at).items():
+            setattr(locked, name, value)
+    locked.save(update_fields=["slug", "kind", "budget", "config_json", "selection", "caption_set"])
+    changed = Campaign.objects.get(pk=locked.pk)  # without the cached file
+    if needs_tasks:
+        changed.tasks.all().delete()
+        Task.objects.bulk_create(kind.tasks(changed), batch_size=2000)
+    return changed
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,10 @@ MOST_BYTES = 100_000
 
 
 class CampaignFileForm(forms.Form):
-    """A campaign file, uploaded or pasted; `config` is its validated configuration."""
+    """A campaign file, uploaded or pasted: its `values`, and `config`, its validated configuration.
+
+    If `steps` is sent, the file need not be valid: the steps show what is wrong.
+    """
 
     file = forms.FileField(required=False, help_text="A TOML campaign file.")
     text = forms.CharField(
@@ -27,7 +30,9 @@ class CampaignFileForm(forms.Form):
         values = super().clean() or {}
         name, text = self._text(values)
         try:
-            values["config"] = parse_config(parse_toml(name, text))
+            values["values"] = parse_toml(name, text)
+            if "steps" not in self.data:
+                values["config"] = parse_config(values["values"])
         except MalformedFile as error:
             raise forms.ValidationError(str(error)) from error
         except CampaignFileError as error:

@@ -15,10 +15,9 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Response
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import decided, posted, user_of
-from annotate.services.campaigns import create_campaign, progress
+from annotate.services.campaigns import progress
 from annotate.site.background import hand_on
 from hits.dashboard.charts import course_path, hour_bars, pay_chart
-from hits.dashboard.forms import CampaignFileForm
 from hits.dashboard.next_steps import next_steps
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
@@ -53,26 +52,6 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     numbers = overviews(page)
     found = [(campaign, numbers[campaign.pk]) for campaign in page]
     return render(request, "hits/dashboard_campaigns.html", {"page": page, "campaigns": found})
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def new_campaign(request: HttpRequest) -> HttpResponse:
-    """Create a draft campaign from a campaign file, uploaded or pasted."""
-    form = CampaignFileForm(posted(request), request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            campaign = create_campaign(
-                config=form.cleaned_data["config"],
-                endpoint=settings.MTURK_ENDPOINT,
-                at=timezone.now(),
-            )
-        except DomainError as error:
-            form.add_error(None, str(error))
-        else:
-            messages.success(request, f"Draft {campaign} created. Check its cost, then publish it.")
-            return redirect(campaign)
-    status = 422 if form.errors else 200
-    return render(request, "hits/dashboard_new.html", {"form": form}, status=status)
 
 
 @require_safe

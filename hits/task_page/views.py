@@ -63,7 +63,7 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
             response = _open(request, campaign, _frame_parameters(request, endpoint))
     except DomainError as error:
         response = _message(request, campaign, str(error), status=STATUS.get(type(error), 400))
-    return _framed(response, endpoint)
+    return framed(response, endpoint)
 
 
 STATUS = {
@@ -102,9 +102,9 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     items = []
     if example:
         example.primed = campaign.config.priming.share > 0
-        items = [_item(campaign, example, 1)]
+        items = [item(campaign, example, 1)]
     context = {
-        **_common(campaign),
+        **common(campaign),
         "items": items,
         "is_preview": True,
         "shows_instructions": True,
@@ -125,7 +125,7 @@ def _open(request: HttpRequest, campaign: Campaign, frame: FrameParameters) -> H
                 hand_on(tell_barring, barring.pk)
         waits = isinstance(reason, task_pages.WaitsForVerdicts)
         template = "hits/first_answers_checked.html" if waits else "hits/nothing_left.html"
-        return render(request, template, _common(campaign))
+        return render(request, template, common(campaign))
     return _form(request, campaign, page, fields=page.fields)
 
 
@@ -139,11 +139,11 @@ def _form(
 ) -> HttpResponse:
     problems = problems or {}
     items = [
-        _item(campaign, task, number, fields, problems.get(task.pk, []))
+        item(campaign, task, number, fields, problems.get(task.pk, []))
         for number, task in enumerate(page.tasks, start=1)
     ]
     context = {
-        **_common(campaign),
+        **common(campaign),
         "items": items,
         "has_problems": bool(problems),
         # The instructions are open in a worker's first HIT and folded afterwards.
@@ -172,7 +172,7 @@ def _store(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         return _refused(request, campaign, form, fields, error)
     if _wants_json(request):
         return JsonResponse({"fields": passed_on})
-    context = {**_common(campaign), "frame": form.frame, "fields": passed_on}
+    context = {**common(campaign), "frame": form.frame, "fields": passed_on}
     return render(request, "hits/forward.html", context)
 
 
@@ -211,7 +211,7 @@ def _wants_json(request: HttpRequest) -> bool:
     return request.headers.get("Accept") == "application/json"
 
 
-def _item(
+def item(
     campaign: Campaign,
     task: Task,
     number: int,
@@ -229,7 +229,7 @@ def _item(
     }
 
 
-def _common(campaign: Campaign) -> dict[str, Any]:
+def common(campaign: Campaign) -> dict[str, Any]:
     kind = KINDS[campaign.kind]
     return {
         "campaign": campaign,
@@ -248,11 +248,11 @@ def _message(
 ) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"message": message}, status=status)
-    context = {**_common(campaign), "message": message}
+    context = {**common(campaign), "message": message}
     return render(request, "hits/message.html", context, status=status)
 
 
-def _framed(response: HttpResponse, endpoint: Endpoint) -> HttpResponse:
+def framed(response: HttpResponse, endpoint: Endpoint) -> HttpResponse:
     """Allow only the endpoint's worker pages to frame the page and to receive its form."""
     response.headers["Content-Security-Policy"] = (
         "default-src 'self'; img-src 'self' data: https: http:; object-src 'none'; "

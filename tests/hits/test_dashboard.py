@@ -62,6 +62,7 @@ EXAMPLES = {
     "path": "cat.jpg",
     "size": "copies",
     "code": "0",
+    "state": "preview",
 }
 
 

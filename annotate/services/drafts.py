@@ -1,0 +1,181 @@
+"""Keep drafts of campaign files, and make campaigns of them."""
+
+import hashlib
+import json
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from annotate.errors import DomainError
+from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.models import Campaign, CampaignDraft
+from annotate.services.campaigns import change_campaign, create_campaign
+
+
+class DraftChanged(DomainError):
+    """Another tab changed the same step of the draft meanwhile."""
+
+
+class DraftEnded(DomainError):
+    """The draft was used or deleted meanwhile."""
+
+
+class DraftIncomplete(DomainError):
+    """The draft is not yet a valid campaign file."""
+
+
+@transaction.atomic
+def begin_draft(
+    *, owner: User, file: Mapping[str, Any], at: datetime, campaign: Campaign | None = None
+) -> CampaignDraft:
+    """A new draft with these values. With `campaign`, it changes this campaign, and a draft of the
+    same user that does so already is returned instead."""
+    begun_from = campaign.config_json if campaign is not None else None
+    values = {
+        "file": dict(file),
+        "begun_from": begun_from,
+        "created_at": at,
+        "changed_at": at,
+    }
+    if campaign is None:
+        return CampaignDraft.objects.create(owner=owner, **values)
+    draft, _ = CampaignDraft.objects.get_or_create(
+        owner=owner, campaign=campaign, ended_at=None, defaults=values
+    )
+    return draft
+
+
+def value_at(file: Mapping[str, Any], path: str) -> Any:
+    """The value of a key such as `hit.reward`; None if the file does not have it."""
+    value: Any = file
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def fingerprint(draft: CampaignDraft, paths: Collection[str]) -> str:
+    """A code for what the draft has under these keys. It changes if the values do."""
+    shown = [
+        (path, value_at(draft.file, path), draft.unfinished.get(path)) for path in sorted(paths)
+    ]
+    text = json.dumps(shown, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@transaction.atomic
+def change_draft(
+    *,
+    draft: CampaignDraft,
+    step: str,
+    values: Mapping[str, Any],
+    unfinished: Mapping[str, str],
+    seen: str | None,
+    at: datetime,
+) -> None:
+    """Store the values of one step; None removes a key, `unfinished` has what is not valid yet.
+
+    `seen` is the fingerprint of the step as the page showed it; None overwrites any change. Raises
+    DraftChanged or DraftEnded.
+    """
+    locked = _locked(draft)
+    paths = {*values, *unfinished}
+    before = fingerprint(locked, paths)
+    file = deepcopy(locked.file)
+    for path, value in values.items():
+        _put(file, path, value)
+    kept = {path: text for path, text in locked.unfinished.items() if path not in paths}
+    locked.file, locked.unfinished = file, {**kept, **unfinished}
+    if seen is not None and seen != before and fingerprint(locked, paths) != before:
+        raise DraftChanged(
+            "This step was changed in another tab or window after this page was loaded."
+        )
+    if step not in locked.visited:
+        locked.visited = [*locked.visited, step]
+    locked.changed_at = at
+    locked.save(update_fields=["file", "unfinished", "visited", "changed_at"])
+    for name in ("file", "unfinished", "visited", "changed_at"):
+        setattr(draft, name, getattr(locked, name))
+
+
+@transaction.atomic
+def replace_file(
+    *, draft: CampaignDraft, file: Mapping[str, Any], visited: Collection[str], at: datetime
+) -> None:
+    """Replace all values of the draft, as after an upload. Raises DraftEnded."""
+    locked = _locked(draft)
+    locked.file, locked.unfinished = dict(file), {}
+    locked.visited, locked.changed_at = list(visited), at
+    locked.save(update_fields=["file", "unfinished", "visited", "changed_at"])
+
+
+@transaction.atomic
+def use_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
+    """Create the draft's campaign, or change it, and end the draft. Safe to repeat.
+
+    Raises DraftIncomplete, DraftEnded, CampaignNotPossible or CampaignChanged.
+    """
+    locked = CampaignDraft.objects.select_for_update(of=("self",)).get(pk=draft.pk)
+    if locked.ended_at is not None and locked.campaign is not None:
+        return locked.campaign
+    if locked.ended_at is not None:
+        raise DraftEnded("This draft was deleted.")
+    if locked.unfinished:
+        raise DraftIncomplete("Some entries are not valid yet. The checklist names them.")
+    try:
+        config = parse_config(locked.file)
+    except CampaignFileError as error:
+        raise DraftIncomplete(str(error)) from error
+    if locked.campaign is None:
+        campaign = create_campaign(config=config, endpoint=endpoint, at=at)
+    else:
+        campaign = change_campaign(
+            campaign=locked.campaign, config=config, begun_from=locked.begun_from or {}
+        )
+    locked.campaign, locked.ended_at, locked.changed_at = campaign, at, at
+    locked.save(update_fields=["campaign", "ended_at", "changed_at"])
+    return campaign
+
+
+@transaction.atomic
+def detach_draft(*, draft: CampaignDraft, at: datetime) -> None:
+    """Make the draft one for a new campaign, with the same values. Raises DraftEnded."""
+    locked = _locked(draft)
+    locked.campaign, locked.begun_from, locked.changed_at = None, None, at
+    locked.save(update_fields=["campaign", "begun_from", "changed_at"])
+
+
+@transaction.atomic
+def delete_draft(*, draft: CampaignDraft, at: datetime) -> None:
+    """End the draft without a campaign. Raises DraftEnded."""
+    locked = _locked(draft)
+    locked.campaign, locked.ended_at = None, at
+    locked.save(update_fields=["campaign", "ended_at"])
+
+
+def _locked(draft: CampaignDraft) -> CampaignDraft:
+    locked = CampaignDraft.objects.select_for_update(of=("self",)).get(pk=draft.pk)
+    if locked.ended_at is not None:
+        raise DraftEnded("This draft was already used for a campaign, or deleted.")
+    return locked
+
+
+def _put(file: dict[str, Any], path: str, value: Any) -> None:
+    *sections, key = path.split(".")
+    place = file
+    for section in sections:
+        inner = place.get(section)
+        if not isinstance(inner, dict):
+            if value is None:
+                return
+            inner = place[section] = {}
+        place = inner
+    if value is None:
+        place.pop(key, None)
+    else:
+        place[key] = value
+    if sections and not place:
+        _put(file, ".".join(sections), None)

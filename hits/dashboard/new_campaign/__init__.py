@@ -1,0 +1,1 @@
+"""New campaign in steps: a stored draft of the campaign file, its forms, checks and pages."""

@@ -1,0 +1,433 @@
+"""The forms of the steps. A field's name is the key's name in the campaign file, with `__` for the
+dot: `hit__reward` is `hit.reward`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+from django import forms
+
+from annotate.kinds import KINDS
+from annotate.kinds.reading import PRESETS, filled
+from annotate.models import Campaign, CampaignDraft, Selection
+from annotate.services.drafts import value_at
+from hits.dashboard.new_campaign.fields import (
+    BadExamples,
+    Choice,
+    Countries,
+    Dollars,
+    FileField,
+    Hours,
+    Lines,
+    Percent,
+    Text,
+    Whole,
+    Yes,
+    YesNumber,
+)
+from hits.dashboard.new_campaign.words import KIND_WORDS, PRESET_WORDS
+
+MOST_DOLLARS = "99999999.99"
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What a step stores: the valid values, and what was typed and is not valid."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    unfinished: dict[str, str] = field(default_factory=dict)
+
+
+class StepForm(forms.Form):
+    """A step's fields. Bound to what was posted, or to what the draft has."""
+
+    # Fields shown in a folded section.
+    details: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, data: Mapping[str, Any], *, draft: CampaignDraft) -> None:
+        super().__init__(data)
+        self.draft = draft
+        self.whole = filled(draft.file)
+        self.shape()
+
+    @classmethod
+    def of(cls, draft: CampaignDraft) -> Self:
+        """The form with what the draft has."""
+        form = cls({}, draft=draft)
+        form.data = {name: form.text_of(name) for name in form.fields}
+        return form
+
+    def shape(self) -> None:
+        """Remove fields that do not apply, and fill in choices."""
+
+    @property
+    def has_details(self) -> bool:
+        return any(name in self.fields for name in self.details)
+
+    @property
+    def details_have_errors(self) -> bool:
+        return any(name in self.errors for name in self.details)
+
+    def paths(self) -> list[str]:
+        """The keys of the file that this step sets."""
+        return [path_of(name) for name in self.fields]
+
+    def text_of(self, name: str) -> Any:
+        """The field's text for what the draft has: what was typed, or the value."""
+        path = path_of(name)
+        if path in self.draft.unfinished:
+            return self.draft.unfinished[path]
+        return file_field(self.fields[name]).as_text(value_at(self.whole, path))
+
+    def entries(self) -> Entries:
+        """What to store. A value that is the default anyway is left out of the file."""
+        entries = Entries()
+        for name, one in self.fields.items():
+            path = path_of(name)
+            if name in self.errors:
+                raw = self.data.get(name, "")
+                entries.unfinished[path] = str(raw)[:10_000]
+                entries.values[path] = None
+            else:
+                value = file_field(one).as_value(self.cleaned_data.get(name))
+                entries.values[path] = None if value == self.default_of(path) else value
+        return entries
+
+    def default_of(self, path: str) -> Any:
+        """The value without this step's own entries."""
+        bare = filled(without(self.draft.file, self.paths()))
+        value = value_at(bare, path)
+        return list(value) if isinstance(value, tuple) else value
+
+
+def path_of(name: str) -> str:
+    return name.replace("__", ".")
+
+
+def name_of(path: str) -> str:
+    return path.replace(".", "__")
+
+
+def file_field(one: forms.Field) -> FileField:
+    assert isinstance(one, FileField), "the steps use fields of this package"
+    return one
+
+
+def without(file: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:
+    """The file's values without these keys."""
+    result = {}
+    for key, value in file.items():
+        if key in paths:
+            continue
+        inner = [path.partition(".")[2] for path in paths if path.startswith(f"{key}.")]
+        result[key] = without(value, inner) if inner and isinstance(value, Mapping) else value
+    return result
+
+
+class TaskForm(StepForm):
+    """What workers do, and the campaign's name."""
+
+    name = Text(
+        label="Name",
+        max_length=100,
+        help_text="For addresses, commands and files: lower-case letters, digits and hyphens.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        error_messages={
+            "required": "Enter a name, such as street-scenes.",
+            "max_length": "Enter at most 100 characters.",
+        },
+    )
+    kind = Choice(label="What do workers do?", widget=forms.RadioSelect)
+    preset = Choice(
+        label="Settings of a published collection",
+        required=False,
+        help_text="Sets the number of answers and whether object names are shown. You can change "
+        "both in the next steps.",
+    )
+
+    def shape(self) -> None:
+        choice(self, "kind").choices = [
+            (kind.name, KIND_WORDS.get(kind.name, kind.name)) for kind in KINDS.values()
+        ]
+        presets = [(name, PRESET_WORDS.get(name, name)) for name in PRESETS]
+        choice(self, "preset").choices = [("", "None"), *presets]
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if problem := problem_with_name(name, self.draft.campaign):
+            raise forms.ValidationError(problem)
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        kind, preset = values.get("kind"), values.get("preset")
+        if kind in KINDS and preset and preset not in KINDS[kind].presets:
+            self.add_error("preset", "These settings are for another kind of task. Choose “None”.")
+        return values
+
+
+def problem_with_name(name: str, campaign: Campaign | None) -> str:
+    """Why a campaign cannot have this name; empty if it can."""
+    parts = name.split("-")
+    if not all(
+        part and part.isascii() and part.isalnum() and part == part.lower() for part in parts
+    ):
+        return (
+            "Use lower-case letters, digits and single hyphens between them, such as "
+            "street-scenes-2."
+        )
+    others = Campaign.objects.exclude(pk=campaign.pk) if campaign else Campaign.objects.all()
+    if others.filter(slug=name).exists():
+        return "Another campaign has this name. Choose a different one."
+    return ""
+
+
+class ImagesForm(StepForm):
+    """The images, the number of answers, and whether workers see object names."""
+
+    selection = Choice(
+        label="Images",
+        widget=forms.RadioSelect,
+        error_messages={
+            "required": "Choose a selection of images.",
+            "invalid_choice": "This selection does not exist any more. Choose another one.",
+        },
+    )
+    references = Whole(
+        label="Reference captions for each image",
+        least=1,
+        most=1000,
+        help_text="By that many different workers. nocaps has 10.",
+    )
+    baselines = YesNumber(
+        label="One more caption for each image, to compare machines with people (human baseline)"
+    )
+    priming__by = Choice(
+        label="Object names (keywords) beside the image",
+        choices=[
+            ("none", "Nobody sees them"),
+            ("image", "Shown with some or all images, to all workers of an image"),
+            (
+                "response",
+                "Shown for some captions of each image, to compare captions with and without",
+            ),
+        ],
+        widget=forms.RadioSelect,
+    )
+    priming__share = Percent(
+        label="Share with object names, in per cent",
+        help_text="Of the images, or of the captions of each image.",
+    )
+    seed = Whole(
+        label="Seed",
+        least=-(2**63),
+        most=2**63 - 1,
+        help_text="For the random choices. The same seed and images give the same choices.",
+    )
+    details = ("seed",)
+
+    def shape(self) -> None:
+        names = list(Selection.objects.values_list("name", flat=True))
+        choice(self, "selection").choices = [(name, name) for name in names]
+
+
+class InstructionsForm(StepForm):
+    """What workers read."""
+
+    hit__title = Text(
+        label="Title",
+        max_length=128,
+        help_text="The heading of the task and its name in the marketplace's list.",
+        error_messages={
+            "required": "Enter a title. Workers choose tasks by it.",
+            "max_length": "Enter at most 128 characters.",
+        },
+    )
+    hit__description = Text(
+        label="Description in the marketplace's list",
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={
+            "required": "Enter one or two sentences about the task.",
+            "max_length": "Enter at most 2,000 characters.",
+        },
+    )
+    hit__keywords = Text(
+        label="Search words",
+        required=False,
+        max_length=1000,
+        help_text="Separated by commas. Workers find the task by them.",
+        error_messages={"max_length": "Enter at most 1,000 characters."},
+    )
+    captions__least_words = Whole(label="Words, at least", least=1, most=1000)
+    captions__most_words = Whole(label="Words, at most", least=1, most=1000)
+    instructions__good = Lines(
+        label="Good examples",
+        help_text="One on each line. Empty: built-in examples.",
+    )
+    instructions__bad = BadExamples(
+        label="Examples that are not good",
+        help_text="One on each line: the caption, a bar (|), and what is wrong with it. "
+        "Empty: built-in examples.",
+    )
+    captions__forbid_there_is = Yes(label="Refuse “There is …” and “There are …” at the start")
+    captions__forbid_keyword_lists = Yes(label="Refuse captions that only repeat the object names")
+    captions__forbid_line_breaks = Yes(label="Refuse more than one line")
+    captions__forbid_urls = Yes(label="Refuse web addresses")
+    details = (
+        "captions__forbid_there_is",
+        "captions__forbid_keyword_lists",
+        "captions__forbid_line_breaks",
+        "captions__forbid_urls",
+    )
+
+    def shape(self) -> None:
+        kind = KINDS.get(self.whole["kind"])
+        if kind is not None and not kind.takes_text:
+            for name in [name for name in self.fields if not name.startswith("hit__")]:
+                del self.fields[name]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        least, most = values.get("captions__least_words"), values.get("captions__most_words")
+        if least is not None and most is not None and least > most:
+            self.add_error("captions__most_words", f"Enter at least {least}, the smallest number.")
+        return values
+
+
+class WorkersForm(StepForm):
+    """Who may work."""
+
+    workers__who = Choice(
+        label="Who may work?",
+        choices=[
+            ("own", "My own people"),
+            ("panel", "A panel"),
+            ("nocaps", "nocaps’ requirements"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    workers__countries = Countries(
+        label="Countries",
+        required=False,
+        help_text="Two-letter codes, separated by commas. Empty: every country.",
+    )
+    workers__approved_hits = Whole(
+        label="Approved HITs, at least", least=0, most=10_000_000, help_text="0: no requirement."
+    )
+    workers__approval_rate = Whole(
+        label="Approval rate in per cent, above", least=0, most=99, help_text="0: no requirement."
+    )
+    workers__masters = Yes(label="Only workers with the Masters qualification")
+    details = (
+        "workers__countries",
+        "workers__approved_hits",
+        "workers__approval_rate",
+        "workers__masters",
+    )
+
+    def entries(self) -> Entries:
+        """The requirements that are not those of the choice. A new choice resets them."""
+        entries = super().entries()
+        who = self.cleaned_data.get("workers__who")
+        if who == "own" or who != self.whole["workers"].get("who"):
+            for name in self.details:
+                entries.values[path_of(name)] = None
+                entries.unfinished.pop(path_of(name), None)
+        return entries
+
+    def default_of(self, path: str) -> Any:
+        chosen = self.cleaned_data.get("workers__who") or self.whole["workers"]["who"]
+        if path == "workers.who":
+            return super().default_of(path)
+        return value_at(filled({"workers": {"who": chosen}}), path)
+
+
+class RewardForm(StepForm):
+    """Reward, time and budget."""
+
+    hit__reward = Dollars(
+        label="Reward for one assignment, in US dollars", least="0.01", most="999999.99"
+    )
+    hit__images = Whole(label="Tasks in one assignment", least=1, most=20)
+    hit__minutes = Whole(
+        label="Minutes for one assignment, at most",
+        least=1,
+        most=525_600,
+        help_text="Several times what the work takes: an assignment that is late is lost.",
+    )
+    budget = Dollars(
+        label="Budget in US dollars",
+        least="0.00",
+        most=MOST_DOLLARS,
+        help_text="The most that the campaign may spend, with fees.",
+    )
+    hit__assignments = Whole(label="Assignments in one HIT", least=1, most=9)
+    hit__lifetime_days = Whole(label="Days until a HIT expires", least=1, most=365)
+    hit__auto_approval_days = Whole(
+        label="Days until the marketplace approves by itself", least=0, most=30
+    )
+    details = ("hit__assignments", "hit__lifetime_days", "hit__auto_approval_days")
+
+
+class ChecksForm(StepForm):
+    """Spot checks and what follows from them."""
+
+    review__first = Whole(
+        label="First answers of each worker that a person checks", least=0, most=1000
+    )
+    review__share = Percent(label="Share of all answers that a person checks, in per cent")
+    review__trial = Whole(
+        label="Answers that a new worker may submit before the first ones are checked",
+        least=0,
+        most=100_000,
+        help_text="0: any number.",
+    )
+    review__policy = Choice(
+        label="Careless workers",
+        choices=[
+            ("decide", "are excluded by the campaign’s policy"),
+            ("propose", "are proposed for exclusion, and a person decides"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    review__approve_after_hours = Hours(label="Hours until work is paid", most=720)
+    review__limit = Percent(
+        label="Tolerated share of bad answers per worker, in per cent", least=0.1, most=99.9
+    )
+    review__reviewers = Whole(label="Reviewers for each checked answer", least=1, most=2)
+    review__gold_every = Whole(
+        label="One gold item in every … checks", least=0, most=100_000, help_text="0: none."
+    )
+    review__discard = Choice(
+        label="When a worker is excluded, discard",
+        choices=[
+            ("all", "all answers of the worker"),
+            ("since_first_bad", "the answers since the first bad one"),
+        ],
+    )
+    details = ("review__limit", "review__reviewers", "review__gold_every", "review__discard")
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        first, trial = values.get("review__first"), values.get("review__trial")
+        if first is not None and trial and not 1 <= first <= trial:
+            self.add_error(
+                "review__trial",
+                f"Enter 0, or at least {max(first, 1)}: with a limit, between 1 and this many of "
+                "the first answers have to be checked.",
+            )
+        hours = values.get("review__approve_after_hours")
+        days = value_at(self.whole, "hit.auto_approval_days")
+        if hours is not None and isinstance(days, int) and hours > days * 24:
+            self.add_error(
+                "review__approve_after_hours",
+                f"Enter at most {days * 24}: after {days} days the marketplace approves by itself.",
+            )
+        return values
+
+
+def choice(form: forms.Form, name: str) -> forms.ChoiceField:
+    found = form.fields[name]
+    assert isinstance(found, forms.ChoiceField)
+    return found

@@ -1,0 +1,288 @@
+"""The pages of *New campaign*: begin a draft, its steps, the file, and creating the campaign."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Count, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from annotate.errors import DomainError
+from annotate.models import Campaign, CampaignDraft, Selection
+from annotate.pages.signed_in import posted, user_of
+from annotate.reading.toml_text import toml_text
+from annotate.services.campaigns import CampaignChanged, create_campaign
+from annotate.services.drafts import (
+    DraftChanged,
+    DraftEnded,
+    begin_draft,
+    change_draft,
+    delete_draft,
+    detach_draft,
+    fingerprint,
+    replace_file,
+    use_draft,
+)
+from hits.dashboard.forms import CampaignFileForm
+from hits.dashboard.new_campaign.forms import StepForm
+from hits.dashboard.new_campaign.steps import (
+    BY_NAME,
+    FORMS,
+    STEPS,
+    Step,
+    faults_of,
+    next_of,
+    previous_of,
+    states,
+)
+
+MOST_DRAFTS = 20
+
+
+def drafts_of(request: HttpRequest) -> QuerySet[CampaignDraft]:
+    """The user's own drafts that were not used or deleted."""
+    return CampaignDraft.objects.of(user_of(request)).open()
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_campaign(request: HttpRequest) -> HttpResponse:
+    """Offer the user's drafts, campaigns to copy and the file; a POST begins an empty draft.
+
+    A POST with a campaign file is handled as on the page for files.
+    """
+    if "text" in request.POST or request.FILES:
+        return _from_file(request)
+    if request.method == "POST":
+        draft = begin_draft(owner=user_of(request), file={}, at=timezone.now())
+        return redirect("hits:new_step", draft.pk, STEPS[0].name)
+    drafts = drafts_of(request).select_related("campaign")[:MOST_DRAFTS]
+    context = {
+        "drafts": drafts,
+        "has_selections": Selection.objects.exists(),
+        "campaigns": Campaign.objects.order_by("-created_at", "-pk")[:MOST_DRAFTS],
+    }
+    return render(request, "hits/new_campaign/start.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_from_file(request: HttpRequest) -> HttpResponse:
+    """Fill the steps from a campaign file, or create the draft campaign at once."""
+    return _from_file(request)
+
+
+def _from_file(request: HttpRequest) -> HttpResponse:
+    form = CampaignFileForm(posted(request), request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        if "steps" in request.POST:
+            draft = begin_draft(
+                owner=user_of(request), file=form.cleaned_data["values"], at=timezone.now()
+            )
+            replace_file(
+                draft=draft,
+                file=draft.file,
+                visited=[step.name for step in FORMS],
+                at=timezone.now(),
+            )
+            return redirect("hits:new_step", draft.pk, STEPS[-1].name)
+        try:
+            campaign = create_campaign(
+                config=form.cleaned_data["config"],
+                endpoint=settings.MTURK_ENDPOINT,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, f"Draft {campaign} created. Check its cost, then publish it.")
+            return redirect(campaign)
+    status = 422 if form.errors else 200
+    return render(request, "hits/new_campaign/from_file.html", {"form": form}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def step(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """Show a step of a draft, or store its entries; with htmx, check them while they are typed."""
+    draft = get_object_or_404(drafts_of(request).select_related("campaign"), pk=pk)
+    found = BY_NAME.get(name)
+    if found is None:
+        raise Http404
+    if found.form is None:
+        return _checklist(request, draft, found)
+    if request.method == "POST":
+        return _store(request, draft, found, found.form)
+    return _show(request, draft, found, found.form.of(draft))
+
+
+def _store(
+    request: HttpRequest, draft: CampaignDraft, found: Step, form_class: type[StepForm]
+) -> HttpResponse:
+    form = form_class(request.POST, draft=draft)
+    entries = form.entries()
+    try:
+        change_draft(
+            draft=draft,
+            step=found.name,
+            values=entries.values,
+            unfinished=entries.unfinished,
+            seen=None if "anyway" in request.POST else request.POST.get("seen", ""),
+            at=timezone.now(),
+        )
+    except (DraftChanged, DraftEnded) as error:
+        return _show(request, draft, found, form, conflict=error)
+    if _is_while_typing(request):
+        return _show(request, draft, found, form)
+    if form.errors:
+        return _show(request, draft, found, form, status=422)
+    return redirect("hits:new_step", draft.pk, _wanted(request.POST, found).name)
+
+
+def _is_while_typing(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def _wanted(data: QueryDict, found: Step) -> Step:
+    """The step that the pressed button leads to: the next one, or the one that it names."""
+    return BY_NAME.get(data.get("to", ""), next_of(found))
+
+
+def _show(
+    request: HttpRequest,
+    draft: CampaignDraft,
+    found: Step,
+    form: StepForm,
+    *,
+    conflict: DomainError | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    shows_errors = request.method == "POST" or found.name in draft.visited
+    context = {
+        **_frame(draft, found),
+        "form": form,
+        "seen": fingerprint(draft, form.paths()),
+        "shows_errors": shows_errors,
+        "conflict": conflict,
+        "is_over": isinstance(conflict, DraftEnded),
+        **panels(found),
+    }
+    if _is_while_typing(request):
+        return render(request, "hits/new_campaign/checked.html", context)
+    return render(
+        request, f"hits/new_campaign/{found.name}.html", context, status=409 if conflict else status
+    )
+
+
+def panels(found: Step) -> dict[str, Any]:
+    """What a step shows beside its form."""
+    if found.name == "images":
+        rows = Selection.objects.annotate(images_count=Count("selected"))
+        return {"selections": rows.order_by("-created_at", "-pk")}
+    return {}
+
+
+def _frame(draft: CampaignDraft, found: Step) -> dict[str, Any]:
+    faults = faults_of(draft)
+    return {
+        "draft": draft,
+        "step": found,
+        "steps": states(draft, found.name, faults),
+        "faults": faults,
+        "previous": previous_of(found),
+        "next": next_of(found),
+    }
+
+
+def _checklist(request: HttpRequest, draft: CampaignDraft, found: Step) -> HttpResponse:
+    context = {**_frame(draft, found), "text": toml_text(draft.file)}
+    return render(request, "hits/new_campaign/checklist.html", context)
+
+
+@require_POST
+def create(request: HttpRequest, pk: int) -> HttpResponse:
+    """Create the draft's campaign, or change the one that it edits."""
+    draft = get_object_or_404(CampaignDraft.objects.of(user_of(request)), pk=pk)
+    try:
+        campaign = use_draft(draft=draft, endpoint=settings.MTURK_ENDPOINT, at=timezone.now())
+    except CampaignChanged as error:
+        context = {**_frame(draft, BY_NAME["checklist"]), "conflict": error}
+        context["text"] = toml_text(draft.file)
+        return render(request, "hits/new_campaign/checklist.html", context, status=409)
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return redirect("hits:new_step", draft.pk, "checklist")
+    messages.success(request, f"{campaign} is saved as a draft. Nothing is published yet.")
+    return redirect(campaign)
+
+
+@require_POST
+def detach(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make a draft that edits a campaign one for a new campaign."""
+    draft = get_object_or_404(drafts_of(request), pk=pk)
+    detach_draft(draft=draft, at=timezone.now())
+    messages.info(request, "This is now a draft of a new campaign. Give it another name.")
+    return redirect("hits:new_step", draft.pk, STEPS[0].name)
+
+
+@require_POST
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a draft."""
+    draft = get_object_or_404(drafts_of(request), pk=pk)
+    delete_draft(draft=draft, at=timezone.now())
+    messages.info(request, f"{draft}: draft deleted.")
+    return redirect("hits:new_campaign")
+
+
+@require_safe
+def file(request: HttpRequest, pk: int) -> HttpResponse:
+    """The draft as a campaign file, for downloading."""
+    draft = get_object_or_404(drafts_of(request), pk=pk)
+    return toml_file(draft.file, str(draft.file.get("name") or "campaign"))
+
+
+@require_safe
+def campaign_file(_request: HttpRequest, slug: str) -> HttpResponse:
+    """A campaign's checked file, for downloading."""
+    found = get_object_or_404(Campaign, slug=slug)
+    return toml_file(found.config_json, found.slug)
+
+
+def toml_file(values: dict[str, Any], name: str) -> HttpResponse:
+    response = HttpResponse(toml_text(values), content_type="application/toml; charset=utf-8")
+    safe = "".join(letter if letter.isalnum() or letter == "-" else "-" for letter in name)[:100]
+    response.headers["Content-Disposition"] = f'attachment; filename="{safe}.toml"'
+    return response
+
+
+@require_POST
+def copy(request: HttpRequest, slug: str) -> HttpResponse:
+    """Begin a draft with the settings of a campaign and a name that is free."""
+    found = get_object_or_404(Campaign, slug=slug)
+    draft = begin_draft(
+        owner=user_of(request),
+        file={**found.config_json, "name": free_name(found.slug)},
+        at=timezone.now(),
+    )
+    return redirect("hits:new_step", draft.pk, STEPS[0].name)
+
+
+def free_name(slug: str) -> str:
+    """The name with the first number that no campaign has: `scenes-2`, `scenes-3`."""
+    stem, _, number = slug.rpartition("-")
+    base = stem if stem and number.isdigit() else slug
+    base = base[:90].rstrip("-")
+    taken = set(Campaign.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    return next(
+        name for name in (f"{base}-{count}" for count in range(2, 10_000_000)) if name not in taken
+    )
+
+
+@require_POST
+def edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open the steps for a draft campaign."""
+    found = get_object_or_404(Campaign, slug=slug)
+    draft = begin_draft(
+        owner=user_of(request), file=found.config_json, at=timezone.now(), campaign=found
+    )
+    return redirect("hits:new_step", draft.pk, STEPS[-1].name)

@@ -1,0 +1,78 @@
+"""The task page of a campaign that is still a draft, for the steps of *New campaign*."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.decorators.http import require_safe
+
+from annotate.campaign_file import CampaignConfig
+from annotate.errors import DomainError
+from annotate.kinds import KINDS
+from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.models import Campaign, CampaignDraft, Task
+from annotate.pages.signed_in import user_of
+from hits.mturk.endpoints import endpoint_of
+from hits.services.task_pages import FrameParameters
+from hits.task_page.views import common, framed, item
+
+STATES = {"preview", "accepted"}
+# What the page needs and a draft may not have yet.
+PLACEHOLDERS = {"name": "preview", "budget": "0"}
+
+
+@xframe_options_exempt
+@require_safe
+def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
+    """Show the task page as workers will see it, before or after they accept.
+
+    The form cannot be sent: the frame that shows the page is sandboxed, and the token is empty.
+    """
+    if state not in STATES:
+        raise Http404
+    draft = get_object_or_404(CampaignDraft.objects.of(user_of(request)).open(), pk=pk)
+    endpoint = endpoint_of(settings.MTURK_ENDPOINT)
+    try:
+        config = parse_config({**PLACEHOLDERS, **draft.file})
+        context = _context(config, state)
+    except (CampaignFileError, DomainError):
+        context = None
+    if context is None:
+        return framed(render(request, "hits/new_campaign/no_preview.html"), endpoint)
+    return framed(render(request, "hits/task.html", context), endpoint)
+
+
+def _context(config: CampaignConfig, state: str) -> dict[str, Any] | None:
+    """The page's context, or None if there is nothing to show. Nothing is stored."""
+    at = timezone.now()
+    kind = KINDS[config.kind]
+    with transaction.atomic():
+        campaign = Campaign(
+            slug=config.name,
+            kind=config.kind,
+            **kind.material(config, at),
+            endpoint=settings.MTURK_ENDPOINT,
+            budget=config.budget,
+            config_json=config.model_dump(mode="json"),
+            created_at=at,
+        )
+        example: Task | None = next(kind.tasks(campaign), None)
+        if example is None:
+            return None
+        if kind.takes_text and config.priming.share > 0:
+            example.shows_keywords = True
+        example.primed = config.priming.share > 0
+        items = [item(campaign, example, 1)]
+        transaction.set_rollback(True)
+    return {
+        **common(campaign),
+        "items": items,
+        "is_preview": state == "preview",
+        "shows_instructions": True,
+        "token": "",
+        "frame": FrameParameters("EXAMPLE", "EXAMPLE", "", ""),
+    }

@@ -1,0 +1,1 @@
+// Stores a step of a new campaign while it is filled in, and shows what the site answers.
