@@ -80,7 +80,9 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "rest_framework",
+    "django_filters",
     "drf_spectacular",
+    "drf_spectacular_sidecar",
     "django_htmx",
     "axes",
     "qualcontrol",
@@ -241,20 +243,36 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["leaderboard.access.IsResearcher"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.LimitOffsetPagination",
-    "PAGE_SIZE": 100,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "annotate.pages.api.handle_domain_error",
+    "DEFAULT_PARSER_CLASSES": [
+        "annotate.api.parsing.JSONBody",
+        "rest_framework.parsers.FormParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "annotate.api.throttles.ReadsByToken",
+        "annotate.api.throttles.WritesByToken",
+    ],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "annotate.api.paging.CountedPages",
+    "DEFAULT_SCHEMA_CLASS": "annotate.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "annotate.api.handlers.handle_error",
 }
+# How many requests of one token each web process answers in a minute; 0 sets no limit.
+API_READS_PER_MINUTE = int(os.environ.get("API_READS_PER_MINUTE", "600"))
+API_WRITES_PER_MINUTE = int(os.environ.get("API_WRITES_PER_MINUTE", "120"))
 # Maximum lifetime of an API token in days.
 API_TOKEN_DAYS = int(os.environ.get("API_TOKEN_DAYS", "90"))
 if not 1 <= API_TOKEN_DAYS <= 3650:
     raise ImproperlyConfigured("API_TOKEN_DAYS must be between 1 and 3650.")
 SPECTACULAR_SETTINGS = {
     "TITLE": "Caption campaigns",
-    "DESCRIPTION": "Campaigns with their progress, responses, and releases with their files.",
+    "DESCRIPTION": "Images, selections, campaigns, responses, reviews, payments and releases.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"docExpansion": "none", "persistAuthorization": False},
+    "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
         "CampaignStatus": "annotate.models.CampaignStatus",

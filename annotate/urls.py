@@ -22,5 +22,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-handler403 = "annotate.pages.views.forbidden"
-handler404 = "annotate.pages.views.not_found"
+handler400 = "annotate.api.handlers.bad_request"
+handler403 = "annotate.api.handlers.forbidden"
+handler404 = "annotate.api.handlers.not_found"
+handler500 = "annotate.api.handlers.failed"

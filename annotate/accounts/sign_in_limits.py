@@ -7,8 +7,10 @@ from typing import Any
 from axes.handlers.database import AxesDatabaseHandler
 from django.conf import settings
 from django.db.models import Sum
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+
+from annotate.api.problems import is_api, problem_response
 
 LONGEST_NAME = 150
 # Used in place of NULL, because a unique constraint does not compare NULLs.
@@ -92,8 +94,8 @@ def locked(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
     minutes = int(settings.AXES_COOLOFF_TIME.total_seconds()) // 60
     message = f"Too many wrong passwords. Wait {minutes} minutes, then try again."
     response: HttpResponse
-    if request.path.startswith("/api/"):
-        response = JsonResponse({"detail": message}, status=429)
+    if is_api(request):
+        response = problem_response(429, message, "locked")
     else:
         context = {"title": "Sign-in is locked", "message": message}
         response = render(request, "annotate/error.html", context, status=429)

@@ -3,6 +3,7 @@
 from annotate.models.campaigns import Campaign, CampaignStatus, Task
 from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.drafts import CampaignDraft
+from annotate.models.idempotency import IdempotencyKey
 from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
 from annotate.models.jobs import Job, JobLine, JobStatus
 from annotate.models.releases import (
@@ -44,6 +45,7 @@ __all__ = [
     "Device",
     "GivenCaption",
     "HiddenExport",
+    "IdempotencyKey",
     "Image",
     "ImageSource",
     "Job",

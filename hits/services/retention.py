@@ -16,6 +16,7 @@ from django.db import Error
 
 from annotate.errors import DomainError, one_line
 from annotate.services.api_tokens import delete_old_tokens
+from annotate.services.idempotency import delete_old_keys
 from annotate.services.retention import delete_expired_sessions, delete_old_attempts
 from annotate.site.connections import drop_lost_connections
 from hits.services.syncs import delete_old_messages, delete_old_syncs
@@ -48,6 +49,7 @@ class Outcome:
 RULES: tuple[Rule, ...] = (
     Rule("expired sessions", delete_expired_sessions),
     Rule("API tokens", delete_old_tokens),
+    Rule("idempotency keys", delete_old_keys),
     Rule("old counts of wrong passwords", delete_old_attempts),
     Rule("expired task pages", delete_expired_pages),
     Rule("records of syncs", delete_old_syncs),

@@ -1,24 +1,15 @@
-"""Campaigns in the API: progress, costs and responses. All views are read-only."""
+"""What the API says of campaigns."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
-from django.db.models import Exists, OuterRef
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.decorators import action
-from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
-from rest_framework.pagination import CursorPagination
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.viewsets import GenericViewSet
 
-from annotate.kinds import KINDS
-from annotate.models import Campaign, ResponseStatus, Task
-from annotate.models import Response as Answer
+from annotate.models import Campaign
 from annotate.services.campaigns import progress
+from hits.models import Sync
 from hits.queries.costs import spends
 from hits.queries.statistics import assignments_at_work, measured_pay, overviews
 
@@ -134,97 +125,56 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
         return dict(PaySerializer(pay).data) if pay else None
 
 
-class ResponseSerializer(serializers.ModelSerializer[Answer]):
-    """A response. The worker is shown under a pseudonym."""
+class EstimateSerializer(serializers.Serializer[Any]):
+    """What the missing responses cost, in US dollars, if none is discarded."""
 
-    image = serializers.CharField(source="task.image.key", read_only=True)
-    number = serializers.IntegerField(
-        source="task.number", read_only=True, help_text="place in the campaign's selection or set"
+    tasks = serializers.IntegerField()
+    responses = serializers.IntegerField(help_text="that are still missing")
+    assignments = serializers.IntegerField()
+    hits = serializers.IntegerField()
+    reward = serializers.DecimalField(max_digits=12, decimal_places=2)
+    fee = serializers.DecimalField(max_digits=12, decimal_places=2)
+    rewards = serializers.DecimalField(max_digits=12, decimal_places=2)
+    fees = serializers.DecimalField(max_digits=12, decimal_places=2)
+    total = serializers.DecimalField(max_digits=12, decimal_places=2)
+    hours_of_work = serializers.FloatField()
+    dollars_per_hour = serializers.DecimalField(max_digits=12, decimal_places=2)
+
+
+class PublicationSerializer(serializers.Serializer[Any]):
+    """A confirmation, which marketplaces that spend real money need."""
+
+    confirmed = serializers.BooleanField(default=False)
+
+
+class AmountSerializer(serializers.Serializer[Any]):
+    """An amount to add to a budget."""
+
+    amount = serializers.DecimalField(
+        max_digits=10, decimal_places=2, min_value=Decimal("0.01"), help_text="US dollars"
     )
-    worker = serializers.CharField(source="worker.pseudonym", read_only=True)
-    answer = serializers.SerializerMethodField(
-        help_text="as the campaign's kind of task has it: the text of a caption; for word–box "
-        "links, by the word's number from 0, the keys of its boxes or its kind"
-    )
-    keywords_shown = serializers.BooleanField(
-        source="is_primed", read_only=True, allow_null=True, help_text="null if it is not known"
-    )
-    verdict = serializers.CharField(source="spot_check.verdict", read_only=True, default="")
-    reason = serializers.CharField(source="spot_check.reason", read_only=True, default="")
+
+
+class SyncSerializer(serializers.ModelSerializer[Sync]):
+    """A run of the reconciler: its counts, and its first error."""
 
     class Meta:
-        model = Answer
+        model = Sync
         fields = [
-            "id",
-            "image",
-            "number",
-            "worker",
-            "status",
-            "answer",
-            "submitted_at",
-            "seconds",
-            "keywords_shown",
-            "verdict",
-            "reason",
+            "started_at",
+            "finished_at",
+            "ingested",
+            "approved",
+            "rejected",
+            "hits_created",
+            "hits_retired",
+            "problems",
+            "error",
         ]
 
-    @extend_schema_field(OpenApiTypes.ANY)
-    def get_answer(self, response: Answer) -> Any:
-        return self.context["kind"].answer(response)
 
+class SyncStateSerializer(serializers.Serializer[Any]):
+    """Whether a sync was requested and has not ended, and the latest sync."""
 
-class ByKey(CursorPagination):
-    """Cursor pagination: all pages take the same time, and new rows do not shift them."""
-
-    ordering = "pk"
-    page_size = 500
-
-
-class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
-    """Campaigns, newest first."""
-
-    lookup_field = "slug"
-    lookup_value_regex = "[-\\w]+"
-    queryset = Campaign.objects.select_related("selection", "caption_set").order_by(
-        "-created_at", "-pk"
-    )
-
-    def get_serializer_class(self) -> Any:
-        return CampaignSerializer if self.action == "list" else CampaignDetailSerializer
-
-    @extend_schema(
-        responses=ResponseSerializer(many=True),
-        parameters=[
-            OpenApiParameter(
-                "status",
-                str,
-                enum=ResponseStatus.values,
-                description="only responses in this state",
-            )
-        ],
-    )
-    @action(detail=True, pagination_class=ByKey, serializer_class=ResponseSerializer)
-    def responses(self, request: Request, **_: str) -> Response:
-        """The campaign's responses in the order in which they were stored."""
-        # With EXISTS, the database reads responses by primary key and stops at the end of the page.
-        campaign: Campaign = self.get_object()
-        kind = KINDS[campaign.kind]
-        task = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)
-        rows = Answer.objects.filter(Exists(task)).select_related(
-            "task__image", "worker", "spot_check", *kind.answer_relations
-        )
-        wanted = request.query_params.get("status")
-        if wanted is not None:
-            if wanted not in ResponseStatus.values:
-                raise serializers.ValidationError(
-                    {"status": f"There is no such state; use {_one_of(ResponseStatus.values)}."}
-                )
-            rows = rows.filter(status=wanted)
-        page = self.paginate_queryset(rows)
-        return self.get_paginated_response(
-            ResponseSerializer(page, many=True, context={"kind": kind}).data
-        )
-
-
-def _one_of(values: Sequence[str]) -> str:
-    return ", ".join(values[:-1]) + f" or {values[-1]}"
+    is_waiting = serializers.BooleanField()
+    last = SyncSerializer(allow_null=True)

@@ -1,23 +1,16 @@
-"""API views of releases and their files, and the conversion of errors into responses.
-
-Nothing in this module changes data.
-"""
-
-from typing import Any
+"""Releases and their files."""
 
 from django.db.models import Count
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.reverse import reverse
-from rest_framework.views import APIView, exception_handler
+from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
-from annotate.errors import DomainError
 from annotate.exports.formats import FORMATS
 from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
@@ -26,13 +19,6 @@ from annotate.pages.archives import UnknownExtra, stream_archive
 from annotate.pages.views import stream_release_file
 
 FILES = sorted({file for kind in KINDS.values() for file in kind.files})
-
-
-def handle_domain_error(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's EXCEPTION_HANDLER: a DomainError becomes a 409 response."""
-    if isinstance(error, DomainError):
-        return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
-    return exception_handler(error, context)
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):

@@ -1,0 +1,170 @@
+"""Campaigns: create, publish, pause, finish and sync them, and add to their budgets."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from annotate.api.idempotency import idempotent
+from annotate.api.lookups import campaigns_of
+from annotate.campaign_file import CampaignConfig
+from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.models import Campaign
+from annotate.services.campaigns import create_campaign
+from annotate.site.background import hand_on
+from hits.api.serializers import (
+    AmountSerializer,
+    CampaignDetailSerializer,
+    CampaignSerializer,
+    EstimateSerializer,
+    PublicationSerializer,
+    SyncStateSerializer,
+)
+from hits.models import SyncRequest
+from hits.queries.costs import estimate
+from hits.services import lifecycle
+from hits.services.syncs import ask_for_sync
+from hits.tasks import sync_campaign
+
+
+@extend_schema_view(
+    list=extend_schema(summary="Campaigns, newest first"),
+    retrieve=extend_schema(summary="One campaign with all its numbers"),
+)
+class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
+    """Campaigns, newest first."""
+
+    lookup_field = "slug"
+    lookup_value_regex = "[-\\w]+"
+    filterset_fields = ("status", "kind")
+    queryset = Campaign.objects.none()
+
+    def get_queryset(self) -> QuerySet[Campaign]:
+        rows = campaigns_of(self.request).select_related("selection", "caption_set")
+        return rows.order_by("-created_at", "-pk")
+
+    def get_serializer_class(self) -> Any:
+        return CampaignSerializer if self.action == "list" else CampaignDetailSerializer
+
+    @extend_schema(
+        summary="Create a draft",
+        description="The body is the campaign file as JSON, with the same keys.",
+        request=OpenApiTypes.OBJECT,
+        responses={201: CampaignDetailSerializer},
+    )
+    @idempotent
+    def create(self, request: Request) -> Response:
+        """Create a draft campaign from a campaign file; nothing is published."""
+        campaign = create_campaign(
+            config=config_of(request.data),
+            endpoint=settings.MTURK_ENDPOINT,
+            at=timezone.now(),
+        )
+        return Response(CampaignDetailSerializer(campaign).data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(summary="What the campaign costs", responses=EstimateSerializer)
+    @action(detail=True)
+    def estimate(self, _request: Request, **_: str) -> Response:
+        """The cost of all responses that are missing."""
+        return Response(EstimateSerializer(estimate(self.get_object())).data)
+
+    @extend_schema(
+        summary="Publish or resume",
+        request=PublicationSerializer,
+        responses=CampaignDetailSerializer,
+    )
+    @action(detail=True, methods=["post"])
+    def publish(self, request: Request, **_: str) -> Response:
+        """Start or resume the campaign; the next sync creates its HITs."""
+        form = PublicationSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        campaign = self.get_object()
+        lifecycle.publish(campaign=campaign, confirmed=form.validated_data["confirmed"])
+        return self._moved(campaign)
+
+    @extend_schema(summary="Pause", request=None, responses=CampaignDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def pause(self, _request: Request, **_: str) -> Response:
+        """Stop taking new workers."""
+        campaign = self.get_object()
+        lifecycle.pause(campaign=campaign)
+        return self._moved(campaign)
+
+    @extend_schema(summary="Finish", request=None, responses=CampaignDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def finish(self, _request: Request, **_: str) -> Response:
+        """End the campaign for good; submitted work is still paid."""
+        campaign = self.get_object()
+        lifecycle.finish(campaign=campaign)
+        return self._moved(campaign)
+
+    @extend_schema(
+        summary="Add to the budget", request=AmountSerializer, responses=CampaignDetailSerializer
+    )
+    @action(detail=True, methods=["post"], url_path="budget", url_name="budget")
+    @idempotent
+    def add_to_budget(self, request: Request, **_: str) -> Response:
+        """Add an amount; the next sync creates HITs for it."""
+        form = AmountSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        campaign = self.get_object()
+        lifecycle.add_to_budget(campaign=campaign, amount=form.validated_data["amount"])
+        return Response(CampaignDetailSerializer(campaign).data)
+
+    @extend_schema(summary="The latest sync", responses=SyncStateSerializer)
+    @action(detail=True)
+    def sync(self, _request: Request, **_: str) -> Response:
+        """Whether a sync waits or runs, and what the latest one did."""
+        return Response(SyncStateSerializer(sync_state_of(self.get_object())).data)
+
+    @extend_schema(summary="Request a sync", request=None, responses={202: SyncStateSerializer})
+    @sync.mapping.post
+    def request_sync(self, _request: Request, **_: str) -> Response:
+        """Request a sync, which runs in the background."""
+        campaign = self.get_object()
+        start_sync(campaign)
+        state = SyncStateSerializer(sync_state_of(campaign)).data
+        return Response(state, status=status.HTTP_202_ACCEPTED)
+
+    def _moved(self, campaign: Campaign) -> Response:
+        start_sync(campaign)
+        return Response(CampaignDetailSerializer(campaign).data)
+
+
+def config_of(values: Any) -> CampaignConfig:
+    """The checked campaign file of a request; raises ValidationError with its faults by key."""
+    if not isinstance(values, dict):
+        raise serializers.ValidationError("The body must be an object: the keys of the file.")
+    try:
+        return parse_config(values)
+    except CampaignFileError as error:
+        faults: dict[str, list[str]] = {}
+        for line in str(error).splitlines():
+            key, _, message = line.partition(": ")
+            faults.setdefault(key if message else "file", []).append(message or line)
+        raise serializers.ValidationError(faults) from error
+
+
+def start_sync(campaign: Campaign) -> None:
+    """Request a sync, in a Celery worker if there is one."""
+    ask_for_sync(campaign=campaign, at=timezone.now())
+    if not settings.CELERY_TASK_ALWAYS_EAGER:
+        hand_on(sync_campaign, campaign.pk)
+
+
+def sync_state_of(campaign: Campaign) -> dict[str, Any]:
+    """Whether a sync waits or runs, and the latest one."""
+    last = campaign.syncs.first()
+    waiting = SyncRequest.objects.filter(campaign=campaign).filter(
+        Q(sync=None) | Q(sync__finished_at=None)
+    )
+    return {"is_waiting": waiting.exists(), "last": last}

@@ -1,0 +1,168 @@
+"""Tasks of a campaign, and the responses to them."""
+
+from typing import Any
+
+import django_filters
+from django.db.models import Exists, OuterRef, QuerySet, Value
+from django.db.models.functions import Concat
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+
+from annotate.api.filters import Filters
+from annotate.api.lookups import CampaignRows
+from annotate.api.paging import Pages
+from annotate.kinds import KINDS
+from annotate.models import Response, ResponseStatus, Task
+from qualcontrol.models import Verdict
+
+
+class ResponseSerializer(serializers.ModelSerializer[Response]):
+    """A response. The worker is shown under a pseudonym."""
+
+    image = serializers.CharField(source="task.image.key", read_only=True)
+    number = serializers.IntegerField(
+        source="task.number", read_only=True, help_text="place in the campaign's selection or set"
+    )
+    worker = serializers.CharField(source="worker.pseudonym", read_only=True)
+    answer = serializers.SerializerMethodField(
+        help_text="as the campaign's kind of task has it: the text of a caption; for word–box "
+        "links, by the word's number from 0, the keys of its boxes or its kind"
+    )
+    keywords_shown = serializers.BooleanField(
+        source="is_primed", read_only=True, allow_null=True, help_text="null if it is not known"
+    )
+    flags = serializers.SerializerMethodField(help_text="codes of the response's flags")
+    verdict = serializers.CharField(source="spot_check.verdict", read_only=True, default="")
+    reason = serializers.CharField(source="spot_check.reason", read_only=True, default="")
+
+    class Meta:
+        model = Response
+        fields = [
+            "id",
+            "image",
+            "number",
+            "worker",
+            "status",
+            "answer",
+            "submitted_at",
+            "seconds",
+            "keywords_shown",
+            "flags",
+            "verdict",
+            "reason",
+        ]
+
+    @extend_schema_field(OpenApiTypes.ANY)
+    def get_answer(self, response: Response) -> Any:
+        return self.context["kind"].answer(response)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_flags(self, response: Response) -> list[str]:
+        assessment = getattr(response, "assessment", None)
+        return assessment.codes.split() if assessment else []
+
+
+class ResponseFilter(Filters):
+    """Filters of responses."""
+
+    status = django_filters.ChoiceFilter(
+        choices=ResponseStatus.choices,
+        label="only responses in this state",
+        error_messages={
+            "invalid_choice": "There is no such state; use SUBMITTED or DISCARDED.",
+        },
+    )
+    worker = django_filters.CharFilter(
+        "worker__pseudonym", label="only responses of the worker with this pseudonym"
+    )
+    image = django_filters.CharFilter("task__image__key", label="only responses to this image")
+    verdict = django_filters.ChoiceFilter(
+        "spot_check__verdict", choices=Verdict.choices, label="only responses judged so"
+    )
+    flag = django_filters.CharFilter(
+        method="with_flag", label="only responses with this flag, such as `short_time`"
+    )
+
+    class Meta:
+        model = Response
+        fields: list[str] = []
+
+    def with_flag(self, rows: QuerySet[Response], _name: str, code: str) -> QuerySet[Response]:
+        # The codes are separated by spaces.
+        padded = Concat(Value(" "), "assessment__codes", Value(" "))
+        return rows.annotate(flag_codes=padded).filter(flag_codes__contains=f" {code} ")
+
+
+class ResponsePages(Pages):
+    """Pages of responses in the order in which they were stored."""
+
+    page_size = 500
+
+
+@extend_schema(summary="Responses, in the order in which they were stored")
+class ResponseList(CampaignRows[Response]):
+    """The campaign's responses; workers have pseudonyms."""
+
+    serializer_class = ResponseSerializer
+    pagination_class = ResponsePages
+    filterset_class = ResponseFilter
+    queryset = Response.objects.all()
+
+    def rows(self) -> QuerySet[Response]:
+        # With EXISTS, the database reads responses by primary key and stops at the end of the page.
+        task = Task.objects.filter(pk=OuterRef("task"), campaign=self.campaign)
+        related = KINDS[self.campaign.kind].answer_relations
+        rows = Response.objects.filter(Exists(task)).order_by("pk")
+        return rows.select_related("task__image", "worker", "spot_check", "assessment", *related)
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        context = super().get_serializer_context()
+        if self.swagger_fake_view:
+            return context
+        return {**context, "kind": KINDS[self.campaign.kind]}
+
+
+class TaskSerializer(serializers.ModelSerializer[Task]):
+    """A task: one image of the campaign, or one caption of an image."""
+
+    image = serializers.CharField(source="image.key", read_only=True)
+    caption = serializers.CharField(
+        source="subject.text",
+        read_only=True,
+        default=None,
+        help_text="the caption that the task is about; null if it is about the image",
+    )
+
+    class Meta:
+        model = Task
+        fields = ["number", "image", "caption", "wanted", "answers_missing", "shows_keywords"]
+
+
+class TaskFilter(Filters):
+    """Filters of tasks."""
+
+    image = django_filters.CharFilter("image__key", label="only tasks about this image")
+    unfinished = django_filters.BooleanFilter(
+        method="by_state", label="true: only tasks that need responses; false: only the others"
+    )
+
+    class Meta:
+        model = Task
+        fields: list[str] = []
+
+    def by_state(self, rows: QuerySet[Task], _name: str, unfinished: bool) -> QuerySet[Task]:
+        needing = {"answers_missing__gt": 0}
+        return rows.filter(**needing) if unfinished else rows.exclude(**needing)
+
+
+@extend_schema(summary="Tasks, by number")
+class TaskList(CampaignRows[Task]):
+    """The campaign's tasks, and how many responses each still needs."""
+
+    serializer_class = TaskSerializer
+    filterset_class = TaskFilter
+    queryset = Task.objects.all()
+
+    def rows(self) -> QuerySet[Task]:
+        return self.campaign.tasks.select_related("image", "subject").order_by("number")

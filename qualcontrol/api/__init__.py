@@ -1,0 +1,1 @@
+"""Spot checks, verdicts and decisions in the API."""
