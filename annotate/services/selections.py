@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from django.db import transaction
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from annotate.errors import DomainError
 from annotate.models import (
@@ -67,6 +67,18 @@ def find_selection(
             "choose another name."
         )
     return found
+
+
+def check_draw(*, name: str, split: str, count: int, sample: int, seed: int) -> None:
+    """Raise DomainError if it is known already that these images cannot be drawn."""
+    _check_name(name)
+    find_selection(name=name, split=split, count=count, sample=sample, seed=seed)
+    number = _images_to_draw_from(split).filter(rotation=0).count()
+    if number < count:
+        raise DomainError(
+            f"{count:,} images were requested, but the split {split!r} has only {number:,} that "
+            "are known to be upright."
+        )
 
 
 @transaction.atomic
@@ -229,6 +241,18 @@ def candidates_of(
 
     Raises DomainError if the split has no images, or if the class hierarchy was not imported.
     """
+    images = _images_to_draw_from(split)
+    keys = dict(images.filter(rotation=0).values_list("pk", "key"))
+    left_out = set(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))
+    candidates = [
+        selection.Candidate(keys[image], instances)
+        for image, instances in _instances(split, left_out)
+        if image in keys
+    ]
+    return {key: image for image, key in keys.items()}, candidates
+
+
+def _images_to_draw_from(split: str) -> QuerySet[Image]:
     images = Image.objects.filter(split=split)
     if not images.exists():
         raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
@@ -240,14 +264,7 @@ def candidates_of(
             "The class hierarchy, which says which classes are parts, is missing. Import it with "
             "`manage.py import_openimages --hierarchy`."
         )
-    keys = dict(images.filter(rotation=0).values_list("pk", "key"))
-    left_out = set(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))
-    candidates = [
-        selection.Candidate(keys[image], instances)
-        for image, instances in _instances(split, left_out)
-        if image in keys
-    ]
-    return {key: image for image, key in keys.items()}, candidates
+    return images
 
 
 def _instances(split: str, left_out: set[int]) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:

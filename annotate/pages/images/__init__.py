@@ -1,0 +1,1 @@
+"""Pages of images and selections: find, look at, select and import images."""

@@ -1,0 +1,142 @@
+"""Find images, look at one, and pick images for a selection."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST, require_safe
+
+from annotate.exports.licences import license_name
+from annotate.images.copies import display_url
+from annotate.images.files import original_url
+from annotate.models import Image, Selection
+from annotate.pages.images.picked import add_picked, clear_picked, picked_images
+from annotate.pages.listing import FilterForm, choice, search
+from annotate.pages.paging import stretch_of
+from annotate.queries.images import NO_LICENCE, Split, found_images, licences, splits
+from annotate.queries.keywords import keywords
+
+PER_PAGE = 48
+MOST_CHOICES = 200
+
+
+class ImageFilters(FilterForm):
+    name = search("File name, title or id")
+
+    def __init__(self, request: HttpRequest, images: QuerySet[Image], known: list[Split]) -> None:
+        super().__init__(request)
+        # `class` is a word of Python's.
+        self.fields["class"] = search("Class", max_length=100)
+        names = dict.fromkeys(split.name for split in known)
+        self.fields["split"] = choice("Split", [(name, name) for name in names])
+        self.fields["license"] = choice("Licence", _licence_choices(images))
+
+
+def _licence_choices(images: QuerySet[Image]) -> list[tuple[str, str]]:
+    return [
+        (url or NO_LICENCE, license_name(url) if url else "not stated")
+        for url in licences(images)[:MOST_CHOICES]
+    ]
+
+
+def visible_images(_request: HttpRequest) -> QuerySet[Image]:
+    """The images that the user may see."""
+    return Image.objects.all()
+
+
+def visible_selections(_request: HttpRequest) -> QuerySet[Selection]:
+    """The selections that the user may see."""
+    return Selection.objects.all()
+
+
+@require_safe
+def images(request: HttpRequest) -> HttpResponse:
+    """The images of all splits, the latest first, and those picked so far."""
+    visible = visible_images(request)
+    known = splits(visible)
+    filters = ImageFilters(request, visible, known)
+    picked = picked_images(request)
+    stretch = stretch_of(
+        found_images(visible, filters.chosen), request, by=("-pk",), per_page=PER_PAGE
+    )
+    context = {
+        "filters": filters,
+        "stretch": stretch,
+        "splits": known,
+        "picked": set(picked),
+        "back": request.get_full_path(),
+    }
+    return render(request, "images/images.html", context)
+
+
+@require_safe
+def import_page(request: HttpRequest) -> HttpResponse:
+    """How images are imported."""
+    return render(request, "images/import.html", {})
+
+
+@require_safe
+def image(request: HttpRequest, pk: int) -> HttpResponse:
+    """One image with its boxes and what is known of it."""
+    found = get_object_or_404(visible_images(request), pk=pk)
+    selected = visible_selections(request).filter(selected__image=found).order_by("name")
+    context = {
+        "image": found,
+        "image_url": display_url(found),
+        "original_url": original_url(found),
+        "boxes": _boxes(found),
+        "keywords": keywords(found),
+        "licence": license_name(found.license_url) if found.license_url else "",
+        "selections": selected,
+        "is_picked": found.pk in picked_images(request),
+        "back": request.get_full_path(),
+    }
+    return render(request, "images/image.html", context)
+
+
+def _boxes(image: Image) -> list[dict[str, Any]]:
+    """The image's boxes from left to right, numbered as they are drawn."""
+    boxes = image.boxes.verified().select_related("object_class")
+    return [
+        {
+            "number": number,
+            "name": box.object_class.name,
+            "is_group": box.is_group,
+            "x_min": box.x_min,
+            "x_max": box.x_max,
+            "y_min": box.y_min,
+            "y_max": box.y_max,
+        }
+        for number, box in enumerate(boxes.order_by("x_min", "y_min", "pk"), start=1)
+    ]
+
+
+@require_POST
+def pick(request: HttpRequest) -> HttpResponse:
+    """Add the ticked images of a page to those picked, and take the others of the page from them;
+    or forget all."""
+    if "clear" in request.POST:
+        clear_picked(request)
+        messages.info(request, "No image is picked any more.")
+    else:
+        shown, ticked = _numbers(request, "shown"), _numbers(request, "image")
+        visible = set(visible_images(request).filter(pk__in=ticked).values_list("pk", flat=True))
+        number, is_full = add_picked(request, shown, [pk for pk in ticked if pk in visible])
+        if is_full:
+            messages.warning(request, f"At most {number:,} images can be picked by hand.")
+        else:
+            messages.success(request, f"{number:,} image{'' if number == 1 else 's'} picked.")
+    back = request.POST.get("back", "")
+    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    return redirect(back if is_ours else "images:images")
+
+
+def _numbers(request: HttpRequest, name: str) -> list[int]:
+    return [
+        int(word)
+        for word in request.POST.getlist(name)
+        if word.isascii() and word.isdigit() and len(word) <= 18
+    ]

@@ -1,0 +1,178 @@
+"""List and show selections, and make new ones."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from annotate.errors import DomainError
+from annotate.models import Procedure, SelectedImage, Selection
+from annotate.pages.images.browser import PER_PAGE, visible_images, visible_selections
+from annotate.pages.images.picked import clear_picked, picked_images
+from annotate.pages.jobs import begin_job
+from annotate.pages.paging import page_of, stretch_of
+from annotate.queries.images import is_by_nocaps, pools_of, splits
+from annotate.selection.choose import DEFAULT_SAMPLE
+from annotate.services import selections as services
+
+PROCEDURES = {
+    Procedure.ALL: "all images of the split",
+    Procedure.RANDOM: "images at random",
+    Procedure.NOCAPS: "the procedure of nocaps, which balances object classes",
+    Procedure.PICKED: "the images picked by hand",
+}
+LARGEST = 2**31 - 1
+
+
+class SelectionForm(forms.Form):
+    """A new selection."""
+
+    name = forms.CharField(
+        max_length=100,
+        help_text="Letters, digits, hyphens and underscores. Campaigns refer to it.",
+    )
+    procedure = forms.ChoiceField(
+        label="Which images",
+        choices=[(value.value, label) for value, label in PROCEDURES.items()],
+        widget=forms.RadioSelect,
+        initial=Procedure.ALL.value,
+    )
+    split = forms.ChoiceField(required=False, help_text="Not needed for picked images.")
+    count = forms.IntegerField(
+        label="Number of images",
+        required=False,
+        min_value=1,
+        max_value=LARGEST,
+        help_text="For images at random and for the procedure of nocaps.",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=-LARGEST,
+        max_value=LARGEST,
+        initial=0,
+        help_text="The same seed always draws the same images.",
+    )
+    sample = forms.IntegerField(
+        label="Images compared for each choice",
+        required=False,
+        min_value=1,
+        max_value=LARGEST,
+        initial=DEFAULT_SAMPLE,
+        help_text="Only for the procedure of nocaps.",
+    )
+
+    def __init__(self, request: HttpRequest, known: list[str], picked: int) -> None:
+        data = request.POST if request.method == "POST" else None
+        initial = {"split": request.GET.get("split"), "procedure": request.GET.get("procedure")}
+        super().__init__(
+            data, initial={name: value for name, value in initial.items() if value}, label_suffix=""
+        )
+        field: Any = self.fields["split"]
+        field.choices = [(name, name) for name in known]
+        if not picked:
+            choices: Any = self.fields["procedure"]
+            choices.choices = [
+                pair for pair in choices.choices if pair[0] != Procedure.PICKED.value
+            ]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        procedure = values.get("procedure")
+        needs_count = procedure in {Procedure.RANDOM, Procedure.NOCAPS}
+        if needs_count and not values.get("count") and "count" not in self.errors:
+            self.add_error("count", "Say how many images.")
+        if procedure != Procedure.PICKED and not values.get("split"):
+            self.add_error("split", "Choose a split.")
+        values["seed"] = values.get("seed") or 0
+        values["sample"] = values.get("sample") or DEFAULT_SAMPLE
+        return values
+
+
+@require_safe
+def selections(request: HttpRequest) -> HttpResponse:
+    """List the selections, the latest first."""
+    rows = visible_selections(request).annotate(campaign_count=Count("campaigns"))
+    page = page_of(rows.order_by("-created_at", "-pk"), request)
+    return render(request, "images/selections.html", {"page": page})
+
+
+@require_safe
+def selection(request: HttpRequest, name: str) -> HttpResponse:
+    """A selection: how it was made, its images, and the campaigns that use it."""
+    found = get_object_or_404(visible_selections(request), name=name)
+    rows = SelectedImage.objects.filter(selection=found).select_related("image")
+    split = visible_images(request).filter(split=found.split)
+    context = {
+        "selection": found,
+        "stretch": stretch_of(rows, request, by=("position",), per_page=PER_PAGE),
+        "campaigns": found.campaigns.order_by("slug"),
+        "pools": (
+            pools_of(split, found.ignored_classes, found)
+            if is_by_nocaps(found) and "pools" in request.GET
+            else None
+        ),
+        "is_by_nocaps": is_by_nocaps(found),
+        "split_count": split.count(),
+    }
+    return render(request, "images/selection.html", context)
+
+
+@require_safe
+def pools(request: HttpRequest) -> HttpResponse:
+    """The pools of a split, before a selection is made of it."""
+    split = request.GET.get("split", "")
+    found = visible_images(request).filter(split=split)
+    ignored = services.ignored_names()
+    context = {
+        "split": split,
+        "pools": pools_of(found, ignored),
+        "ignored": ignored,
+        "count": found.count(),
+    }
+    return render(request, "images/pools.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def new_selection(request: HttpRequest) -> HttpResponse:
+    """Make a selection, or show the form for it."""
+    known = splits(visible_images(request))
+    names = list(dict.fromkeys(split.name for split in known))
+    picked = picked_images(request)
+    form = SelectionForm(request, names, len(picked))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _make(request, form.cleaned_data)
+        except DomainError as error:
+            form.add_error(None, str(error))
+    context = {"form": form, "splits": known, "picked": picked}
+    return render(request, "images/new_selection.html", context)
+
+
+def _make(request: HttpRequest, values: dict[str, Any]) -> HttpResponse:
+    """Make the selection now, or request a job for nocaps' procedure, which takes longer."""
+    name, split, at = values["name"], values["split"], timezone.now()
+    procedure = values["procedure"]
+    made: Selection
+    if procedure == Procedure.NOCAPS:
+        numbers = {key: values[key] for key in ("name", "split", "count", "seed", "sample")}
+        services.check_draw(**numbers)
+        return redirect(begin_job(request, kind="select_images", arguments=numbers))
+    if procedure == Procedure.ALL:
+        made = services.select_all(name=name, split=split, at=at)
+    elif procedure == Procedure.RANDOM:
+        made = services.select_random(
+            name=name, split=split, count=values["count"], seed=values["seed"], at=at
+        )
+    else:
+        images = visible_images(request).filter(pk__in=picked_images(request))
+        visible = set(images.values_list("pk", flat=True))
+        chosen = [image for image in picked_images(request) if image in visible]
+        made = services.select_picked(name=name, images=chosen, at=at)
+        clear_picked(request)
+    messages.success(request, f"{made.name}: {made.count:,} images selected.")
+    return redirect("images:selection", made.name)
