@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from qualcontrol.pages import decisions, gold, quality, releases, review, workers
+from qualcontrol.pages import decisions, gold, quality, releases, responses, review, workers
 
 app_name = "qualcontrol"
 
 urlpatterns = [
     path("<slug:slug>/", review.queue, name="queue"),
     path("<slug:slug>/checks/<uuid:key>/", review.judge, name="judge"),
+    path("<slug:slug>/checks/<uuid:key>/take-back/", review.take_back, name="take_back"),
+    path("<slug:slug>/take-back/", review.take_back_last, name="take_back_last"),
+    path("<slug:slug>/responses/<int:pk>/", responses.response, name="response"),
     path("<slug:slug>/quality/", quality.quality, name="quality"),
     path("<slug:slug>/gold/", gold.gold, name="gold"),
     path("<slug:slug>/workers/", workers.workers, name="workers"),

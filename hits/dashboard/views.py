@@ -34,7 +34,7 @@ from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
 from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
-from qualcontrol.models import SpotCheck
+from qualcontrol.models import SpotCheck, WorkerRisk
 from qualcontrol.pages.forms import ReasonForm, RejectionForm
 from qualcontrol.queries.quality_report import known_workers, latest_workers, worker_summaries
 from qualcontrol.services.exclusions import exclude_worker, exclusion_preview
@@ -189,6 +189,7 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "worker": worker,
         "preview": exclusion_preview(campaign=found, worker=worker, slot_cost=slot_cost(found)),
         "spend": spend(found),
+        "worker_risk": WorkerRisk.objects.of(found).filter(worker=worker).first(),
         "form": form,
     }
     status = 422 if form.errors else 200

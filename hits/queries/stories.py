@@ -18,6 +18,7 @@ from qualcontrol.queries.decision_log import visible_to_reviewers
 SENTENCES = {
     Act.JUDGE_GOOD: "judged good",
     Act.JUDGE_BAD: "judged bad",
+    Act.TAKE_BACK: "verdict taken back",
     Act.DISCARD: "discarded",
     Act.RESTORE: "restored",
     Act.REJECT: "to be rejected",

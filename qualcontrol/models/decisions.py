@@ -10,6 +10,7 @@ from annotate.models import Campaign, Response, Worker
 class Act(models.TextChoices):
     JUDGE_GOOD = "JUDGE_GOOD", "judged good"
     JUDGE_BAD = "JUDGE_BAD", "judged bad"
+    TAKE_BACK = "TAKE_BACK", "verdict taken back"
     DISCARD = "DISCARD", "discarded"
     RESTORE = "RESTORE", "restored"
     EXCLUDE = "EXCLUDE", "excluded"

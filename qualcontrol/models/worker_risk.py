@@ -92,6 +92,11 @@ class WorkerRisk(models.Model):
     def __str__(self) -> str:
         return f"{self.worker} in {self.campaign}"
 
+    @property
+    def favours_worker(self) -> bool:
+        """Whether responses were judged and the risk is below one half."""
+        return self.good + self.bad > 0 and self.risk < 0.5
+
 
 class WorkerRiskChange(models.Model):
     """A request to count a worker's responses again.

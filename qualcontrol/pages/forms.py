@@ -60,6 +60,13 @@ class ReasonForm(forms.Form):
     )
 
 
+class ChangeForm(ReasonForm):
+    """A change of a verdict, or the restoration of a response; the buttons submit which."""
+
+    RESTORE = "RESTORE"
+    change = forms.ChoiceField(choices=[*Verdict.choices, (RESTORE, RESTORE)])
+
+
 class AppealForm(forms.Form):
     """What an excluded worker wrote."""
 

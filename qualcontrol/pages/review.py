@@ -27,6 +27,7 @@ from annotate.pages.signed_in import user_of
 from annotate.queries.keywords import keywords
 from qualcontrol.models import WorkerRisk
 from qualcontrol.pages.forms import VerdictForm, reasons_against
+from qualcontrol.review import undoing
 from qualcontrol.review.items import (
     FIRST,
     HELD,
@@ -34,13 +35,14 @@ from qualcontrol.review.items import (
     RANDOM,
     SECOND,
     Item,
-    checks_to_go,
     item_by_key,
     responses_among,
+    review_counts,
     settled_among,
 )
 from qualcontrol.review.judging import judge_item
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.undoing import last_judged
 
 KEY = re.compile(UUIDConverter.regex)
 # The number of items that the page loads ahead.
@@ -73,10 +75,16 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     if "ahead" in request.GET:
         return _top_up(request, campaign, request.GET)
     skipped = _keys(request.GET, "skip")
+    again = _again(request, campaign)
+    known = [item.key for item in again]
     # Skipped items come again at the end of the queue.
-    items = _next(request, campaign, 1 + AHEAD, skipped) or _next(request, campaign, 1 + AHEAD, [])
+    items = again + (
+        _next(request, campaign, 1 + AHEAD, [*skipped, *known])
+        or _next(request, campaign, 1 + AHEAD, known)
+    )
     if not items:
-        return render(request, "qualcontrol/queue_empty.html", {"campaign": campaign})
+        context = {"campaign": campaign, "last": last_judged(campaign, user_of(request))}
+        return render(request, "qualcontrol/queue_empty.html", context)
     return _page(request, campaign, items, skipped, VerdictForm(KINDS[campaign.kind]))
 
 
@@ -106,6 +114,46 @@ def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
         return _top_up(request, campaign, request.POST)
     address = reverse("qualcontrol:queue", args=[slug])
     return redirect(f"{address}?{urlencode({'skip': _joined(skipped)})}" if skipped else address)
+
+
+@require_POST
+def take_back(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
+    """Take back the reviewer's judgement of an item, and show it again."""
+    return _take_back(request, get_object_or_404(Campaign, slug=slug), key)
+
+
+@require_POST
+def take_back_last(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take back the reviewer's last judgement, and show its item again."""
+    campaign = get_object_or_404(Campaign, slug=slug)
+    key = last_judged(campaign, user_of(request))
+    if key is None:
+        messages.info(request, "You have no verdict here that you could take back.")
+        return redirect("qualcontrol:queue", slug)
+    return _take_back(request, campaign, key)
+
+
+def _take_back(request: HttpRequest, campaign: Campaign, key: UUID) -> HttpResponse:
+    try:
+        undoing.take_back(campaign=campaign, key=key, reviewer=user_of(request), at=timezone.now())
+    except Response.DoesNotExist as error:
+        raise Http404(f"There is no check with the key {key}.") from error
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, "Verdict taken back.")
+    if "ahead" in request.POST:
+        return _top_up(request, campaign, request.POST)
+    address = reverse("qualcontrol:queue", args=[campaign.slug])
+    return redirect(f"{address}?{urlencode({'again': str(key)})}")
+
+
+def _again(request: HttpRequest, campaign: Campaign) -> list[Item]:
+    """The item that the URL asks for, if the reviewer may judge it."""
+    keys = _keys(request.GET, "again")[:1]
+    if not keys or settled_among(campaign, keys, user_of(request)):
+        return []
+    return [item_by_key(campaign, keys[0])]
 
 
 def is_prefetch(request: HttpRequest) -> bool:
@@ -144,7 +192,7 @@ def _page(
         "shown": shown,
         "ahead": ahead,
         "skipped": _joined(skipped),
-        "left": checks_to_go(campaign, user_of(request)),
+        "counts": review_counts(campaign, user_of(request)),
         "form": form,
         "reasons": _numbered_reasons(kind),
     }
@@ -163,7 +211,7 @@ def _top_up(request: HttpRequest, campaign: Campaign, fields: QueryDict) -> Http
         "kind": kind,
         "ahead": _shown(campaign, items),
         "gone": _joined(gone),
-        "left": checks_to_go(campaign, user_of(request)),
+        "counts": review_counts(campaign, user_of(request)),
         "reasons": _numbered_reasons(kind),
     }
     return render(request, "qualcontrol/review_ahead.html", context)

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Worker
@@ -104,6 +104,32 @@ def checks_to_go(campaign: Campaign, reviewer: User) -> int:
     if to_go and review.gold_every and review.reviewers == 1:
         to_go += sum(_looks_drawn(campaign, gold) for gold in _waiting_gold(campaign, reviewer))
     return to_go
+
+
+@dataclass(frozen=True)
+class ReviewCounts:
+    """What the review page says about the campaign's required checks and the reviewer's work."""
+
+    left: int
+    done: int
+    mine: int  # items that the reviewer has judged
+
+    @property
+    def drawn(self) -> int:
+        return self.left + self.done
+
+
+def review_counts(campaign: Campaign, reviewer: User) -> ReviewCounts:
+    """The counts as this reviewer is shown them: gold items count like the checks that they look
+    like."""
+    judged = SpotCheck.objects.of(campaign).exclude(verdict="").filter(response__gold=None)
+    done = judged.filter(Q(is_random=True) | Q(is_first=True)).count()
+    answered = Gold.objects.of(campaign).filter(answers__reviewer=reviewer)
+    related = answered.select_related(
+        "response__spot_check", "task__campaign", "task__image", "task__subject"
+    )
+    done += sum(_looks_drawn(campaign, gold) for gold in related)
+    return ReviewCounts(checks_to_go(campaign, reviewer), done, _judged_by(campaign, reviewer))
 
 
 def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:

@@ -159,7 +159,7 @@ def _resolve(
             at=one.at,
         )
     if verdict == Verdict.BAD:
-        _discard_bad(response, campaign, reason, reviewer, at)
+        discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
             draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
     _end_hold_if_judged(response, at)
@@ -167,7 +167,7 @@ def _resolve(
     return True
 
 
-def _discard_bad(
+def discard_bad(
     response: Response, campaign: Campaign, reason: str, reviewer: User | None, at: datetime
 ) -> None:
     """Discard the response, and the responses that an exclusion of its worker now discards with

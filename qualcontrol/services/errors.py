@@ -38,6 +38,14 @@ class NothingProposed(DomainError):
     """There is no open proposal to exclude the worker."""
 
 
+class NothingToTakeBack(DomainError):
+    """There is no verdict that could be taken back or changed."""
+
+
+class CannotRestore(DomainError):
+    """The discarded response cannot count again."""
+
+
 class CannotAppeal(DomainError):
     """There is no exclusion to appeal against, or its appeal is open already."""
 

@@ -305,6 +305,19 @@ def _log_each(
     )
 
 
+def discarded_with(response: Response) -> int:
+    """How many other responses a bad verdict on this one discards, because an exclusion in force
+    discards its worker's responses from the first bad one on."""
+    campaign, worker = response.task.campaign, response.worker
+    review = campaign.config.review
+    is_excluded = campaign.exclusions.in_force().filter(worker=worker).exists()
+    position = Assessment.objects.filter(response=response).values_list("position", flat=True)
+    if review.discard == "all" or not is_excluded or not position:
+        return 0
+    counting = Response.objects.of(campaign).counting().filter(worker=worker)
+    return counting.filter(assessment__position__gt=position[0]).count()
+
+
 def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> set[int]:
     """The keys of the responses that the worker's latest exclusion discarded, except those that are
     to be rejected.

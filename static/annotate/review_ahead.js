@@ -37,6 +37,8 @@ class ReviewPage {
     this.ahead = [];
     this.skipped = root.dataset.skipped.split(" ").filter(Boolean);
     this.unsaved = []; // Keys of items whose verdict is on its way.
+    this.past = []; // Items that were judged or skipped, the latest one last.
+    this.again = new Set(); // Keys of items whose verdict is being taken back.
     this.add = inTurn((failures) => this.tellOfFailure(failures));
     this.keep(root);
   }
@@ -76,6 +78,7 @@ class ReviewPage {
     }
     this.root.removeAttribute("aria-busy");
     this.root.append(next);
+    this.note(next);
     next.querySelector("[data-review-focus]").focus({ preventScroll: true });
     window.scrollTo({ top: 0 });
     measure();
@@ -83,7 +86,11 @@ class ReviewPage {
 
   judge(form) {
     const fields = new URLSearchParams(new FormData(form));
-    const { key } = this.shown.dataset;
+    const item = this.shown;
+    const { key } = item.dataset;
+    if (item.dataset.verdict) this.retract(item);
+    item.dataset.verdict = fields.get("verdict");
+    this.past.push(item);
     this.unsaved.push(key);
     this.show();
     this.add(() => this.post(form.action, fields)).then((answer) => {
@@ -94,11 +101,75 @@ class ReviewPage {
 
   skip() {
     this.skipped.push(this.shown.dataset.key);
+    this.past.push(this.shown);
     this.show();
     this.add(() => {
       const fields = new URLSearchParams(this.wanted());
       return this.fetch(`${location.pathname}?${fields}`);
     }).then((answer) => this.take(answer));
+  }
+
+  /** Show the item before this one again, with its verdict; it stays as it is. */
+  back() {
+    const item = this.past.pop();
+    if (!item) return;
+    if (this.shown) this.ahead.unshift(this.shown);
+    this.put(item);
+  }
+
+  forward() {
+    if (!this.shown?.dataset.verdict) return;
+    this.past.push(this.shown);
+    this.show();
+  }
+
+  /** Take back the verdict of the item that is shown, or else the last one, and show its item. */
+  takeBack(form) {
+    if (!this.shown?.dataset.verdict) {
+      const place = this.past.findLastIndex((item) => item.dataset.verdict);
+      if (place < 0) {
+        form.submit();
+        return;
+      }
+      const [item] = this.past.splice(place, 1);
+      if (this.shown) this.ahead.unshift(this.shown);
+      this.put(item);
+    }
+    this.retract(this.shown);
+    this.note(this.shown);
+  }
+
+  retract(item) {
+    const { key, takeBack } = item.dataset;
+    delete item.dataset.verdict;
+    this.again.add(key);
+    const fields = new URLSearchParams(new FormData(item.querySelector("form")));
+    this.add(() => this.post(takeBack, fields)).then((answer) => {
+      this.take(answer);
+      this.again.delete(key);
+    });
+  }
+
+  /** Put an item in place of the one that is shown. */
+  put(item) {
+    this.shown?.remove();
+    this.root.removeAttribute("aria-busy");
+    delete item.dataset.choosing;
+    for (const form of item.querySelectorAll("form")) form.reset();
+    this.root.append(item);
+    this.note(item);
+    item.querySelector("[data-review-focus]").focus({ preventScroll: true });
+    window.scrollTo({ top: 0 });
+  }
+
+  /** Say on the item which verdict it has, and offer the ways from here. */
+  note(item) {
+    const note = item.querySelector("[data-review-note]");
+    const { verdict } = item.dataset;
+    note.hidden = !verdict;
+    note.textContent = verdict ? `You judged this ${verdict.toLowerCase()}. Another verdict replaces yours, Z takes it back, → goes on.` : "";
+    this.root.querySelector("[data-review-back]").hidden = this.past.length === 0;
+    this.root.querySelector("[data-review-forward]").hidden = !verdict;
   }
 
   /** What an answer is not to bring, and by which the server counts what the page lacks. */
@@ -127,7 +198,7 @@ class ReviewPage {
       location.reload();
       return;
     }
-    const gone = answer.dataset.gone.split(" ");
+    const gone = answer.dataset.gone.split(" ").filter((key) => !this.again.has(key));
     this.ahead = this.ahead.filter((item) => !gone.includes(item.dataset.key));
     for (const part of ["[data-review-messages]", "[data-review-left]"]) {
       this.root.querySelector(part).replaceChildren(...answer.querySelector(part).childNodes);
@@ -163,8 +234,11 @@ function mount(root) {
   const page = new ReviewPage(root);
   root.addEventListener("submit", (event) => {
     event.preventDefault();
-    page.judge(event.target);
+    if (event.target.matches("[data-review-undo]")) page.takeBack(event.target);
+    else page.judge(event.target);
   });
+  root.querySelector("[data-review-back]").addEventListener("click", () => page.back());
+  root.querySelector("[data-review-forward]").addEventListener("click", () => page.forward());
   root.addEventListener("click", (event) => {
     if (!event.target.closest("[data-review-skip]") || event.ctrlKey || event.metaKey) return;
     event.preventDefault();

@@ -1,7 +1,11 @@
-// Single keys on the review page: g good, b bad and then a number for the reason, s skip.
+// Single keys on the review page: g good, b bad and then a number for the reason, s skip, z takes
+// the last verdict back, and the arrows go back to earlier captions and forward again.
 // The page's forms work without it; a key only does what a click on the same control does.
 
-const KEYS = new Map([["g", "good"], ["b", "choose"], ["s", "skip"]]);
+const KEYS = new Map([["g", "good"], ["b", "choose"], ["s", "skip"], ["z", "undo"],
+  ["arrowleft", "back"], ["arrowright", "forward"]]);
+const HEADER = new Map([["back", "[data-review-back]"], ["forward", "[data-review-forward]"],
+  ["undo", "[data-review-undo] button"]]);
 const TEXT_FIELDS = ["text", "search", "email", "number", "password", "url"];
 
 /** Whether a key typed at this element is text that somebody writes. */
@@ -11,20 +15,23 @@ export function isTyping({ tagName, type, isContentEditable }) {
 }
 
 /**
- * What a key means: "good", "skip", "choose" (show the reasons), "cancel", {reason: index}, or
- * null. Numbers mean reasons only after "b", so that a slip of the hand discards nothing.
+ * What a key means: "good", "skip", "choose" (show the reasons), "cancel", "undo", "back",
+ * "forward", {reason: index}, or null. While a reason is chosen, the arrows move among the reasons.
+ * Numbers mean reasons only after "b", so that a slip of the hand discards nothing.
  */
 export function meaning(key, { choosing, reasons }) {
   const number = Number.parseInt(key, 10);
   if (choosing && number >= 1 && number <= reasons) return { reason: number - 1 };
   if (choosing && key === "Escape") return "cancel";
+  if (choosing && key.startsWith("Arrow")) return null;
   return KEYS.get(key.toLowerCase()) ?? null;
 }
 
 function act(review, what) {
   const fieldset = review.querySelector("[data-review-reasons]");
   const radios = fieldset.querySelectorAll("input[type=radio]");
-  if (what === "good") review.querySelector("[data-review-good]").click();
+  if (HEADER.has(what)) document.querySelector(HEADER.get(what))?.click();
+  else if (what === "good") review.querySelector("[data-review-good]").click();
   else if (what === "skip") review.querySelector("[data-review-skip]").click();
   else if (what === "cancel") {
     delete review.dataset.choosing;
@@ -55,6 +62,7 @@ function listen() {
     const review = document.querySelector("[data-review]");
     if (!review || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
     if (isTyping(event.target)) return;
+    if (event.target.type === "radio" && event.key.startsWith("Arrow")) return;
     const reasons = review.querySelectorAll("[data-review-reasons] input[type=radio]").length;
     const what = meaning(event.key, { choosing: "choosing" in review.dataset, reasons });
     if (what === null) return;

@@ -167,6 +167,32 @@ def test_the_last_verdict_ends_with_a_page_that_says_so(page, site, sign_in, cam
     assert Judgement.objects.count() == 9
 
 
+def test_verdicts_are_taken_back_and_replaced_by_keyboard(page, site, sign_in, campaign):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+    keys = []
+    for verdict in (["g"], ["b", "1"], ["g"]):
+        keys.append(key_of_item(page))
+        judge_by_keys(page, *verdict)
+    expect(page.get_by_text("3 judged by you")).to_be_visible()
+
+    page.keyboard.press("z")
+    expect(page.locator(f'[data-review][data-key="{keys[2]}"]')).to_be_visible()
+    page.keyboard.press("z")
+    expect(page.locator(f'[data-review][data-key="{keys[1]}"]')).to_be_visible()
+    expect(page.get_by_text("1 judged by you")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(f'[data-review][data-key="{keys[0]}"]')).to_be_visible()
+    expect(page.get_by_text("You judged this good.")).to_be_visible()
+    judge_by_keys(page, "b", "2")
+    expect(page.locator(f'[data-review][data-key="{keys[1]}"]')).to_be_visible()
+    judge_by_keys(page, "g")
+    expect(page.get_by_text("2 judged by you")).to_be_visible()
+
+    verdicts = {str(j.spot_check.response.key): j.verdict for j in Judgement.objects.all()}
+    assert verdicts == {keys[0]: Verdict.BAD, keys[1]: Verdict.GOOD}
+
+
 def test_a_reason_in_words_is_written_and_sent_by_keyboard(page, site, sign_in, campaign):
     sign_in(UserFactory())
     open_queue(page, site, campaign)

@@ -41,3 +41,16 @@ test("keys typed into text are text, and those on radio buttons and links are no
   assert.ok(!isTyping({ tagName: "A" }));
   assert.ok(!isTyping({ tagName: "BODY" }));
 });
+
+test("z takes back, and the arrows go back and forward unless a reason is chosen", () => {
+  const keys = ["z", "Z", "ArrowLeft", "ArrowRight"];
+
+  assert.deepEqual(
+    keys.map((key) => meaning(key, { choosing: false, reasons: 6 })),
+    ["undo", "undo", "back", "forward"],
+  );
+  assert.deepEqual(
+    keys.map((key) => meaning(key, { choosing: true, reasons: 6 })),
+    ["undo", "undo", null, null],
+  );
+});

@@ -1,0 +1,251 @@
+"""Undo: a reviewer takes back a judgement, a person changes a verdict or restores a response.
+
+The decision log keeps what was decided before. Nothing here overrules the exclusion of a worker or
+the rejection of an assignment: whoever wants that reinstates the worker, or lets the assignment be.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+
+from annotate.models import Campaign, Response, ResponseStatus
+from annotate.services import responses as response_services
+from qualcontrol.models import (
+    Act,
+    Assessment,
+    Decision,
+    Gold,
+    GoldAnswer,
+    HeldOutcome,
+    HeldPayment,
+    Judgement,
+    Reservation,
+    SpotCheck,
+    Verdict,
+)
+from qualcontrol.review.judging import discard_bad
+from qualcontrol.services.errors import (
+    AlreadyJudged,
+    CannotRestore,
+    NothingToTakeBack,
+    ReasonMissing,
+)
+from qualcontrol.services.exclusions import discarded_with
+from qualcontrol.services.held_payments import BREAKS_RULES
+from qualcontrol.services.locks import locked_response
+from qualcontrol.services.policies import decide
+from qualcontrol.services.worker_risks import note_changes, refresh_worker_risks
+
+# A judgement that was taken back is shown to its reviewer, and to nobody else for this time.
+RESERVED_FOR = timedelta(minutes=15)
+
+
+@dataclass(frozen=True)
+class UndoPreview:
+    """What changing a response's verdict, or restoring it, would move.
+
+    `obstacle` says why the response cannot count again; empty if it can, or does.
+    """
+
+    verdict: str
+    counts: bool
+    obstacle: str
+    # Responses that are discarded if the verdict becomes bad, this one included.
+    discards: int
+
+
+def undo_preview(response: Response) -> UndoPreview:
+    """Compute what the changes would move, without making them. The response needs `task` with its
+    campaign, and `worker`."""
+    counts = response.status == ResponseStatus.SUBMITTED
+    check = SpotCheck.objects.filter(response=response).first()
+    return UndoPreview(
+        verdict=check.verdict if check else "",
+        counts=counts,
+        obstacle="" if counts else _obstacle(response),
+        discards=1 + discarded_with(response) if counts else discarded_with(response),
+    )
+
+
+def last_judged(campaign: Campaign, reviewer: User) -> UUID | None:
+    """The key of the item that the reviewer judged last and has not taken back."""
+    judgements = Judgement.objects.filter(spot_check__campaign=campaign, reviewer=reviewer)
+    answers = GoldAnswer.objects.filter(gold__campaign=campaign, reviewer=reviewer)
+    last = judgements.order_by("-at", "-pk").select_related("spot_check__response").first()
+    gold = answers.order_by("-at", "-pk").select_related("gold__response").first()
+    if gold is not None and (last is None or gold.at > last.at):
+        return gold.gold.response.key if gold.gold.response else gold.gold.key
+    return last.spot_check.response.key if last else None
+
+
+def take_back(*, campaign: Campaign, key: UUID, reviewer: User, at: datetime) -> None:
+    """Take back the reviewer's own judgement of the item with this key. The item then waits for
+    that reviewer again, and a response that the verdict discarded counts again.
+
+    Raises NothingToTakeBack, CannotRestore, Response.DoesNotExist.
+    """
+    is_the_item = Q(response=None, key=key) | Q(response__key=key)
+    gold = Gold.objects.of(campaign).filter(is_the_item).first()
+    if gold is not None:
+        taken, _ = GoldAnswer.objects.filter(gold=gold, reviewer=reviewer).delete()
+        if not taken:
+            raise NothingToTakeBack(NOT_YOURS)
+        return
+    response = Response.objects.of(campaign).get(key=key)
+    if _take_back(response, reviewer, at):
+        _count_again(campaign, at)
+
+
+NOT_YOURS = "You have no verdict on this response that you could take back."
+
+
+@transaction.atomic
+def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
+    """Delete the judgement and reopen the check. Returns whether there was a verdict."""
+    response = locked_response(response.pk)
+    campaign = response.task.campaign
+    mine = Judgement.objects.filter(spot_check__response=response, reviewer=reviewer)
+    taken, _ = mine.delete()
+    if not taken:
+        raise NothingToTakeBack(NOT_YOURS)
+    Reservation.objects.update_or_create(
+        response=response,
+        defaults={"campaign": campaign, "reviewer": reviewer, "until": at + RESERVED_FOR},
+    )
+    check = SpotCheck.objects.get(response=response)
+    if check.verdict:
+        _log(response, Act.TAKE_BACK, reviewer, "", at)
+        SpotCheck.objects.filter(pk=check.pk).update(verdict="", reason="", judged_at=None)
+        if check.verdict == Verdict.BAD:
+            _restore(response, reviewer, "verdict taken back", at)
+        _hold_again(response)
+        note_changes(campaign, [response.worker_id])
+    if not is_required(check) and not check.judgements.exists():
+        # The first judgement had made the check. A release need not wait for it.
+        check.delete()
+    return bool(check.verdict)
+
+
+def is_required(check: SpotCheck) -> bool:
+    """Whether the check was drawn, and not made by a judgement."""
+    codes = Assessment.objects.filter(response=check.response_id).values_list("codes", flat=True)
+    return check.is_random or check.is_first or BREAKS_RULES in " ".join(codes).split()
+
+
+def _hold_again(response: Response) -> None:
+    """Hold the payment again that the verdict released, unless the assignment is decided."""
+    assignment = response.assignment
+    if assignment is not None and assignment.decided_at is None and not assignment.deciding:
+        held = HeldPayment.objects.filter(assignment=assignment, outcome=HeldOutcome.JUDGED)
+        held.update(outcome="", ended_at=None)
+
+
+def change_verdict(
+    *, response: Response, verdict: Verdict | str, reason: str, actor: User, at: datetime
+) -> bool:
+    """Replace the verdict of a response. A bad one discards it; with a good one it counts again if
+    its task still needs a response. Returns whether it counts.
+
+    Raises AlreadyJudged if it has this verdict, NothingToTakeBack if it has none, ReasonMissing.
+    """
+    campaign = response.task.campaign
+    counts = _change_verdict(response, Verdict(verdict), reason.strip(), actor, at)
+    _count_again(campaign, at)
+    return counts
+
+
+@transaction.atomic
+def _change_verdict(
+    response: Response, verdict: Verdict, reason: str, actor: User, at: datetime
+) -> bool:
+    if not reason:
+        raise ReasonMissing("Enter a reason for the change. It is kept in the decision log.")
+    response = locked_response(response.pk)
+    campaign = response.task.campaign
+    check = SpotCheck.objects.filter(response=response).exclude(verdict="").first()
+    if check is None:
+        raise NothingToTakeBack("This response has no verdict yet. Judge it in the review queue.")
+    if check.verdict == verdict:
+        raise AlreadyJudged(f"This response is already judged {verdict.label.lower()}.")
+    reason = reason[:300]
+    SpotCheck.objects.filter(pk=check.pk).update(
+        verdict=verdict, reason=reason if verdict == Verdict.BAD else "", judged_at=at
+    )
+    Judgement.objects.update_or_create(
+        spot_check=check,
+        reviewer=actor,
+        defaults={"verdict": verdict, "reason": reason, "at": at},
+    )
+    act = Act.JUDGE_GOOD if verdict == Verdict.GOOD else Act.JUDGE_BAD
+    _log(response, act, actor, reason, at)
+    if verdict == Verdict.BAD and response.status == ResponseStatus.SUBMITTED:
+        discard_bad(response, campaign, reason, actor, at)
+    elif verdict == Verdict.GOOD and not _obstacle(response):
+        _restore(response, actor, "verdict changed to good", at)
+    note_changes(campaign, [response.worker_id])
+    return response.status == ResponseStatus.SUBMITTED
+
+
+@transaction.atomic
+def restore_response(*, response: Response, reason: str, actor: User, at: datetime) -> None:
+    """Let a discarded response count again. Raises CannotRestore, ReasonMissing."""
+    reason = reason.strip()
+    if not reason:
+        raise ReasonMissing("Enter a reason. It is kept in the decision log.")
+    response = locked_response(response.pk)
+    if response.status == ResponseStatus.SUBMITTED:
+        raise CannotRestore("This response counts already.")
+    if SpotCheck.objects.filter(response=response, verdict=Verdict.BAD).exists():
+        raise CannotRestore("This response is judged bad. Change its verdict to good instead.")
+    _restore(response, actor, reason, at)
+    note_changes(response.task.campaign, [response.worker_id])
+
+
+def _restore(response: Response, actor: User, reason: str, at: datetime) -> None:
+    """The caller holds the locks of the worker and the response. Raises CannotRestore."""
+    if response.status == ResponseStatus.SUBMITTED:
+        return
+    if obstacle := _obstacle(response):
+        raise CannotRestore(obstacle)
+    if not response_services.restore(responses=[response]):
+        raise CannotRestore(NO_PLACE)
+    _log(response, Act.RESTORE, actor, reason, at)
+
+
+NO_PLACE = "Another response has taken its place, so it stays discarded."
+
+
+def _obstacle(response: Response) -> str:
+    """Why a discarded response cannot count again; empty if it can."""
+    campaign, worker = response.task.campaign, response.worker
+    log = Decision.objects.filter(response=response)
+    paid = campaign.held_payments.filter(worker=worker, assignment=response.assignment_id)
+    refused = response.assignment_id and paid.filter(outcome=HeldOutcome.REJECT).exists()
+    if refused or log.filter(act=Act.REJECT).exists():
+        return "The rejection of its assignment was decided, so it stays discarded."
+    if campaign.exclusions.in_force().filter(worker=worker).exists():
+        return f"{worker} is excluded. Reinstate the worker first."
+    if not type(response.task).objects.filter(pk=response.task_id, answers_missing__gt=0).exists():
+        return NO_PLACE
+    return ""
+
+
+def _count_again(campaign: Campaign, at: datetime) -> None:
+    # After the transaction of the verdict, because the policy takes locks of its own.
+    refresh_worker_risks(campaign=campaign)
+    decide(campaign=campaign, at=at)
+
+
+def _log(response: Response, act: Act, actor: User, reason: str, at: datetime) -> None:
+    Decision.objects.create(
+        campaign=response.task.campaign,
+        act=act,
+        response=response,
+        reason=reason,
+        actor=actor,
+        at=at,
+    )
