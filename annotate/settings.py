@@ -275,6 +275,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "ENUM_NAME_OVERRIDES": {
+        "JobStatus": "annotate.models.JobStatus",
         "CampaignStatus": "annotate.models.CampaignStatus",
         "ResponseStatus": "annotate.models.ResponseStatus",
         "SubmissionStatus": "leaderboard.models.SubmissionStatus",

@@ -9,7 +9,7 @@ from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 
 from annotate.api.paging import Pages
-from annotate.models import Campaign, Release
+from annotate.models import Campaign, Image, Job, Release, Selection
 
 Row = TypeVar("Row", bound=Model)
 
@@ -22,7 +22,6 @@ def account_of(request: Request) -> User:
 
 def campaigns_of(request: Request) -> QuerySet[Campaign]:
     """The campaigns that the request's user may see."""
-    account_of(request)
     return Campaign.objects.all()
 
 
@@ -34,8 +33,22 @@ def campaign_of(request: Request, slug: str) -> Campaign:
 
 def releases_of(request: Request) -> QuerySet[Release]:
     """The releases that the request's user may see."""
-    account_of(request)
     return Release.objects.all()
+
+
+def images_of(request: Request) -> QuerySet[Image]:
+    """The images that the request's user may see."""
+    return Image.objects.all()
+
+
+def selections_of(request: Request) -> QuerySet[Selection]:
+    """The selections that the request's user may see."""
+    return Selection.objects.all()
+
+
+def jobs_of(request: Request) -> QuerySet[Job]:
+    """The jobs that the request's user may see."""
+    return Job.objects.all()
 
 
 class CampaignRows(ListAPIView[Row]):

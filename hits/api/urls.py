@@ -6,10 +6,17 @@ from rest_framework.routers import DefaultRouter
 
 from annotate.accounts.token_api import TokenView
 from annotate.api.documentation import DocumentationView
+from annotate.api.images import ImageList
+from annotate.api.jobs import CancelJob, JobDetail, JobList, RepeatJob
 from annotate.api.releases import ReleaseArchiveView, ReleaseFileView, ReleaseViewSet
+from annotate.api.selections import SelectedImageList, SelectionDetail, SelectionList
+from hits.api import workers
 from hits.api.bonuses import BonusList
 from hits.api.campaigns import CampaignViewSet
 from hits.api.responses import ResponseList, TaskList
+from qualcontrol.api.checks import JudgeItem, NextChecks, SpotCheckList
+from qualcontrol.api.decisions import DecisionList
+from qualcontrol.api.releases import CampaignReleases
 
 router = DefaultRouter(use_regex_path=True)
 router.include_format_suffixes = False
@@ -17,12 +24,39 @@ router.register("campaigns", CampaignViewSet, basename="api-campaign")
 router.register("releases", ReleaseViewSet, basename="api-release")
 
 CAMPAIGN = "campaigns/<slug:slug>/"
+CHECKS = f"{CAMPAIGN}spot-checks/"
+WORKERS = f"{CAMPAIGN}workers/"
+WORKER = f"{WORKERS}<slug:pseudonym>/"
 
 urlpatterns = [
     path("", include(router.urls)),
     path(f"{CAMPAIGN}tasks/", TaskList.as_view(), name="api-campaign-tasks"),
     path(f"{CAMPAIGN}responses/", ResponseList.as_view(), name="api-campaign-responses"),
     path(f"{CAMPAIGN}bonuses/", BonusList.as_view(), name="api-campaign-bonuses"),
+    path(f"{CAMPAIGN}releases/", CampaignReleases.as_view(), name="api-campaign-releases"),
+    path(f"{CAMPAIGN}decisions/", DecisionList.as_view(), name="api-campaign-decisions"),
+    path(CHECKS, SpotCheckList.as_view(), name="api-spot-check-list"),
+    path(f"{CHECKS}next/", NextChecks.as_view(), name="api-spot-check-next"),
+    path(f"{CHECKS}<uuid:key>/verdict/", JudgeItem.as_view(), name="api-spot-check-verdict"),
+    path(WORKERS, workers.WorkerList.as_view(), name="api-worker-list"),
+    path(WORKER, workers.WorkerDetail.as_view(), name="api-worker-detail"),
+    path(f"{WORKER}exclusion/", workers.Exclude.as_view(), name="api-worker-exclusion"),
+    path(f"{WORKER}reinstatement/", workers.Reinstate.as_view(), name="api-worker-reinstatement"),
+    path(f"{WORKER}pause/", workers.PauseWorker.as_view(), name="api-worker-pause"),
+    path(f"{WORKER}resume/", workers.ResumeWorker.as_view(), name="api-worker-resume"),
+    path(f"{WORKER}dismissal/", workers.DismissProposal.as_view(), name="api-worker-dismissal"),
+    path("images/", ImageList.as_view(), name="api-image-list"),
+    path("selections/", SelectionList.as_view(), name="api-selection-list"),
+    path("selections/<slug:name>/", SelectionDetail.as_view(), name="api-selection-detail"),
+    path(
+        "selections/<slug:name>/images/",
+        SelectedImageList.as_view(),
+        name="api-selection-images",
+    ),
+    path("jobs/", JobList.as_view(), name="api-job-list"),
+    path("jobs/<uuid:key>/", JobDetail.as_view(), name="api-job-detail"),
+    path("jobs/<uuid:key>/cancel/", CancelJob.as_view(), name="api-job-cancel"),
+    path("jobs/<uuid:key>/again/", RepeatJob.as_view(), name="api-job-again"),
     path(
         "releases/<slug:name>/formats/<slug:file_format>.zip",
         ReleaseArchiveView.as_view(),

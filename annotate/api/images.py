@@ -1,0 +1,173 @@
+"""Images: upload one's own, and list those that there are."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import django_filters
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Count, QuerySet
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.generics import ListAPIView
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.filters import Filters
+from annotate.api.lookups import images_of
+from annotate.api.paging import Pages
+from annotate.images.copies import display_url
+from annotate.models import Image, ImageSource
+from annotate.reading.files import MalformedFile
+from annotate.services.own_images import OwnCounts, import_own_files
+
+MOST_FILES = 100
+TABLE = "table.csv"
+
+
+class ImageSerializer(serializers.ModelSerializer[Image]):
+    """An image."""
+
+    name = serializers.CharField(
+        source="shown_name", read_only=True, help_text="its file name, or the dataset's id"
+    )
+    url = serializers.SerializerMethodField(help_text="where the image can be seen")
+    boxes = serializers.IntegerField(source="box_count", read_only=True)
+
+    class Meta:
+        model = Image
+        fields = ["id", "key", "name", "source", "split", "width", "height", "url", "boxes"]
+
+    @extend_schema_field(serializers.CharField())
+    def get_url(self, image: Image) -> str:
+        url = display_url(image)
+        return f"{settings.SITE_URL}{url}" if url.startswith("/") else url
+
+
+class ImageUploadSerializer(serializers.Serializer[Any]):
+    """Image files for a split, with an optional table of facts."""
+
+    split = serializers.SlugField(max_length=64, help_text="the group of images to add them to")
+    file = serializers.ListField(
+        child=serializers.FileField(), max_length=MOST_FILES, help_text="repeat it for each file"
+    )
+    table = serializers.FileField(
+        required=False, help_text="CSV with classes, boxes, licence and author, by file name"
+    )
+
+
+class LeftOutSerializer(serializers.Serializer[Any]):
+    """A file that was not imported."""
+
+    name = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class UploadedSerializer(serializers.Serializer[Any]):
+    """What became of the files."""
+
+    split = serializers.CharField()
+    new = serializers.IntegerField(help_text="files that were imported")
+    unchanged = serializers.IntegerField(help_text="files that the split had already")
+    described = serializers.IntegerField(help_text="images in the table")
+    boxes = serializers.IntegerField(help_text="boxes added from the table")
+    left_out = LeftOutSerializer(many=True, help_text="duplicates and files with problems")
+
+
+class ImageFilter(Filters):
+    """Filters of images."""
+
+    split = django_filters.CharFilter(label="only images of this split")
+    source = django_filters.ChoiceFilter(
+        choices=ImageSource.choices, label="only images of this sort of dataset"
+    )
+    name = django_filters.CharFilter(
+        "file_name", lookup_expr="icontains", label="only images whose file name has this text"
+    )
+    object_class = django_filters.CharFilter(
+        "boxes__object_class__name",
+        distinct=True,
+        label="only images with a box of the class of this name",
+    )
+
+    class Meta:
+        model = Image
+        fields: list[str] = []
+
+
+class ImageList(ListAPIView[Image]):
+    """Images, in the order in which they were imported."""
+
+    serializer_class = ImageSerializer
+    pagination_class = Pages
+    filterset_class = ImageFilter
+    parser_classes = [MultiPartParser]
+
+    def get_queryset(self) -> QuerySet[Image]:
+        return images_of(self.request).annotate(box_count=Count("boxes")).order_by("pk")
+
+    @extend_schema(summary="Images")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        summary="Upload image files",
+        request={"multipart/form-data": ImageUploadSerializer},
+        responses={201: UploadedSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Import files under their own names. Content that the split has is not imported again, so
+        an upload can be repeated."""
+        form = ImageUploadSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        try:
+            counts = _import(given["split"], given["file"], given.get("table"))
+        except MalformedFile as error:
+            raise serializers.ValidationError({"table": [str(error)]}) from error
+        uploaded = _Uploaded(given["split"], counts)
+        if not (counts.new or counts.unchanged or counts.duplicates):
+            reasons = [f"{one['name']}: {one['reason']}" for one in uploaded.left_out]
+            raise serializers.ValidationError({"file": reasons})
+        return Response(UploadedSerializer(uploaded).data, status=status.HTTP_201_CREATED)
+
+
+@dataclass(frozen=True)
+class _Uploaded:
+    split: str
+    counts: OwnCounts
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.counts, name)
+
+    @property
+    def left_out(self) -> list[dict[str, str]]:
+        """The files that were not imported, and the reasons."""
+        same = [(one.name, f"same content as {one.same_as}") for one in self.counts.duplicates]
+        broken = [(one.name, one.reason) for one in self.counts.broken]
+        lost = [(name, "is in the table, but not in the split") for name in self.counts.unmatched]
+        return [{"name": name, "reason": reason} for name, reason in [*same, *broken, *lost]]
+
+
+def _import(split: str, files: list[UploadedFile], table: UploadedFile | None) -> OwnCounts:
+    """Import uploaded files under the names that the program gave them."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "files"
+        folder.mkdir()
+        # Named by number, because a name from outside is not a safe path.
+        names = {
+            _written(file, folder / f"{number:05}"): str(file.name)
+            for number, file in enumerate(files)
+        }
+        facts = _written(table, Path(place) / TABLE) if table else None
+        return import_own_files(folder=folder, split=split, table=facts, names=names)
+
+
+def _written(file: UploadedFile, path: Path) -> Path:
+    with path.open("wb") as target:
+        shutil.copyfileobj(file, target)
+    return path

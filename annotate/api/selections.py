@@ -1,0 +1,166 @@
+"""Selections: chosen images of a split, on which campaigns work."""
+
+from typing import Any
+
+import django_filters
+from django.db.models import Count, QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.generics import ListAPIView, RetrieveAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotate.api.filters import Filters
+from annotate.api.idempotency import idempotent
+from annotate.api.images import ImageSerializer
+from annotate.api.lookups import images_of, selections_of
+from annotate.api.paging import Pages
+from annotate.models import Image, Selection
+from annotate.models.selections import Procedure
+from annotate.selection.choose import DEFAULT_SAMPLE
+from annotate.services.selections import (
+    draw_selection,
+    select_all,
+    select_picked,
+    select_random,
+)
+
+MOST_PICKED = 10_000
+
+
+class SelectionSerializer(serializers.ModelSerializer[Selection]):
+    """A selection, with how its images were chosen."""
+
+    images = serializers.IntegerField(source="image_count", read_only=True)
+
+    class Meta:
+        model = Selection
+        fields = ["name", "procedure", "split", "count", "sample", "seed", "created_at", "images"]
+
+
+class NewSelectionSerializer(serializers.Serializer[Any]):
+    """A selection to make."""
+
+    name = serializers.SlugField(max_length=100)
+    procedure = serializers.ChoiceField(choices=Procedure.choices, default=Procedure.ALL)
+    split = serializers.CharField(
+        max_length=64, required=False, help_text="needed unless images are picked"
+    )
+    count = serializers.IntegerField(
+        min_value=1, max_value=10**7, required=False, help_text="needed for nocaps and random"
+    )
+    sample = serializers.IntegerField(
+        min_value=1, max_value=10**6, default=DEFAULT_SAMPLE, help_text="for nocaps"
+    )
+    seed = serializers.IntegerField(default=0, min_value=-(2**63), max_value=2**63 - 1)
+    images = serializers.ListField(
+        child=serializers.CharField(max_length=64),
+        max_length=MOST_PICKED,
+        required=False,
+        help_text="keys of the images in their order, if they are picked",
+    )
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        needed = {
+            Procedure.ALL: ["split"],
+            Procedure.RANDOM: ["split", "count"],
+            Procedure.NOCAPS: ["split", "count"],
+            Procedure.PICKED: ["images"],
+        }[Procedure(given["procedure"])]
+        missing = {name: ["This field is required."] for name in needed if name not in given}
+        if missing:
+            raise serializers.ValidationError(missing)
+        return given
+
+
+class SelectionFilter(Filters):
+    """Filters of selections."""
+
+    split = django_filters.CharFilter(label="only selections of this split")
+
+    class Meta:
+        model = Selection
+        fields: list[str] = []
+
+
+class SelectionList(ListAPIView[Selection]):
+    """Selections, the latest first."""
+
+    serializer_class = SelectionSerializer
+    pagination_class = Pages
+    filterset_class = SelectionFilter
+
+    def get_queryset(self) -> QuerySet[Selection]:
+        return _counted(selections_of(self.request)).order_by("-created_at", "-pk")
+
+    @extend_schema(summary="Selections, the latest first")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        summary="Select images",
+        request=NewSelectionSerializer,
+        responses={201: SelectionSerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Select all images of a split, some at random, picked ones, or by nocaps' procedure."""
+        form = NewSelectionSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        made = _select(request, form.validated_data)
+        found = _counted(Selection.objects.filter(pk=made.pk)).get()
+        return Response(SelectionSerializer(found).data, status=status.HTTP_201_CREATED)
+
+
+def _select(request: Request, given: dict[str, Any]) -> Selection:
+    name, procedure, at = given["name"], given["procedure"], timezone.now()
+    if procedure == Procedure.PICKED:
+        return select_picked(name=name, images=_picked(request, given["images"]), at=at)
+    split = given["split"]
+    if procedure == Procedure.ALL:
+        return select_all(name=name, split=split, at=at)
+    drawn = {"name": name, "split": split, "count": given["count"], "seed": given["seed"], "at": at}
+    if procedure == Procedure.RANDOM:
+        return select_random(**drawn)
+    return draw_selection(**drawn, sample=given["sample"]).selection
+
+
+def _picked(request: Request, keys: list[str]) -> list[int]:
+    """The primary keys of images; raises ValidationError for unknown ones."""
+    found = dict(images_of(request).filter(key__in=keys).values_list("key", "pk"))
+    if unknown := [key for key in keys if key not in found]:
+        raise serializers.ValidationError({"images": [f"There is no image {unknown[0]}."]})
+    return [found[key] for key in keys]
+
+
+@extend_schema(summary="One selection")
+class SelectionDetail(RetrieveAPIView[Selection]):
+    """A selection."""
+
+    serializer_class = SelectionSerializer
+    lookup_field = "name"
+
+    def get_queryset(self) -> QuerySet[Selection]:
+        return _counted(selections_of(self.request))
+
+
+@extend_schema(summary="A selection's images")
+class SelectedImageList(ListAPIView[Image]):
+    """The images of a selection."""
+
+    serializer_class = ImageSerializer
+    pagination_class = Pages
+    queryset = Image.objects.all()
+    swagger_fake_view = False
+
+    def get_queryset(self) -> QuerySet[Image]:
+        if self.swagger_fake_view:
+            return Image.objects.none()
+        selection = get_object_or_404(selections_of(self.request), name=self.kwargs["name"])
+        return selection.images.annotate(box_count=Count("boxes")).order_by("pk")
+
+
+def _counted(rows: QuerySet[Selection]) -> QuerySet[Selection]:
+    return rows.annotate(image_count=Count("selected"))

@@ -1,0 +1,272 @@
+"""Workers of a campaign: their risk and pay, and decisions about them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.api.lookups import CampaignRows, account_of, campaign_of
+from annotate.models import Campaign, Worker
+from hits.queries.costs import slot_cost
+from hits.queries.earnings import Earnings, earnings_of
+from qualcontrol.queries.quality_report import WorkerSummary, known_workers, worker_summaries
+from qualcontrol.services.exclusions import (
+    decline_proposal,
+    exclude_worker,
+    exclusion_preview,
+    pause_worker,
+    reinstate_worker,
+    resume_worker,
+)
+
+
+class EarningsSerializer(serializers.Serializer[Any]):
+    """What a worker earned in the campaign, in US dollars, without fees."""
+
+    rewards = serializers.DecimalField(max_digits=12, decimal_places=2)
+    bonuses = serializers.DecimalField(max_digits=12, decimal_places=2)
+    assignments = serializers.IntegerField(help_text="that were approved")
+
+
+class ReasonOfRiskSerializer(serializers.Serializer[Any]):
+    """A reason for a worker's risk."""
+
+    sentence = serializers.CharField()
+    effect = serializers.FloatField()
+
+
+class WorkerSerializer(serializers.Serializer[Any]):
+    """A worker under a pseudonym: responses, verdicts, risk and pay in the campaign."""
+
+    pseudonym = serializers.CharField()
+    state = serializers.ChoiceField(choices=["active", "waiting", "paused", "proposed", "excluded"])
+    submitted = serializers.IntegerField()
+    discarded = serializers.IntegerField()
+    good = serializers.IntegerField(help_text="responses judged good")
+    bad = serializers.IntegerField(help_text="responses judged bad")
+    risk = serializers.FloatField(
+        help_text="probability that the bad share is above the tolerated share"
+    )
+    share = serializers.FloatField(help_text="expected share of bad responses")
+    low = serializers.FloatField(help_text="lower end of the share's 90% interval")
+    high = serializers.FloatField(help_text="upper end of the share's 90% interval")
+    pay = EarningsSerializer()
+
+
+class WorkerDetailSerializer(WorkerSerializer):
+    """A worker, with the reasons for the risk."""
+
+    reasons = ReasonOfRiskSerializer(many=True)
+
+
+def described(campaign: Campaign, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+    """What the API says of each of the workers."""
+    keys = [worker.pk for worker in workers]
+    earned = earnings_of(campaign, keys)
+    return [
+        _described(summary, earned.get(key, Earnings()))
+        for key, summary in zip(keys, worker_summaries(campaign, keys), strict=True)
+    ]
+
+
+def _described(summary: WorkerSummary, pay: Earnings) -> dict[str, Any]:
+    return {**asdict(summary), "pay": pay}
+
+
+@extend_schema(summary="Workers")
+class WorkerList(CampaignRows[Worker]):
+    """The campaign's workers, in the order in which the site met them."""
+
+    serializer_class = WorkerSerializer
+    queryset = Worker.objects.all()
+
+    def rows(self) -> QuerySet[Worker]:
+        return known_workers(self.campaign).order_by("pk")
+
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        page = self.paginate_queryset(self.get_queryset()) or []
+        found = WorkerSerializer(described(self.campaign, page), many=True)
+        return self.get_paginated_response(found.data)
+
+
+class WorkerView(APIView):
+    """A view about one worker of a campaign."""
+
+    def look_up(self, request: Request, slug: str, pseudonym: str) -> tuple[Campaign, Worker]:
+        """The campaign and the worker; raises Http404."""
+        campaign = campaign_of(request, slug)
+        return campaign, get_object_or_404(known_workers(campaign), pseudonym=pseudonym)
+
+    def answer(self, campaign: Campaign, worker: Worker) -> Response:
+        (found,) = described(campaign, [worker])
+        return Response(WorkerDetailSerializer(found).data)
+
+
+class WorkerDetail(WorkerView):
+    """One worker."""
+
+    @extend_schema(
+        operation_id="campaigns_workers_one",
+        summary="One worker",
+        responses=WorkerDetailSerializer,
+    )
+    def get(self, request: Request, slug: str, pseudonym: str) -> Response:
+        """A worker, with the reasons for the risk."""
+        return self.answer(*self.look_up(request, slug, pseudonym))
+
+
+class ReasonSerializer(serializers.Serializer[Any]):
+    """A reason for the decision log."""
+
+    reason = serializers.CharField(max_length=300)
+
+
+class PreviewSerializer(serializers.Serializer[Any]):
+    """What an exclusion would do."""
+
+    responses = serializers.IntegerField(help_text="that would be discarded")
+    tasks_reopened = serializers.IntegerField()
+    open_spot_checks = serializers.IntegerField()
+    slots = serializers.IntegerField(help_text="assignments to replace the responses")
+    cost = serializers.DecimalField(
+        max_digits=12, decimal_places=2, help_text="of these assignments, in US dollars"
+    )
+
+
+class ExcludedSerializer(serializers.Serializer[Any]):
+    """What an exclusion did."""
+
+    discarded = serializers.IntegerField(help_text="responses")
+
+
+class RestoredSerializer(serializers.Serializer[Any]):
+    """What a reinstatement did."""
+
+    restored = serializers.IntegerField(help_text="responses")
+
+
+class Exclude(WorkerView):
+    """Exclude a worker, or see what that would do."""
+
+    @extend_schema(
+        operation_id="campaigns_workers_exclusion_preview",
+        summary="What an exclusion would do",
+        responses=PreviewSerializer,
+    )
+    def get(self, request: Request, slug: str, pseudonym: str) -> Response:
+        """Nothing is changed."""
+        campaign, worker = self.look_up(request, slug, pseudonym)
+        preview = exclusion_preview(campaign=campaign, worker=worker, slot_cost=slot_cost(campaign))
+        return Response(PreviewSerializer(preview).data)
+
+    @extend_schema(
+        operation_id="campaigns_workers_exclude",
+        summary="Exclude a worker",
+        request=ReasonSerializer,
+        responses=ExcludedSerializer,
+    )
+    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
+        """Discard the worker's responses; their tasks need others. Payments do not change."""
+        discarded = _decide(self, request, slug, pseudonym, exclude_worker)
+        return Response({"discarded": discarded})
+
+
+class Reinstate(WorkerView):
+    """End an exclusion."""
+
+    @extend_schema(
+        operation_id="campaigns_workers_reinstate",
+        summary="Reinstate a worker",
+        request=ReasonSerializer,
+        responses=RestoredSerializer,
+    )
+    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
+        """Undo an exclusion, and restore the responses whose tasks still have places."""
+        restored = _decide(self, request, slug, pseudonym, reinstate_worker)
+        return Response({"restored": restored})
+
+
+class _Change(WorkerView):
+    """A decision about a worker that answers with the worker."""
+
+    service: Callable[..., object]
+
+    def decide(self, request: Request, slug: str, pseudonym: str) -> Response:
+        _decide(self, request, slug, pseudonym, type(self).service)
+        return self.answer(*self.look_up(request, slug, pseudonym))
+
+
+class PauseWorker(_Change):
+    """Pause a worker."""
+
+    service = staticmethod(pause_worker)
+
+    @extend_schema(
+        operation_id="campaigns_workers_pause",
+        summary="Pause a worker",
+        request=ReasonSerializer,
+        responses=WorkerDetailSerializer,
+    )
+    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
+        """Give the worker no new tasks."""
+        return self.decide(request, slug, pseudonym)
+
+
+class ResumeWorker(_Change):
+    """End a pause."""
+
+    service = staticmethod(resume_worker)
+
+    @extend_schema(
+        operation_id="campaigns_workers_resume",
+        summary="End a worker's pause",
+        request=ReasonSerializer,
+        responses=WorkerDetailSerializer,
+    )
+    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
+        """Give the worker tasks again."""
+        return self.decide(request, slug, pseudonym)
+
+
+class DismissProposal(_Change):
+    """Dismiss a proposal to exclude."""
+
+    service = staticmethod(decline_proposal)
+
+    @extend_schema(
+        operation_id="campaigns_workers_dismiss",
+        summary="Dismiss the proposal to exclude a worker",
+        request=ReasonSerializer,
+        responses=WorkerDetailSerializer,
+    )
+    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
+        """Keep the worker. To accept the proposal, exclude the worker."""
+        return self.decide(request, slug, pseudonym)
+
+
+def _decide(
+    view: WorkerView,
+    request: Request,
+    slug: str,
+    pseudonym: str,
+    service: Callable[..., Any],
+) -> Any:
+    """Call a service that decides about a worker, with the request's reason."""
+    campaign, worker = view.look_up(request, slug, pseudonym)
+    form = ReasonSerializer(data=request.data)
+    form.is_valid(raise_exception=True)
+    return service(
+        campaign=campaign,
+        worker=worker,
+        reason=form.validated_data["reason"],
+        actor=account_of(request),
+        at=timezone.now(),
+    )

@@ -1,0 +1,185 @@
+"""Spot checks: what there is to judge, and verdicts."""
+
+from typing import Any
+from uuid import UUID
+
+import django_filters
+from django.conf import settings
+from django.db.models import QuerySet
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.api.filters import Filters
+from annotate.api.idempotency import idempotent
+from annotate.api.lookups import CampaignRows, account_of, campaign_of
+from annotate.images.copies import display_url
+from annotate.kinds import KINDS
+from annotate.models import Response as Answer
+from annotate.queries.keywords import keywords_of
+from qualcontrol.models import SpotCheck, Verdict
+from qualcontrol.review.items import Item
+from qualcontrol.review.judging import judge_item
+from qualcontrol.review.review_queue import next_checks
+
+MOST_AT_ONCE = 20
+
+
+class SpotCheckSerializer(serializers.ModelSerializer[SpotCheck]):
+    """A response that was drawn for review, and its verdict once reviewers agree."""
+
+    image = serializers.CharField(source="response.task.image.key", read_only=True)
+    worker = serializers.CharField(source="response.worker.pseudonym", read_only=True)
+
+    class Meta:
+        model = SpotCheck
+        fields = [
+            "response",
+            "image",
+            "worker",
+            "is_random",
+            "is_first",
+            "drawn_at",
+            "verdict",
+            "reason",
+            "judged_at",
+        ]
+
+
+class SpotCheckFilter(Filters):
+    """Filters of spot checks."""
+
+    verdict = django_filters.ChoiceFilter(choices=Verdict.choices, label="only checks judged so")
+    open = django_filters.BooleanFilter(
+        method="by_state", label="true: only checks without a verdict; false: only the others"
+    )
+
+    class Meta:
+        model = SpotCheck
+        fields: list[str] = []
+
+    def by_state(self, rows: QuerySet[SpotCheck], _name: str, is_open: bool) -> QuerySet[SpotCheck]:
+        return rows.filter(verdict="") if is_open else rows.exclude(verdict="")
+
+
+@extend_schema(summary="Spot checks, in the order in which they were drawn")
+class SpotCheckList(CampaignRows[SpotCheck]):
+    """The campaign's spot checks."""
+
+    serializer_class = SpotCheckSerializer
+    filterset_class = SpotCheckFilter
+    queryset = SpotCheck.objects.all()
+
+    def rows(self) -> QuerySet[SpotCheck]:
+        rows = SpotCheck.objects.of(self.campaign)
+        return rows.select_related("response__task__image", "response__worker").order_by("pk")
+
+
+class WantedSerializer(serializers.Serializer[Any]):
+    """How many items to reserve."""
+
+    count = serializers.IntegerField(min_value=1, max_value=MOST_AT_ONCE, default=1)
+
+
+class ItemSerializer(serializers.Serializer[Any]):
+    """An item to judge."""
+
+    key = serializers.UUIDField(help_text="names the item in its verdict")
+    image = serializers.CharField(source="response.task.image.key")
+    image_url = serializers.SerializerMethodField()
+    keywords = serializers.SerializerMethodField()
+    answer = serializers.SerializerMethodField(help_text="as in the list of responses")
+    risk = serializers.FloatField(help_text="probability that it is bad")
+    flags = serializers.SerializerMethodField(help_text="codes of its flags")
+
+    @extend_schema_field(serializers.CharField())
+    def get_image_url(self, item: Item) -> str:
+        url = display_url(item.response.task.image)
+        return f"{settings.SITE_URL}{url}" if url.startswith("/") else url
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_keywords(self, item: Item) -> list[str]:
+        found: list[str] = self.context["keywords"].get(item.response.task.image_id, [])
+        return found
+
+    @extend_schema_field(OpenApiTypes.ANY)
+    def get_answer(self, item: Item) -> Any:
+        return self.context["kind"].answer(item.response)
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_flags(self, item: Item) -> list[str]:
+        return [flag["code"] for flag in item.flags]
+
+
+class NextChecks(APIView):
+    """The next items to judge."""
+
+    @extend_schema(
+        operation_id="campaigns_spot_checks_next",
+        summary="Reserve the next items to judge",
+        request=WantedSerializer,
+        responses=ItemSerializer(many=True),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """The items that the review page would show next. They are reserved for 15 minutes, and
+        come again until they are judged. An empty list: nothing is left to judge."""
+        campaign = campaign_of(request, slug)
+        form = WantedSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        items = next_checks(
+            campaign=campaign,
+            reviewer=account_of(request),
+            count=form.validated_data["count"],
+            at=timezone.now(),
+        )
+        kind = KINDS[campaign.kind]
+        images = [item.response.task.image for item in items] if kind.takes_text else []
+        context = {"kind": kind, "keywords": keywords_of(images)}
+        return Response(ItemSerializer(items, many=True, context=context).data)
+
+
+class VerdictSerializer(serializers.Serializer[Any]):
+    """A verdict about an item."""
+
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    reason = serializers.CharField(
+        max_length=300, default="", allow_blank=True, help_text="needed for BAD"
+    )
+
+    def validate(self, given: dict[str, Any]) -> dict[str, Any]:
+        if given["verdict"] == Verdict.BAD and not given["reason"]:
+            raise serializers.ValidationError({"reason": ["A bad verdict needs a reason."]})
+        return given
+
+
+class JudgeItem(APIView):
+    """The verdict of an item."""
+
+    @extend_schema(
+        operation_id="campaigns_spot_checks_judge",
+        summary="Judge an item",
+        request=VerdictSerializer,
+        responses={201: VerdictSerializer},
+    )
+    @idempotent
+    def post(self, request: Request, slug: str, key: UUID) -> Response:
+        """Store your verdict. A bad response is discarded, and its task needs another one."""
+        campaign = campaign_of(request, slug)
+        form = VerdictSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        try:
+            judge_item(
+                campaign=campaign,
+                key=key,
+                **form.validated_data,
+                reviewer=account_of(request),
+                at=timezone.now(),
+            )
+        except Answer.DoesNotExist as error:
+            raise Http404(f"There is no check with the key {key}.") from error
+        return Response(form.validated_data, status=status.HTTP_201_CREATED)
