@@ -22,6 +22,8 @@ class Group:
     hit_type: HitType
     hits_available: int
     can_accept: bool
+    # Another group of the requester in the list has the same title.
+    shares_title: bool = False
 
 
 # Sort orders: value in the URL, label on the page, and sort key.
@@ -80,8 +82,14 @@ def groups_for(*, worker: Worker, filters: GroupFilters, at: datetime) -> list[G
     accepted = {
         hit_type.pk for hit_type in allowed(worker=worker, hit_types=visible, action=Action.ACCEPT)
     }
+    titles = Counter((each.requester_id, each.title) for each in visible)
     groups = [
-        Group(each, counts[each.pk], each.pk in accepted)
+        Group(
+            each,
+            counts[each.pk],
+            each.pk in accepted,
+            shares_title=titles[each.requester_id, each.title] > 1,
+        )
         for each in visible
         if each.pk in accepted or not filters.qualified_only
     ]

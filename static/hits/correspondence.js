@@ -25,7 +25,10 @@ class Linker {
     this.sentence = mountSentence(this.page, (word, how) => this.chooseWord(word, how));
     this.picture = mountPicture(this.page, { press: (...args) => this.press(...args), point });
     this.list = mountBoxList(this.page, {
-      choose: (box) => this.chooseBox(box),
+      choose: (box) => {
+        this.settle();
+        this.chooseBox(box);
+      },
       reveal: (box) => this.picture.reveal(box),
       point,
     });
@@ -58,6 +61,7 @@ class Linker {
   }
 
   chooseWord(word, { extend, byArrow = false }) {
+    this.settle();
     // While a box is chosen the arrows only move the focus.
     if (byArrow && this.state.box) return;
     this.pointed = null;
@@ -71,12 +75,19 @@ class Linker {
   }
 
   press(found, last) {
+    this.settle();
     const { state, box } = states.pressPlace(this.state, found, last);
     this.change(state);
     return box;
   }
 
   run({ command, kind }) {
+    if (command === "let go" && this.typed) {
+      this.typed = "";
+      this.point(null);
+      return;
+    }
+    this.settle();
     if (kind) this.change(states.chooseKind(this.state, kind));
     else if (command === "undo") this.change(states.undo(this.state), "Undone.");
     else if (command === "redo") this.change(states.redo(this.state), "Redone.");
@@ -94,7 +105,7 @@ class Linker {
     if (event.target.closest("select, input, textarea")) return;
     if (event.key === "Enter" && this.typed) {
       event.preventDefault();
-      this.chooseNumber(Number(this.typed));
+      this.settle();
       return;
     }
     const meant = meaning(event);
@@ -105,10 +116,17 @@ class Linker {
   }
 
   type(digit) {
-    const { typed, number } = typeDigit(this.typed, digit, this.page.boxes.length);
-    if (number) this.chooseNumber(number);
+    const { typed, numbers } = typeDigit(this.typed, digit, this.page.boxes.length);
+    for (const number of numbers) this.chooseNumber(number);
     this.typed = typed;
-    if (typed) this.controls.say(`Box ${typed}: press Enter, or another digit.`);
+    if (!typed) return;
+    this.point(this.page.boxes[typed - 1].value);
+    this.controls.waitFor(typed);
+  }
+
+  /** Choose the box whose number is typed, before anything else is done: no digit is lost. */
+  settle() {
+    if (this.typed) this.chooseNumber(Number(this.typed));
   }
 
   chooseNumber(number) {
@@ -117,6 +135,7 @@ class Linker {
 
   /** Keep an answer from being sent that lacks a marked word. */
   holdBack(event) {
+    this.settle();
     if (!missing(this.state, this.page)) return;
     event.preventDefault();
     event.stopImmediatePropagation();

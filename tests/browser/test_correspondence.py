@@ -154,6 +154,35 @@ def test_the_task_is_done_by_mouse(page, worker, campaign, image):
     assert stored_answer(image) == ANSWER
 
 
+def test_no_digit_is_lost_with_more_than_nine_boxes(page, worker, image, site, request):
+    for number in range(6, 13):
+        edge = {"x_min": 0.05 * number, "x_max": 0.05 * number + 0.1, "y_min": 0.1, "y_max": 0.2}
+        BoxFactory(image=image, object_class=ClassFactory(name=f"Star {number}"), **edge)
+    campaign = publish(image, [CAPTION], title=request.node.name)
+    frame = accept(page, worker, campaign)
+
+    word(frame, "woman").focus()
+    page.keyboard.press("Enter")
+    for key in "15":  # there is no box 15
+        page.keyboard.press(key)
+    expect(word(frame, "woman")).to_have_accessible_name(re.compile(r"\(box 1, [^)]* and box 5, "))
+    page.keyboard.press("t")
+    page.keyboard.press("1")
+    expect(frame.get_by_text("Box 1: Enter, or another digit", exact=True)).to_be_visible()
+    page.keyboard.press("2")
+    expect(word(frame, "suit")).to_have_accessible_name(re.compile(r"\(box 12, "))
+    page.keyboard.press("t")
+    page.keyboard.press("1")
+    page.keyboard.press("t")  # instead of Enter
+    expect(word(frame, "flags")).to_have_accessible_name(re.compile(r"\(box 1, "))
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    page.keyboard.press("s")
+
+    expect(word(frame, "rocket")).to_have_accessible_name("rocket (The scene as a whole)")
+
+
 def test_the_task_is_done_by_keyboard(page, worker, campaign, image):
     frame = accept(page, worker, campaign)
     word(frame, "woman").focus()

@@ -29,20 +29,43 @@ test("other keys mean nothing", () => {
 });
 
 test("a digit is a box's number at once where no longer number begins with it", () => {
-  assert.deepEqual(typeDigit("", "3", 9), { typed: "", number: 3 });
-  assert.deepEqual(typeDigit("", "5", 40), { typed: "", number: 5 });
-  assert.deepEqual(typeDigit("1", "2", 40), { typed: "", number: 12 });
+  assert.deepEqual(typeDigit("", "3", 9), { typed: "", numbers: [3] });
+  assert.deepEqual(typeDigit("", "5", 40), { typed: "", numbers: [5] });
+  assert.deepEqual(typeDigit("1", "2", 40), { typed: "", numbers: [12] });
 });
 
 test("a digit waits for another where a longer number may follow", () => {
-  assert.deepEqual(typeDigit("", "4", 40), { typed: "4", number: null });
-  assert.deepEqual(typeDigit("", "1", 10), { typed: "1", number: null });
+  assert.deepEqual(typeDigit("", "4", 40), { typed: "4", numbers: [] });
+  assert.deepEqual(typeDigit("", "1", 10), { typed: "1", numbers: [] });
+  assert.deepEqual(typeDigit("1", "2", 140), { typed: "12", numbers: [] });
 });
 
-test("a number that no box has is forgotten", () => {
-  assert.deepEqual(typeDigit("4", "1", 40), { typed: "", number: null });
-  assert.deepEqual(typeDigit("", "0", 40), { typed: "", number: null });
-  assert.deepEqual(typeDigit("", "1", 0), { typed: "", number: null });
+test("a digit that makes no box's number ends the number before it", () => {
+  assert.deepEqual(typeDigit("1", "5", 12), { typed: "", numbers: [1, 5] });
+  assert.deepEqual(typeDigit("4", "1", 40), { typed: "1", numbers: [4] });
+  assert.deepEqual(typeDigit("12", "9", 125), { typed: "9", numbers: [12] });
+});
+
+test("a number that no box has chooses nothing", () => {
+  assert.deepEqual(typeDigit("", "0", 40), { typed: "", numbers: [] });
+  assert.deepEqual(typeDigit("", "1", 0), { typed: "", numbers: [] });
+  assert.deepEqual(typeDigit("3", "0", 25), { typed: "", numbers: [3] });
+});
+
+test("whatever boxes are meant, typing their numbers with Enter after each chooses them", () => {
+  for (let count = 1; count <= 120; count += 1) {
+    for (let meant = 1; meant <= count; meant += 1) {
+      let typed = "";
+      const chosen = [];
+      for (const digit of `${meant}`) {
+        const step = typeDigit(typed, digit, count);
+        chosen.push(...step.numbers);
+        typed = step.typed;
+      }
+      if (typed) chosen.push(Number(typed)); // Enter, or any other act
+      assert.deepEqual(chosen, [meant]);
+    }
+  }
 });
 
 test("arrows move by one and stay in the row", () => {

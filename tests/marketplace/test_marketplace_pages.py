@@ -330,3 +330,35 @@ def every_address():
                     f"{names}{each.name}",
                     [2026 if isinstance(kind, IntConverter) else "x" for kind in kinds],
                 )
+
+
+def test_two_groups_of_one_title_can_be_told_apart(worker):
+    requester = make_requester()
+    twins = [
+        make_hit_type(requester, title="Describe an image", reward=Decimal(reward))
+        for reward in ("0.10", "0.20")
+    ]
+    alone = make_hit_type(title="Describe an image")
+    for each in (*twins, alone):
+        make_current_hit(each)
+
+    soup = BeautifulSoup(browser(worker).get("/").content, "lxml")
+
+    def marks(hit_type) -> list[str]:
+        row = soup.find("tr", {"data-group": hit_type.public_id})
+        return [part.text for part in row.select(".description, button .hidden")]
+
+    for twin in twins:
+        assert sum(f"Group {twin.public_id[-6:]}, posted" in mark for mark in marks(twin)) == 2
+    assert not any("posted" in mark for mark in marks(alone))
+
+
+def test_the_page_of_an_assignment_tells_the_work_of_the_last_day(worker, hit_type):
+    make_current_hit(hit_type)
+    submitted(worker, hit_type)
+
+    page = browser(worker).get(accepted(worker, hit_type).get_absolute_url()).content.decode()
+
+    # With the HIT that is on the page, because this is shown after it is submitted.
+    assert "<strong>2 HITs</strong> submitted" in page
+    assert "$0.20" in page

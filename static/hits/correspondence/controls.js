@@ -27,6 +27,11 @@ export function mountControls(page, run) {
     forward(box) {
       part("in-front").textContent = box ? capitalised(nameOf(page, box)) : "";
     },
+    /** Show and say that the number of a box may have another digit. */
+    waitFor(typed) {
+      part("in-front").textContent = `Box ${typed}: Enter, or another digit`;
+      part("said").textContent = `Box ${typed}: press Enter, or another digit.`;
+    },
     say(sentence) {
       part("said").textContent = sentence;
     },

@@ -27,12 +27,17 @@ export function meaning({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return Object.hasOwn(COMMANDS, lower) ? { command: COMMANDS[lower] } : null;
 }
 
-/** What a digit makes of those typed before it: a box's number if none can be longer, or else
- *  what is typed so far. */
+/** What a digit makes of those typed before it: the numbers of the boxes that are now certain, and
+ *  the digits of a number that may go on. A digit that cannot belong to the number before it ends
+ *  that number and begins the next one. */
 export function typeDigit(typed, digit, count) {
   const number = Number(typed + digit);
-  if (number < 1 || number > count) return { typed: "", number: null };
-  return number * 10 <= count ? { typed: `${number}`, number: null } : { typed: "", number };
+  if (number >= 1 && number <= count) {
+    return number * 10 <= count ? { typed: `${number}`, numbers: [] } : { typed: "", numbers: [number] };
+  }
+  if (!typed) return { typed: "", numbers: [] };
+  const next = typeDigit("", digit, count);
+  return { typed: next.typed, numbers: [Number(typed), ...next.numbers] };
 }
 
 /** Where an arrow key leads in a row of `count`; null for other keys. */
