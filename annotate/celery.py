@@ -21,6 +21,7 @@ def set_beat_schedule(sender: Celery, **_: object) -> None:
         "sync": {"task": "hits.tasks.sync_campaigns", "schedule": settings.SYNC_SECONDS},
         "copies": {"task": "annotate.tasks.make_copies", "schedule": 300.0},
         "jobs": {"task": "annotate.tasks.work_next", "schedule": 60.0},
+        "notices": {"task": "annotate.tasks.send_notices", "schedule": 60.0},
         "scores": {"task": "leaderboard.tasks.score_next", "schedule": 60.0},
         # A time of day, because an interval starts again whenever beat is restarted.
         "tidy": {"task": "hits.tasks.tidy", "schedule": crontab(hour=3, minute=20)},

@@ -290,6 +290,22 @@ SCORES_AT_ONCE = int(os.environ.get("SCORES_AT_ONCE", "1"))
 if SCORES_AT_ONCE < 1:
     raise ImproperlyConfigured("SCORES_AT_ONCE must be at least 1.")
 
+# The server that sends e-mail; if empty, notices are not sent by e-mail.
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = flag("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", f"campaigns@{SITE_HOST}")
+
+# How long a webhook may take to answer, in seconds.
+WEBHOOK_SECONDS = float(os.environ.get("WEBHOOK_SECONDS", "10"))
+if not 0 < WEBHOOK_SECONDS <= 60:
+    raise ImproperlyConfigured("WEBHOOK_SECONDS must be more than 0 and at most 60.")
+# Whether webhooks may go to this machine and to private networks.
+WEBHOOKS_TO_PRIVATE_NETWORKS = flag("WEBHOOKS_TO_PRIVATE_NETWORKS", default=False)
+
 # Without a broker, tasks run in the process that calls them.
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
 CELERY_TASK_ALWAYS_EAGER = not CELERY_BROKER_URL

@@ -6,6 +6,8 @@ from django.utils import timezone
 
 from annotate.jobs.runner import run_next
 from annotate.models import Job
+from annotate.notices.sending import send_due
+from annotate.notices.sweeping import sweep
 from annotate.services import images
 from annotate.site.background import PatientTask, hand_on
 
@@ -24,6 +26,14 @@ def work_next() -> None:
     """
     if run_next() is not None and Job.objects.waiting(timezone.now()).exists():
         hand_on(work_next)
+
+
+@shared_task(base=PatientTask)
+def send_notices() -> None:
+    """Find what people are to be told, and send what is due. Celery beat runs this each minute."""
+    sweep(at=timezone.now())
+    for _ in send_due():
+        pass
 
 
 def announce_job() -> None:

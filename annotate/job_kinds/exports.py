@@ -11,7 +11,6 @@ from annotate.exports.tables import Extra
 from annotate.jobs.registry import JobKind, register
 from annotate.jobs.work import JobFailed, Result, Work
 from annotate.kinds.exporting import content_of, export_archive
-from annotate.models import Release
 
 # Bytes that are written between two looks at whether the job is cancelled.
 BATCH = 1_000_000
@@ -43,8 +42,8 @@ def write_archive(work: Work) -> Result:
     return Result(f"Archive of {written:,} bytes written.", file=str(path))
 
 
-def _title(arguments: Mapping[str, Any], _campaign: Any, release: Release) -> str:
-    return f"Export: {release} as {arguments['format']}"
+def _title(arguments: Mapping[str, Any], _campaign: Any, release: Any) -> str:
+    return f"Export: {release or 'a release'} as {arguments['format']}"
 
 
 register(

@@ -6,6 +6,13 @@ from annotate.models.drafts import CampaignDraft
 from annotate.models.idempotency import IdempotencyKey
 from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
 from annotate.models.jobs import Job, JobLine, JobStatus
+from annotate.models.notices import (
+    Delivery,
+    DeliveryStatus,
+    Notice,
+    NoticeChoice,
+    Webhook,
+)
 from annotate.models.releases import (
     HiddenExport,
     Release,
@@ -42,6 +49,8 @@ __all__ = [
     "Claim",
     "ClassRelation",
     "Correspondence",
+    "Delivery",
+    "DeliveryStatus",
     "Device",
     "GivenCaption",
     "HiddenExport",
@@ -51,6 +60,8 @@ __all__ = [
     "Job",
     "JobLine",
     "JobStatus",
+    "Notice",
+    "NoticeChoice",
     "ObjectClass",
     "Procedure",
     "RelationKind",
@@ -65,5 +76,6 @@ __all__ = [
     "SelectedImage",
     "Selection",
     "Task",
+    "Webhook",
     "Worker",
 ]

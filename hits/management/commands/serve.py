@@ -39,14 +39,15 @@ WATCHING = (
     ("scorer", "score_submissions", 2),
     ("worker", "work_jobs", 1),
     ("second worker", "work_jobs", 1),
+    ("notifier", "send_notices", 60),
 )
 VISITOR = "visitor"
 
 
 class Command(BaseCommand):
     help = (
-        "Run the requester site, the local marketplace, the reconciler, the scorer of submissions "
-        "and two workers for background jobs until Ctrl-C. If "
+        "Run the requester site, the local marketplace, the reconciler, the scorer of "
+        "submissions, two workers for background jobs and the notifier until Ctrl-C. If "
         "`manage.py demo` has run, this serves the demonstration; otherwise it serves the "
         "databases that the environment names."
     )

@@ -1,0 +1,34 @@
+"""The notices of this app: a job failed."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from annotate.models import Job, JobStatus
+from annotate.notices.registry import Event, NoticeKind, register
+
+# Jobs that failed earlier, such as before an upgrade, are not noticed any more.
+RECENTLY = timedelta(days=1)
+
+
+def failed_jobs(at: datetime) -> Iterator[Event]:
+    rows = Job.objects.filter(status=JobStatus.FAILED, ended_at__gt=at - RECENTLY)
+    for job in rows.select_related("campaign", "asked_by"):
+        yield Event(
+            subject=str(job.key),
+            title=f"Failed: {job}",
+            text=job.error,
+            path=job.get_absolute_url(),
+            campaign=job.campaign,
+            only=job.asked_by,
+        )
+
+
+register(
+    NoticeKind(
+        name="job-failed",
+        label="A job failed",
+        about="a release, report, export, import or sync that you requested",
+        find=failed_jobs,
+        is_state=False,
+    )
+)

@@ -1,0 +1,77 @@
+"""The notices of this app: work stands still, the budget is nearly spent."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Exists, OuterRef
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign, CampaignStatus, Response, Task
+from annotate.notices.registry import Event, NoticeKind, register
+from hits.models import Hit
+from hits.queries.costs import shortfall, spends
+
+# A running campaign stands still if nothing was submitted for this long.
+STANDS_STILL_AFTER = timedelta(hours=6)
+NEARLY_SPENT = Decimal("0.9")
+
+
+def standing_still(at: datetime) -> Iterator[Event]:
+    since = at - STANDS_STILL_AFTER
+    tasks = Task.objects.filter(campaign=OuterRef("pk"))
+    hits = Hit.objects.filter(campaign=OuterRef("pk"), planned_at__lte=since)
+    campaigns = Campaign.objects.filter(
+        Exists(tasks.filter(answers_missing__gt=0)), Exists(hits), status=CampaignStatus.RUNNING
+    )
+    for campaign in campaigns:
+        # With EXISTS, the database starts with the few responses of these hours, by their time.
+        of_campaign = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)
+        if Response.objects.filter(Exists(of_campaign), submitted_at__gt=since).exists():
+            continue
+        kind = KINDS[campaign.kind]
+        hours = STANDS_STILL_AFTER // timedelta(hours=1)
+        yield Event(
+            subject=f"campaign-{campaign.pk}",
+            title="Work stands still",
+            text=f"The campaign is running and {kind.answers_name} are missing, but none was "
+            f"submitted in the last {hours} hours.",
+            path=campaign.get_absolute_url(),
+            campaign=campaign,
+        )
+
+
+def short_budgets(_at: datetime) -> Iterator[Event]:
+    campaigns = list(Campaign.objects.filter(status=CampaignStatus.RUNNING))
+    for campaign in campaigns:
+        money = spends([campaign])[campaign.pk]
+        if money.committed < campaign.budget * NEARLY_SPENT:
+            continue
+        if (short := shortfall(campaign, money)) is None:
+            continue
+        yield Event(
+            subject=f"campaign-{campaign.pk}",
+            title="Budget nearly spent",
+            text=f"${money.committed:,.2f} of ${campaign.budget:,.2f} are paid or reserved. "
+            + short.in_words(KINDS[campaign.kind].answers_name),
+            path=campaign.get_absolute_url(),
+            campaign=campaign,
+        )
+
+
+for _kind in (
+    NoticeKind(
+        name="work-stands-still",
+        label="Work stands still",
+        about="a running campaign got no response for six hours",
+        find=standing_still,
+    ),
+    NoticeKind(
+        name="budget-nearly-spent",
+        label="The budget is nearly spent",
+        about="90% are paid or reserved, and the rest does not cover what is missing",
+        find=short_budgets,
+        is_about_money=True,
+    ),
+):
+    register(_kind)

@@ -1,0 +1,94 @@
+"""The notices of this app: reviews wait, a worker appealed, a campaign is complete."""
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Exists, Min, OuterRef
+from django.urls import reverse
+
+from annotate.kinds import KINDS
+from annotate.models import Campaign, CampaignStatus, Release, Task
+from annotate.notices.registry import Event, NoticeKind, register
+from annotate.wording import counted
+from qualcontrol.models import Appeal, SpotCheck
+from qualcontrol.services.releasing import open_questions
+
+# Reviews are noticed when the oldest has waited for this long.
+REVIEWS_MAY_WAIT = timedelta(hours=1)
+AT_WORK = (CampaignStatus.RUNNING, CampaignStatus.PAUSED)
+
+
+def waiting_reviews(at: datetime) -> Iterator[Event]:
+    rows = SpotCheck.objects.open().filter(campaign__status__in=AT_WORK)
+    counts = rows.order_by().values("campaign").annotate(number=Count("pk"), first=Min("drawn_at"))
+    late = {row["campaign"]: row for row in counts if row["first"] <= at - REVIEWS_MAY_WAIT}
+    for campaign in Campaign.objects.filter(pk__in=late):
+        row, kind = late[campaign.pk], KINDS[campaign.kind]
+        what = counted(row["number"], f"{kind.answer_name} waits", f"{kind.answers_name} wait")
+        yield Event(
+            subject=f"campaign-{campaign.pk}",
+            title="Reviews wait",
+            text=f"{what} for a review, the first since {row['first']:%-d %b, %H:%M} UTC.",
+            path=reverse("qualcontrol:queue", args=[campaign.slug]),
+            campaign=campaign,
+        )
+
+
+def open_appeals(_at: datetime) -> Iterator[Event]:
+    related = ("exclusion__campaign", "exclusion__worker")
+    for appeal in Appeal.objects.open().select_related(*related):
+        exclusion = appeal.exclusion
+        yield Event(
+            subject=f"appeal-{appeal.pk}",
+            title="A worker appealed",
+            text=f"{exclusion.worker} has appealed against the exclusion. The appeal needs an "
+            "answer.",
+            path=reverse(
+                "qualcontrol:worker", args=[exclusion.campaign.slug, exclusion.worker.pseudonym]
+            ),
+            campaign=exclusion.campaign,
+        )
+
+
+def complete_campaigns(_at: datetime) -> Iterator[Event]:
+    tasks = Task.objects.filter(campaign=OuterRef("pk"))
+    released = Release.objects.filter(campaign=OuterRef("pk"), is_partial=False)
+    campaigns = Campaign.objects.filter(Exists(tasks), status__in=AT_WORK).exclude(
+        Exists(tasks.filter(answers_missing__gt=0)) | Exists(released)
+    )
+    for campaign in campaigns:
+        if open_questions(campaign):
+            continue
+        kind = KINDS[campaign.kind]
+        yield Event(
+            subject=f"campaign-{campaign.pk}",
+            title="Campaign complete",
+            text=f"Every {kind.subject_name} has all its {kind.answers_name}, and all required "
+            "checks are done. You can create a release.",
+            path=reverse("qualcontrol:releases", args=[campaign.slug]),
+            campaign=campaign,
+        )
+
+
+for _kind in (
+    NoticeKind(
+        name="reviews-wait",
+        label="Reviews wait",
+        about="responses have waited for a review for an hour",
+        find=waiting_reviews,
+    ),
+    NoticeKind(
+        name="worker-appealed",
+        label="A worker appealed",
+        about="an excluded worker wrote an appeal that needs an answer",
+        find=open_appeals,
+        is_state=False,
+    ),
+    NoticeKind(
+        name="campaign-complete",
+        label="A campaign is complete",
+        about="all responses are in and all required checks are done",
+        find=complete_campaigns,
+    ),
+):
+    register(_kind)
