@@ -105,6 +105,10 @@ class TaskKind(ABC):
     defaults: ClassVar[Mapping[str, Any]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
+    # Keys of the campaign file that say what workers work on. Of several keys without a dot, a
+    # file has exactly one.
+    material_keys: ClassVar[tuple[str, ...]] = ("selection",)
+
     # Additional static files of the task page.
     scripts: ClassVar[tuple[str, ...]] = ()
     styles: ClassVar[tuple[str, ...]] = ()

@@ -75,8 +75,11 @@ def change_draft(
     unfinished: Mapping[str, str],
     seen: str | None,
     at: datetime,
+    removed: Collection[str] = (),
 ) -> None:
     """Store the values of one step; None removes a key, `unfinished` has what is not valid yet.
+
+    `removed` are keys of other steps that no longer apply.
 
     `seen` is the fingerprint of the step as the page showed it; None overwrites any change. Raises
     DraftChanged or DraftEnded.
@@ -87,7 +90,11 @@ def change_draft(
     file = deepcopy(locked.file)
     for path, value in values.items():
         _put(file, path, value)
-    kept = {path: text for path, text in locked.unfinished.items() if path not in paths}
+    for path in removed:
+        _put(file, path, None)
+    kept = {
+        path: text for path, text in locked.unfinished.items() if path not in {*paths, *removed}
+    }
     locked.file, locked.unfinished = file, {**kept, **unfinished}
     if seen is not None and seen != before and fingerprint(locked, paths) != before:
         raise DraftChanged(

@@ -24,6 +24,12 @@ def thumbnail_of(image: Image) -> str:
 
 
 @register.filter
+def thumbnail_address(image: Image) -> str:
+    """The URL of the image's small copy, for pictures that are not links."""
+    return thumbnail_url(image)
+
+
+@register.filter
 def per_cent(fraction: float) -> str:
     """A fraction as a percentage for SVG: 0.125 is `12.50%`."""
     return f"{fraction:.2%}"

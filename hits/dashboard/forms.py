@@ -1,9 +1,12 @@
 """Forms of the dashboard."""
 
+import json
 from typing import Any
 
 from django import forms
 
+from annotate.campaign_file import CampaignConfig, Section
+from annotate.kinds import KINDS
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.reading.files import MalformedFile, decoded
 from annotate.reading.toml_files import parse_toml
@@ -31,7 +34,9 @@ class CampaignFileForm(forms.Form):
         name, text = self._text(values)
         try:
             values["values"] = parse_toml(name, text)
-            if "steps" not in self.data:
+            if "steps" in self.data:
+                _refuse_other_types(values["values"])
+            else:
                 values["config"] = parse_config(values["values"])
         except MalformedFile as error:
             raise forms.ValidationError(str(error)) from error
@@ -54,6 +59,27 @@ class CampaignFileForm(forms.Form):
         if not text.strip():
             raise forms.ValidationError("Choose a campaign file or paste its text.")
         return "The text", text
+
+
+def _refuse_other_types(values: dict[str, Any]) -> None:
+    """Raise ValidationError for values that no step can show: sections that are none, and dates."""
+    for name, field in CampaignConfig.model_fields.items():
+        is_section = isinstance(field.annotation, type) and issubclass(field.annotation, Section)
+        if is_section and not isinstance(values.get(name, {}), dict):
+            raise forms.ValidationError(f"{name}: write this as a section, [{name}].")
+        if field.annotation is str and not isinstance(values.get(name, ""), str):
+            raise forms.ValidationError(f"{name}: write this as a text in quotation marks.")
+    for name, kind in KINDS.items():
+        if kind.section is not None and not isinstance(values.get(name, {}), dict):
+            raise forms.ValidationError(f"{name}: write this as a section, [{name}].")
+    if not isinstance(values.get("preset", ""), str):
+        raise forms.ValidationError("preset: write this as a text in quotation marks.")
+    try:
+        json.dumps(values, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise forms.ValidationError(
+            "The file has a date, or a number that is infinite or none. No key takes these."
+        ) from error
 
 
 class AcceptanceForm(forms.Form):

@@ -64,6 +64,11 @@ def endpoint_of(name: str) -> Endpoint:
     return Endpoint(name, url, origins, origins)
 
 
+def is_amazons(name: str) -> bool:
+    """Whether this is Mechanical Turk or its sandbox, and not a marketplace of one's own."""
+    return name in KNOWN
+
+
 def origin_of(url: str) -> str:
     """Return the scheme, host and port of an address; empty if one is missing or it is invalid."""
     try:

@@ -48,7 +48,12 @@ def slot_fee(config: CampaignConfig) -> Decimal:
 
 def slot_cost(campaign: Campaign) -> Decimal:
     """Return the reward plus fee of one assignment of the campaign, in dollars."""
-    return campaign.config.hit.reward + slot_fee(campaign.config)
+    return slot_cost_of(campaign.config)
+
+
+def slot_cost_of(config: CampaignConfig) -> Decimal:
+    """Return the same for a campaign file."""
+    return config.hit.reward + slot_fee(config)
 
 
 @dataclass(frozen=True)
@@ -182,17 +187,29 @@ def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estim
 
     `seconds` is the time that a worker needs for one response.
     """
-    config = campaign.config
     # Imported responses, which have no assignment, need not be collected again.
     is_collected = Q(responses__assignment=None, responses__status=ResponseStatus.SUBMITTED)
     missing = F("wanted") - Count("responses", filter=is_collected)
     unfinished = campaign.tasks.annotate(missing=missing).filter(missing__gt=0)
     responses = unfinished.aggregate(total=Sum("missing", default=0))["total"]
+    return estimate_for(
+        campaign.config, tasks=campaign.tasks.count(), responses=responses, seconds=seconds
+    )
+
+
+def estimate_for(
+    config: CampaignConfig,
+    *,
+    tasks: int,
+    responses: int,
+    seconds: float = SECONDS_PER_RESPONSE,
+) -> Estimate:
+    """Return the cost of this number of responses to a campaign with this file."""
     assignments = -(-responses // config.hit.images)
     reward, fee = config.hit.reward, slot_fee(config)
     hourly = reward * 3600 / Decimal(seconds * config.hit.images)
     return Estimate(
-        tasks=campaign.tasks.count(),
+        tasks=tasks,
         responses=responses,
         assignments=assignments,
         hits=-(-assignments // config.hit.assignments),

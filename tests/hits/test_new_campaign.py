@@ -10,7 +10,16 @@ from django.urls import reverse
 from annotate.kinds.reading import parse_config
 from annotate.models import Campaign, CampaignDraft
 from annotate.services.drafts import begin_draft
-from tests.factories import NOON, CampaignFactory, SelectionFactory, UserFactory
+from tests.factories import (
+    NOON,
+    AssignmentFactory,
+    BoxFactory,
+    CampaignFactory,
+    GivenCaptionFactory,
+    SelectionFactory,
+    UserFactory,
+    WorkerAccountFactory,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -285,3 +294,237 @@ def test_drafts_are_listed_latest_first(signed_in, user):
     page = signed_in.get("/new/").content.decode()
 
     assert page.index("newer") < page.index("older")
+
+
+def typed(client, draft, step, **changes):
+    """What the page gets back while the step is typed."""
+    seen = seen_on(client.get(page_of(draft, step)))
+    fields = {"seen": seen, **ENTRIES[step], **changes}
+    return client.post(page_of(draft, step), fields, headers={"HX-Request": "true"})
+
+
+def test_entries_are_stored_and_checked_while_they_are_typed(signed_in, draft):
+    answer = typed(signed_in, draft, "task", name="Street Scenes")
+    page = BeautifulSoup(answer.content, "html.parser")
+
+    draft.refresh_from_db()
+    assert answer.status_code == 200
+    assert "lower-case letters" in page.find(id="errors-name").text
+    assert draft.unfinished == {"name": "Street Scenes"}
+    typed(signed_in, draft, "task")
+    draft.refresh_from_db()
+    assert (draft.unfinished, draft.file["name"]) == ({}, "street-scenes")
+
+
+def test_a_conflict_while_typing_keeps_the_fingerprint_that_the_page_has(signed_in, draft):
+    seen = seen_on(signed_in.get(page_of(draft, "task")))
+    typed(signed_in, draft, "task")
+
+    fields = {**ENTRIES["task"], "name": "mine", "seen": seen}
+    answer = signed_in.post(page_of(draft, "task"), fields, headers={"HX-Request": "true"})
+
+    assert "was changed in another tab" in answer.content.decode()
+    assert seen_on(answer) == seen
+
+
+def test_images_without_classes_turn_priming_off(signed_in, draft):
+    SelectionFactory(name="streets", images=1)
+
+    page = typed(signed_in, draft, "images", priming__by="image").content.decode()
+
+    draft.refresh_from_db()
+    assert "These images have no classes" in page
+    assert draft.file["priming"]["by"] == "none"
+
+
+def test_images_with_classes_keep_priming(signed_in, draft):
+    selection = SelectionFactory(name="streets", images=1)
+    BoxFactory(image=selection.images.get())
+
+    page = save(signed_in, draft, "images", priming__by="response", priming__share="50")
+
+    draft.refresh_from_db()
+    assert page.status_code == 302
+    assert draft.file["priming"] == {"by": "response", "share": 0.5}
+
+
+def test_a_choice_of_workers_resets_the_requirements(signed_in, draft):
+    save(signed_in, draft, "workers", workers__who="nocaps", workers__approved_hits="100")
+    save(signed_in, draft, "workers", workers__who="nocaps", workers__approved_hits="100")
+    draft.refresh_from_db()
+    assert parse_config({**draft.file, **BARE}).workers.approved_hits == 100
+
+    save(signed_in, draft, "workers", workers__who="own", workers__approved_hits="100")
+
+    draft.refresh_from_db()
+    assert not parse_config({**draft.file, **BARE}).workers.has_requirements
+
+
+BARE = {"name": "a", "selection": "b", "budget": 1}
+
+
+@pytest.mark.parametrize(
+    ("step", "changes", "message"),
+    [
+        ("task", {"name": ""}, "Enter a name"),
+        ("task", {"name": "taken"}, "Another campaign has this name."),
+        ("task", {"preset": "imageclef"}, "for another kind of task"),
+        ("images", {"selection": "gone"}, "does not exist any more"),
+        ("images", {"references": "0"}, "Enter at least 1."),
+        ("images", {"priming__share": "150"}, "from 0 to 100"),
+        ("instructions", {"hit__title": ""}, "Enter a title."),
+        ("instructions", {"captions__least_words": "50"}, "Enter at least 50"),
+        ("instructions", {"instructions__bad": "no bar"}, "Line 1: write the caption, a bar"),
+        ("workers", {"workers__who": "panel", "workers__countries": "USA"}, "is no country code"),
+        ("workers", {"workers__who": "panel", "workers__approval_rate": "100"}, "at most 99"),
+        ("reward", {"hit__reward": "0.001"}, "whole cents"),
+        ("reward", {"hit__images": "25"}, "Enter at most 20."),
+        ("reward", {"budget": "1e99"}, "Enter at most $99,999,999.99."),
+        ("checks", {"review__share": "-1"}, "from 0 to 100"),
+        ("checks", {"review__first": "3", "review__trial": "2"}, "Enter 0, or at least 3"),
+        ("checks", {"review__approve_after_hours": "9999"}, "hours from 0 to 720"),
+    ],
+)
+def test_errors_say_what_to_do(signed_in, draft, step, changes, message):
+    SelectionFactory(name="streets", images=1)
+    CampaignFactory(slug="taken")
+
+    answer = save(signed_in, draft, step, **changes)
+
+    text = BeautifulSoup(answer.content, "html.parser").get_text()
+    assert answer.status_code == 422
+    assert message in text
+    assert "input should" not in text.lower()
+
+
+def test_the_checklist_advises_on_what_is_unwise(signed_in, draft):
+    SelectionFactory(name="streets", images=100)
+    for step in ENTRIES:
+        save(signed_in, draft, step)
+    save(signed_in, draft, "reward", hit__reward="0.02", budget="1", hit__minutes="1")
+    save(signed_in, draft, "checks", review__share="0", review__first="0")
+
+    text = signed_in.get(page_of(draft, "checklist")).content.decode()
+
+    for advice in (
+        "less than the federal minimum wage",
+        "does not cover the whole campaign",
+        "Nobody checks any of the captions.",
+        "Workers have 1 minute",
+        "this site knows 0",
+    ):
+        assert advice in text
+
+
+def test_known_workers_are_counted_by_our_own_records(signed_in, draft):
+    approved = AssignmentFactory(status="APPROVED", decided_at=NOON)
+    WorkerAccountFactory()
+    requirement = {"workers__approved_hits": "1", "workers__countries": "US"}
+    save(signed_in, draft, "workers", workers__who="panel")
+
+    page = typed(signed_in, draft, "workers", workers__who="panel", **requirement)
+
+    side = " ".join(BeautifulSoup(page.content, "html.parser").find(id="side").get_text().split())
+    assert approved.account.endpoint == "local"
+    assert "1 of 2 known workers" in side
+
+
+def test_a_draft_of_word_box_links_names_captions(signed_in, draft):
+    captions = GivenCaptionFactory(caption_set__name="sentences")
+    BoxFactory(image=captions.image)
+    SelectionFactory(name="streets", images=1)
+    save(signed_in, draft, "images")
+    save(signed_in, draft, "task", kind="correspondence")
+    for step in ("workers", "reward", "checks"):
+        save(signed_in, draft, step)
+    fields = {"release": "", "caption_set": "sentences", "responses": "3", "seed": "0"}
+
+    seen = seen_on(signed_in.get(page_of(draft, "images")))
+    answer = signed_in.post(page_of(draft, "images"), {"seen": seen, **fields})
+    preview = signed_in.get(reverse("hits:new_preview", args=[draft.pk, "accepted"]))
+    signed_in.post(reverse("hits:new_create", args=[draft.pk]))
+
+    assert answer.status_code == 302
+    assert captions.text.split()[-1].rstrip(".") in preview.content.decode()
+    campaign = Campaign.objects.get()
+    assert (campaign.kind, campaign.tasks.count()) == ("correspondence", 1)
+
+
+def test_a_draft_of_ratings_names_sources(signed_in, draft):
+    SelectionFactory(name="streets", images=1)
+    save(signed_in, draft, "task", kind="rating")
+    fields = {"selection": "streets", "responses": "3", "seed": "0"}
+    seen = seen_on(signed_in.get(page_of(draft, "images")))
+
+    wrong = signed_in.post(
+        page_of(draft, "images"), {"seen": seen, **fields, "rating__sources": "people | v1"}
+    )
+    right = signed_in.post(
+        page_of(draft, "images"),
+        {
+            "seen": seen_on(wrong),
+            **fields,
+            "rating__sources": "people | release | v1 | baseline\nmodel | caption_set | m | 2",
+        },
+    )
+
+    draft.refresh_from_db()
+    assert "Line 1: write a name" in wrong.content.decode()
+    assert right.status_code == 302
+    assert draft.file["rating"]["sources"] == [
+        {"name": "people", "release": "v1", "role": "baseline"},
+        {"name": "model", "caption_set": "m", "per_image": 2},
+    ]
+
+
+def test_a_selection_can_be_chosen_from_its_page(signed_in, user):
+    SelectionFactory(name="streets")
+
+    signed_in.post("/new/", {"selection": "streets"})
+
+    assert CampaignDraft.objects.get(owner=user).file["selection"] == "streets"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("workers = 3", "workers: write this as a section"),
+        ("rating = 3", "rating: write this as a section"),
+        ("kind = []", "kind: write this as a text"),
+        ("preset = 1", "preset: write this as a text"),
+        ("seed = 2026-01-01", "The file has a date"),
+        ("[review]\nshare = nan", "The file has a date, or a number"),
+    ],
+)
+def test_a_file_that_no_step_can_show_is_refused(signed_in, text, message):
+    answer = signed_in.post("/new/file/", {"text": text, "steps": "yes"})
+
+    assert answer.status_code == 422
+    assert message in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'name = 3\nselection = ["a"]\nbudget = {}',
+        '[hit]\nreward = "much"\nimages = [1]\ntitle = 5',
+        '[workers]\nwho = 7\ncountries = "US"',
+        "[instructions]\ngood = 1\nbad = [1, 2]",
+        "[rating]\nsources = [1]",
+        'kind = "rating"\n[rating]\nsources = [{name = 1, per_image = "x"}]',
+        'kind = "nothing"\npreset = "nothing"',
+        '[review]\nshare = "half"\n[priming]\nby = 3',
+    ],
+)
+def test_a_file_with_wrong_values_is_shown_in_the_steps(signed_in, user, text):
+    names = ["task", "images", "instructions", "workers", "reward", "checks", "checklist"]
+
+    signed_in.post("/new/file/", {"text": text, "steps": "yes"})
+
+    drafts = CampaignDraft.objects.filter(owner=user)
+    if drafts.exists():
+        pages = [signed_in.get(page_of(drafts.get(), name)) for name in names]
+        assert {page.status_code for page in pages} == {200}
+        created = signed_in.post(reverse("hits:new_create", args=[drafts.get().pk]))
+        assert created.status_code == 302
+    assert not Campaign.objects.exists()

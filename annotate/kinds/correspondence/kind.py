@@ -78,6 +78,7 @@ class CorrespondenceKind(TaskKind):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "imageclef": {"kind": "correspondence", "responses": 3}
     }
+    material_keys = ("release", "caption_set")
     scripts = ("hits/correspondence.js",)
     styles = ("hits/correspondence.css",)
     scrolls_in_frame = True

@@ -50,6 +50,7 @@ class RatingKind(TaskKind):
             "keywords": "image, photograph, caption, rate, evaluate, English",
         },
     }
+    material_keys = ("selection", "rating.sources")
     words_field = ""  # A set of ratings is about several captions.
     scripts = ("hits/rating.js",)
     styles = ("hits/rating.css",)

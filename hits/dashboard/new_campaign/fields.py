@@ -5,6 +5,9 @@ from typing import Any
 
 from django import forms
 
+# More digits would not be rounded exactly.
+MOST_AMOUNT = Decimal(10**15)
+
 
 class FileField:
     """What the fields of a step have in common: the value as text, and as the file has it."""
@@ -16,6 +19,13 @@ class FileField:
     def as_value(self, cleaned: Any) -> Any:
         """The value as the file has it; None leaves the key out."""
         return None if cleaned in ("", None) else cleaned
+
+
+def listed(value: Any) -> list[Any]:
+    """The items of a list; anything else is one item, and None is none."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [] if value is None else [value]
 
 
 class Text(FileField, forms.CharField):
@@ -62,8 +72,9 @@ class Dollars(FileField, forms.DecimalField):
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str):
             value = value.strip().removeprefix("$").replace(",", "")
-        amount: Decimal | None = super().to_python(value)
-        if amount is not None and amount != round(amount, 2):
+        amount = super().to_python(value)
+        is_usual = amount is not None and amount.is_finite() and abs(amount) < MOST_AMOUNT
+        if is_usual and amount != round(amount, 2):
             raise forms.ValidationError("Enter an amount in whole cents, such as 0.15.")
         return amount
 
@@ -152,7 +163,7 @@ class Lines(FileField, forms.CharField):
         super().__init__(required=False, strip=False, **options)
 
     def as_text(self, value: Any) -> str:
-        return "\n".join(str(item) for item in value or [])
+        return "\n".join(str(item) for item in listed(value))
 
     def as_value(self, cleaned: Any) -> list[Any]:
         return [line.strip() for line in (cleaned or "").splitlines() if line.strip()]
@@ -172,7 +183,7 @@ class BadExamples(Lines):
         return cleaned
 
     def as_text(self, value: Any) -> str:
-        rows = [row for row in value or [] if isinstance(row, dict)]
+        rows = [row for row in listed(value) if isinstance(row, dict)]
         return "\n".join(f"{row.get('text', '')} | {row.get('why', '')}" for row in rows)
 
     def as_value(self, cleaned: Any) -> list[dict[str, str]]:
@@ -181,6 +192,62 @@ class BadExamples(Lines):
 
     def _lines(self, cleaned: Any) -> list[str]:
         return [line for line in (cleaned or "").splitlines() if line.strip()]
+
+
+class Sources(Lines):
+    """Sources of captions to rate: name, where they are, its name, and optionally which captions
+    of a release and how many of each image."""
+
+    PLACES = ("release", "caption_set")
+    ROLES = ("references", "baseline")
+
+    def clean(self, value: Any) -> Any:
+        cleaned = super().clean(value)
+        rows = self._rows(cleaned)
+        if not rows:
+            raise forms.ValidationError("Enter at least one source of captions.")
+        for number, parts in enumerate(rows, start=1):
+            if problem := self._problem(parts):
+                raise forms.ValidationError(f"Line {number}: {problem}")
+        return cleaned
+
+    def as_text(self, value: Any) -> str:
+        return "\n".join(self._line(row) for row in listed(value) if isinstance(row, dict))
+
+    def as_value(self, cleaned: Any) -> list[dict[str, Any]]:
+        found = []
+        for name, place, source, *more in self._rows(cleaned):
+            row: dict[str, Any] = {"name": name, place: source}
+            for part in more:
+                row |= {"per_image": int(part)} if part.isdecimal() else {"role": part}
+            found.append(row)
+        return found
+
+    def _rows(self, cleaned: Any) -> list[list[str]]:
+        lines = [line for line in (cleaned or "").splitlines() if line.strip()]
+        return [[part.strip() for part in line.split("|")] for line in lines]
+
+    def _problem(self, parts: list[str]) -> str:
+        if len(parts) < 3 or not all(parts):
+            return "write a name, “release” or “caption_set”, and its name, with bars between them."
+        if parts[1] not in self.PLACES:
+            return f"write “release” or “caption_set” after the first bar, not “{parts[1][:40]}”."
+        for part in parts[3:]:
+            if part not in self.ROLES and not (part.isdecimal() and 1 <= int(part) <= 10):
+                return (
+                    "after the third bar, write “references”, “baseline” or the number of captions "
+                    "of each image (1 to 10)."
+                )
+        return ""
+
+    def _line(self, row: dict[str, Any]) -> str:
+        place = "caption_set" if row.get("caption_set") else "release"
+        parts = [row.get("name", ""), place, row.get(place, "")]
+        if row.get("role", "references") != "references":
+            parts.append(row["role"])
+        if row.get("per_image", 1) != 1:
+            parts.append(row["per_image"])
+        return " | ".join(map(str, parts))
 
 
 class Countries(FileField, forms.CharField):
@@ -206,7 +273,7 @@ class Countries(FileField, forms.CharField):
         return cleaned
 
     def as_text(self, value: Any) -> str:
-        return ", ".join(str(code) for code in value or [])
+        return ", ".join(str(code) for code in listed(value))
 
     def as_value(self, cleaned: Any) -> list[str]:
         return self._codes(cleaned)

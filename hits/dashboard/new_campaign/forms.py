@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 
 from django import forms
 
-from annotate.kinds import KINDS
+from annotate.kinds import DEFAULT_KIND, KINDS
 from annotate.kinds.reading import PRESETS, filled
-from annotate.models import Campaign, CampaignDraft, Selection
+from annotate.models import Campaign, CampaignDraft, CaptionSet, Release, Selection
 from annotate.services.drafts import value_at
 from hits.dashboard.new_campaign.fields import (
     BadExamples,
@@ -20,12 +20,14 @@ from hits.dashboard.new_campaign.fields import (
     Hours,
     Lines,
     Percent,
+    Sources,
     Text,
     Whole,
     Yes,
     YesNumber,
 )
 from hits.dashboard.new_campaign.words import KIND_WORDS, PRESET_WORDS
+from hits.queries.prospects import has_classes
 
 MOST_DOLLARS = "99999999.99"
 
@@ -36,6 +38,7 @@ class Entries:
 
     values: dict[str, Any] = field(default_factory=dict)
     unfinished: dict[str, str] = field(default_factory=dict)
+    removed: set[str] = field(default_factory=set)  # keys of other steps that no longer apply
 
 
 class StepForm(forms.Form):
@@ -152,6 +155,18 @@ class TaskForm(StepForm):
         presets = [(name, PRESET_WORDS.get(name, name)) for name in PRESETS]
         choice(self, "preset").choices = [("", "None"), *presets]
 
+    def entries(self) -> Entries:
+        """Also removes what the chosen task type does not have."""
+        entries = super().entries()
+        kind = KINDS.get(str(self.cleaned_data.get("kind")))
+        if kind is not None:
+            materials = {key for other in KINDS.values() for key in other.material_keys}
+            numbers = {"responses"} if kind.has_references else {"references", "baselines"}
+            entries.removed.update(materials - {*kind.material_keys}, numbers)
+            if not kind.takes_text:
+                entries.removed.update({"priming", "captions", "instructions"})
+        return entries
+
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if problem := problem_with_name(name, self.draft.campaign):
@@ -183,7 +198,7 @@ def problem_with_name(name: str, campaign: Campaign | None) -> str:
 
 
 class ImagesForm(StepForm):
-    """The images, the number of answers, and whether workers see object names."""
+    """What workers work on, the number of answers, and whether workers see object names."""
 
     selection = Choice(
         label="Images",
@@ -192,6 +207,21 @@ class ImagesForm(StepForm):
             "required": "Choose a selection of images.",
             "invalid_choice": "This selection does not exist any more. Choose another one.",
         },
+    )
+    release = Choice(
+        label="Captions of a release",
+        required=False,
+        error_messages={"invalid_choice": "This release does not exist. Choose another one."},
+    )
+    caption_set = Choice(
+        label="Or captions of a caption set",
+        required=False,
+        error_messages={"invalid_choice": "This caption set does not exist. Choose another one."},
+    )
+    rating__sources = Sources(
+        label="Sources of the captions",
+        help_text="One on each line: a name for the results, “release” or “caption_set”, and its "
+        "name, with bars between them. Example: people | release | scenes-v1",
     )
     references = Whole(
         label="Reference captions for each image",
@@ -202,15 +232,13 @@ class ImagesForm(StepForm):
     baselines = YesNumber(
         label="One more caption for each image, to compare machines with people (human baseline)"
     )
+    responses = Whole(label="Answers to each task", least=1, most=1000)
     priming__by = Choice(
         label="Object names (keywords) beside the image",
         choices=[
             ("none", "Nobody sees them"),
             ("image", "Shown with some or all images, to all workers of an image"),
-            (
-                "response",
-                "Shown for some captions of each image, to compare captions with and without",
-            ),
+            ("response", "Shown for some captions of each image, to compare the two"),
         ],
         widget=forms.RadioSelect,
     )
@@ -227,8 +255,36 @@ class ImagesForm(StepForm):
     details = ("seed",)
 
     def shape(self) -> None:
-        names = list(Selection.objects.values_list("name", flat=True))
-        choice(self, "selection").choices = [(name, name) for name in names]
+        kind = KINDS.get(self.whole["kind"]) or KINDS[DEFAULT_KIND]
+        numbers = {"references", "baselines"} if kind.has_references else {"responses"}
+        primed = {"priming__by", "priming__share"} if kind.takes_text else set()
+        wanted = {*map(name_of, kind.material_keys), *numbers, *primed, "seed"}
+        for name in [name for name in self.fields if name not in wanted]:
+            del self.fields[name]
+        for name, model, nothing in (
+            ("selection", Selection, []),
+            ("release", Release, [("", "None")]),
+            ("caption_set", CaptionSet, [("", "None")]),
+        ):
+            if name in self.fields:
+                names = model.objects.order_by("-created_at").values_list("name", flat=True)
+                choice(self, name).choices = [*nothing, *((one, one) for one in names)]
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the chosen images have classes; also true if none are chosen yet."""
+        chosen = str(self.data.get("selection") or "")
+        return not chosen or has_classes(chosen)
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if "priming__by" in self.fields and not self.has_classes:
+            values["priming__by"] = "none"
+        if "release" in self.fields and bool(values.get("release")) == bool(
+            values.get("caption_set")
+        ):
+            self.add_error("release", "Choose either a release or a caption set.")
+        return values
 
 
 class InstructionsForm(StepForm):

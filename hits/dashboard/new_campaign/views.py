@@ -4,7 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Count, QuerySet
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -28,6 +28,7 @@ from annotate.services.drafts import (
 )
 from hits.dashboard.forms import CampaignFileForm
 from hits.dashboard.new_campaign.forms import StepForm
+from hits.dashboard.new_campaign.sides import side_of
 from hits.dashboard.new_campaign.steps import (
     BY_NAME,
     FORMS,
@@ -38,8 +39,11 @@ from hits.dashboard.new_campaign.steps import (
     previous_of,
     states,
 )
+from hits.mturk.endpoints import is_amazons
 
 MOST_DRAFTS = 20
+# The preview may run its scripts, and neither send its form nor act as this site.
+SANDBOX = "allow-scripts"
 
 
 def drafts_of(request: HttpRequest) -> QuerySet[CampaignDraft]:
@@ -56,7 +60,13 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
     if "text" in request.POST or request.FILES:
         return _from_file(request)
     if request.method == "POST":
-        draft = begin_draft(owner=user_of(request), file={}, at=timezone.now())
+        chosen = request.POST.get("selection", "")
+        is_known = Selection.objects.filter(name=chosen).exists()
+        file: dict[str, Any] = {"selection": chosen} if is_known else {}
+        if not is_amazons(settings.MTURK_ENDPOINT):
+            # Requirements of Mechanical Turk would keep everybody out of one's own marketplace.
+            file["workers"] = {"who": "own"}
+        draft = begin_draft(owner=user_of(request), file=file, at=timezone.now())
         return redirect("hits:new_step", draft.pk, STEPS[0].name)
     drafts = drafts_of(request).select_related("campaign")[:MOST_DRAFTS]
     context = {
@@ -127,6 +137,7 @@ def _store(
             step=found.name,
             values=entries.values,
             unfinished=entries.unfinished,
+            removed=entries.removed,
             seen=None if "anyway" in request.POST else request.POST.get("seen", ""),
             at=timezone.now(),
         )
@@ -157,29 +168,23 @@ def _show(
     conflict: DomainError | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    shows_errors = request.method == "POST" or found.name in draft.visited
+    seen = request.POST.get("seen", "") if conflict else fingerprint(draft, form.paths())
     context = {
         **_frame(draft, found),
+        **side_of(found, draft),
         "form": form,
-        "seen": fingerprint(draft, form.paths()),
-        "shows_errors": shows_errors,
+        "seen": seen,
+        "shows_errors": request.method == "POST" or found.name in draft.visited,
         "conflict": conflict,
         "is_over": isinstance(conflict, DraftEnded),
-        **panels(found),
+        "is_while_typing": _is_while_typing(request),
+        "stored_at": timezone.now(),
     }
     if _is_while_typing(request):
         return render(request, "hits/new_campaign/checked.html", context)
     return render(
         request, f"hits/new_campaign/{found.name}.html", context, status=409 if conflict else status
     )
-
-
-def panels(found: Step) -> dict[str, Any]:
-    """What a step shows beside its form."""
-    if found.name == "images":
-        rows = Selection.objects.annotate(images_count=Count("selected"))
-        return {"selections": rows.order_by("-created_at", "-pk")}
-    return {}
 
 
 def _frame(draft: CampaignDraft, found: Step) -> dict[str, Any]:
@@ -190,12 +195,17 @@ def _frame(draft: CampaignDraft, found: Step) -> dict[str, Any]:
         "steps": states(draft, found.name, faults),
         "faults": faults,
         "previous": previous_of(found),
+        "sandbox": SANDBOX,
         "next": next_of(found),
     }
 
 
 def _checklist(request: HttpRequest, draft: CampaignDraft, found: Step) -> HttpResponse:
-    context = {**_frame(draft, found), "text": toml_text(draft.file)}
+    context = {
+        **_frame(draft, found),
+        **side_of(found, draft),
+        "text": toml_text(draft.file),
+    }
     return render(request, "hits/new_campaign/checklist.html", context)
 
 
@@ -206,8 +216,13 @@ def create(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         campaign = use_draft(draft=draft, endpoint=settings.MTURK_ENDPOINT, at=timezone.now())
     except CampaignChanged as error:
-        context = {**_frame(draft, BY_NAME["checklist"]), "conflict": error}
-        context["text"] = toml_text(draft.file)
+        found = BY_NAME["checklist"]
+        context = {
+            **_frame(draft, found),
+            **side_of(found, draft),
+            "conflict": error,
+            "text": toml_text(draft.file),
+        }
         return render(request, "hits/new_campaign/checklist.html", context, status=409)
     except DomainError as error:
         messages.warning(request, str(error))

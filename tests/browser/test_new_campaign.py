@@ -1,0 +1,112 @@
+"""A researcher makes a campaign by the steps alone, and a worker sees it."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from annotate.models import Campaign, CampaignDraft
+from hits.reconcile.reconciler import reconcile
+from tests.browser.conftest import PHONE
+from tests.factories import ImageFactory, SelectionFactory, UserFactory
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def selection(site, shared_data, settings):
+    """Two photographs without classes."""
+    folder = settings.MEDIA_ROOT / "images"
+    folder.mkdir(parents=True)
+    (folder / "chelsea.png").write_bytes((shared_data / "images" / "chelsea.png").read_bytes())
+    images = ImageFactory.create_batch(2, file="images/chelsea.png", width=451, height=300)
+    return SelectionFactory(name="my-photographs", images=images)
+
+
+@pytest.fixture
+def worker(marketplace):
+    """A new account, which no requirement of nocaps would let in."""
+    return marketplace.command("marketplace_worker", "newcomer", "--country", "FR")[0]
+
+
+def proceed(page: Page, title: str) -> None:
+    page.get_by_role("button", name=f"Continue: {title}").click()
+    expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
+
+
+def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker, request):
+    title = f"Describe a cat: {request.node.name}"[:100]
+    sign_in(UserFactory())
+    page.get_by_role("link", name="New campaign").click()
+    page.get_by_role("button", name="Begin").click()
+
+    page.get_by_label("Name").fill("cats")
+    proceed(page, "Images")
+    page.get_by_label("my-photographs").check()
+    page.get_by_label("Reference captions for each image").fill("2")
+    expect(page.get_by_text("These images have no classes")).to_be_visible()
+    proceed(page, "Instructions")
+    page.get_by_label("Title").fill(title)
+    page.get_by_label("Good examples").fill("A cat sleeps on a red sofa.")
+    preview = page.frame_locator("iframe.of-preview")
+    expect(preview.get_by_text("A cat sleeps on a red sofa.")).to_be_attached()
+    proceed(page, "Workers")
+    page.get_by_label("My own people").check()
+    expect(page.get_by_text("Everybody who reaches the task")).to_be_visible()
+    proceed(page, "Reward and budget")
+    page.get_by_label("Budget in US dollars").fill("none")
+    expect(page.get_by_text("Enter an amount in US dollars")).to_be_visible()
+    page.get_by_label("Budget in US dollars").fill("25")
+    expect(page.get_by_text("Enter an amount in US dollars")).to_be_hidden()
+    proceed(page, "Spot checks")
+    proceed(page, "Check and create")
+    page.get_by_role("button", name="Create draft campaign").click()
+    page.get_by_role("link", name="Publish campaign").click()
+    page.get_by_role("button", name="Publish campaign").click()
+    page.wait_for_url("**/campaigns/cats/")
+    campaign = Campaign.objects.get(slug="cats")
+    reconcile(campaign)
+    page.goto(worker["sign_in_url"])
+    page.get_by_role("link", name=title).click()
+
+    expect(page.get_by_role("button", name="Accept").first).to_be_visible()
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_text("A cat sleeps on a red sofa.")).to_be_attached()
+    assert campaign.tasks.count() == 2
+
+
+def test_what_was_typed_survives_a_reload_and_a_second_tab(page, sign_in, site):
+    sign_in(UserFactory())
+    page.goto(f"{site}/new/")
+    page.get_by_role("button", name="Begin").click()
+
+    page.get_by_label("Name").fill("streets")
+    expect(page.get_by_text("Saved at")).to_be_visible()
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_label("Name")).to_have_value("streets")
+    other.get_by_label("Name").fill("from-the-second-tab")
+    expect(other.get_by_text("Saved at")).to_be_visible()
+    page.get_by_label("Name").fill("from-the-first-tab")
+    expect(page.get_by_text("was changed in another tab")).to_be_visible()
+    assert CampaignDraft.objects.get().file["name"] == "from-the-second-tab"
+    page.get_by_role("button", name="Keep my entries").click()
+
+    expect(page.get_by_role("heading", name="Images", level=1)).to_be_visible()
+    assert CampaignDraft.objects.get().file["name"] == "from-the-first-tab"
+
+
+def test_axe_finds_nothing_wrong_with_the_steps(page, sign_in, site, selection):
+    sign_in(UserFactory())
+    page.goto(f"{site}/new/")
+    found = [Axe().run(page)]
+    page.get_by_role("button", name="Begin").click()
+    names = ["task", "images", "instructions", "workers", "reward", "checks", "checklist"]
+    base = page.url.removesuffix("task/")
+    for name in names:
+        page.goto(f"{base}{name}/")
+        found.append(Axe().run(page))
+        page.set_viewport_size(PHONE)
+        width = page.locator("html").evaluate("root => root.scrollWidth")
+        assert width <= PHONE["width"], name
+
+    assert [report.generate_report() for report in found if report.violations_count] == []
