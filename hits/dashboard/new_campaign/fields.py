@@ -73,8 +73,9 @@ class Dollars(FileField, forms.DecimalField):
         if isinstance(value, str):
             value = value.strip().removeprefix("$").replace(",", "")
         amount = super().to_python(value)
-        is_usual = amount is not None and amount.is_finite() and abs(amount) < MOST_AMOUNT
-        if is_usual and amount != round(amount, 2):
+        if amount is None or not (amount.is_finite() and abs(amount) < MOST_AMOUNT):
+            return amount  # refused by the limits
+        if amount != round(amount, 2):
             raise forms.ValidationError("Enter an amount in whole cents, such as 0.15.")
         return amount
 
