@@ -205,6 +205,16 @@ MEDIA_ROOT = Path(os.environ.get("MEDIA_ROOT", VAR_DIR / "media"))
 # Larger image files are not imported.
 IMAGE_MAX_PIXELS = int(os.environ.get("IMAGE_MAX_PIXELS", "89478485"))
 IMAGE_MAX_MB = int(os.environ.get("IMAGE_MAX_MB", "50"))
+# Uploaded files wait here for their import. With several machines, it must be a shared folder.
+# It is not below MEDIA_ROOT, because nothing in it has been checked.
+UPLOAD_ROOT = Path(os.environ.get("UPLOAD_ROOT", VAR_DIR / "uploads"))
+UPLOAD_MAX_MB = int(os.environ.get("UPLOAD_MAX_MB", "1000"))
+UPLOAD_MAX_FILES = int(os.environ.get("UPLOAD_MAX_FILES", "2000"))
+# Limits of what the ZIP archives of an upload contain.
+UNPACKED_MAX_MB = int(os.environ.get("UNPACKED_MAX_MB", "4000"))
+UNPACKED_MAX_FILES = int(os.environ.get("UNPACKED_MAX_FILES", "50000"))
+# A folder of this machine whose subfolders researchers may import; none if empty.
+IMAGES_FOLDER = os.environ.get("IMAGES_FOLDER", "")
 
 # Limits of the Java programs of `evaluate`, and the folder of the files that SPICE needs.
 EVALUATION_JAVA = Java(
@@ -235,6 +245,7 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 # Forms of task pages are small; larger request bodies are refused.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES + 10
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [

@@ -23,7 +23,7 @@ from annotate.api.paging import Pages
 from annotate.images.copies import display_url
 from annotate.models import Image, ImageSource
 from annotate.reading.files import MalformedFile
-from annotate.services.own_images import OwnCounts, import_own_files
+from annotate.services.own_images import OwnCounts, OwnFile, import_own_files
 
 MOST_FILES = 100
 TABLE = "table.csv"
@@ -159,12 +159,12 @@ def _import(split: str, files: list[UploadedFile], table: UploadedFile | None) -
         folder = Path(place) / "files"
         folder.mkdir()
         # Named by number, because a name from outside is not a safe path.
-        names = {
-            _written(file, folder / f"{number:05}"): str(file.name)
+        named = [
+            OwnFile(_written(file, folder / f"{number:05}"), str(file.name))
             for number, file in enumerate(files)
-        }
+        ]
         facts = _written(table, Path(place) / TABLE) if table else None
-        return import_own_files(folder=folder, split=split, table=facts, names=names)
+        return import_own_files(files=named, split=split, table=facts, table_name=TABLE)
 
 
 def _written(file: UploadedFile, path: Path) -> Path:

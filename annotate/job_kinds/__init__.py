@@ -1,5 +1,5 @@
 """The kinds of jobs of this app, one module each. Each module registers its kinds."""
 
-from annotate.job_kinds import exports, reports, selections
+from annotate.job_kinds import exports, images, reports, selections
 
-__all__ = ["exports", "reports", "selections"]
+__all__ = ["exports", "images", "reports", "selections"]

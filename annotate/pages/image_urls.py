@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotate.pages.images import browser, selections
+from annotate.pages.images import browser, imports, selections
 
 app_name = "images"
 
@@ -10,7 +10,7 @@ urlpatterns = [
     path("", browser.images, name="images"),
     path("pick/", browser.pick, name="pick"),
     path("<int:pk>/", browser.image, name="image"),
-    path("import/", browser.import_page, name="import"),
+    path("import/", imports.import_images, name="import"),
     path("selections/", selections.selections, name="selections"),
     path("selections/new/", selections.new_selection, name="new_selection"),
     path("selections/pools/", selections.pools, name="pools"),

@@ -26,6 +26,13 @@ SYSTEM_FILES = {"thumbs.db", "desktop.ini"}
 SYSTEM_FOLDER = "__MACOSX"
 
 
+class OwnFile(NamedTuple):
+    """A file to import, and the name that its image gets."""
+
+    path: Path
+    name: str
+
+
 class Duplicate(NamedTuple):
     """A file with the content of another file or image of the split."""
 
@@ -60,30 +67,25 @@ class _Content(NamedTuple):
 
 def import_own_files(
     *,
-    folder: Path,
+    files: Iterable[OwnFile],
     split: str,
     table: Path | None = None,
-    names: Mapping[Path, str] | None = None,
+    table_name: str | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> OwnCounts:
-    """Import a folder's image files into a split, each with its path in the folder as its name.
+    """Import image files into a split.
 
     Content that the split has already is not imported again. Files that cannot be used are listed
     in the result. Each batch of files is saved on its own: if a run is interrupted, the next run
-    imports the rest. `progress` is called with 1 after each file. `names` replaces the names of
-    files. Raises DomainError and, for a malformed table, MalformedFile before anything is imported.
+    imports the rest. `progress` is called with 1 after each file. `table_name` is the table's name
+    in messages. Raises DomainError and, for a
+    malformed table, MalformedFile before anything is imported.
     """
-    check_split(split)
-    if others := Image.objects.filter(split=split).exclude(source=ImageSource.OWN).first():
-        raise DomainError(
-            f"The split {split!r} has images of {others.get_source_display()}. Choose another name "
-            "for your own files."
-        )
-    facts = read_sidecar(table) if table else Sidecar({}, [])
+    check_own_split(split)
+    facts = read_sidecar(table, name=table_name) if table else Sidecar({}, [])
     counts = OwnCounts(ignored_columns=facts.ignored)
     importer = _Importer(split, counts)
-    for path in own_files_below(folder, table):
-        name = names[path] if names else path.relative_to(folder).as_posix()
+    for path, name in files:
         try:
             importer.add(path, name)
         except BrokenImage as error:
@@ -95,19 +97,40 @@ def import_own_files(
     return counts
 
 
-def own_files_below(folder: Path, table: Path | None = None) -> list[Path]:
-    """The files to import: all of a folder, except hidden ones and those of the system."""
+def check_own_split(split: str) -> None:
+    """Raise DomainError unless own files can be imported into a split of this name."""
+    check_split(split)
+    if others := Image.objects.filter(split=split).exclude(source=ImageSource.OWN).first():
+        raise DomainError(
+            f"The split {split!r} has images of {others.get_source_display()}. Choose another name "
+            "for your own files."
+        )
+
+
+def own_files_below(
+    folder: Path, table: Path | None = None, *, within: Path | None = None
+) -> list[OwnFile]:
+    """The files to import: all of a folder, except hidden ones and those of the system.
+
+    Each is named by its path in the folder. With `within`, links that lead out of that folder are
+    left out. Raises DomainError.
+    """
     left_out = table.resolve() if table else None
+    files = [OwnFile(path, path.relative_to(folder).as_posix()) for path in files_below(folder)]
     return [
-        path
-        for path in files_below(folder)
-        if not _is_system_file(path.relative_to(folder)) and path.resolve() != left_out
+        file
+        for file in files
+        if not is_system_file(file.name)
+        and (resolved := file.path.resolve()) != left_out
+        and (within is None or resolved.is_relative_to(within))
     ]
 
 
-def _is_system_file(path: Path) -> bool:
-    hidden = any(part.startswith(".") for part in path.parts)
-    return hidden or SYSTEM_FOLDER in path.parts or path.name.lower() in SYSTEM_FILES
+def is_system_file(name: str) -> bool:
+    """Whether a system added the file to the folder or archive, or hides it."""
+    parts = name.split("/")
+    hidden = any(part.startswith(".") for part in parts)
+    return hidden or SYSTEM_FOLDER in parts or parts[-1].lower() in SYSTEM_FILES
 
 
 def printable_name(name: str) -> str:

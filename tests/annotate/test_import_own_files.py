@@ -47,8 +47,9 @@ def photograph(path: Path, color="red", form="JPEG", **options):
     Picture.new("RGB", (60, 40), color).save(path, form, **options)
 
 
-def import_folder(folder, split="mine", **options):
-    return import_own_files(folder=folder, split=split, **options)
+def import_folder(folder, split="mine", table=None, **options):
+    files = own_images.own_files_below(folder, table)
+    return import_own_files(files=files, split=split, table=table, **options)
 
 
 def names(split="mine"):
@@ -319,7 +320,7 @@ def test_a_box_outside_its_image_is_named(folder):
         ("a.jpg,,,0,1,0,1", "a box needs a class"),
         (",,,,,,", None),
         (",CC0,,,,,", "file_name is empty"),
-        ("a.jpg", "7 fields are expected"),
+        ("a.jpg,,,,,,,,", "7 fields are expected, there are 9"),
     ],
 )
 def test_nothing_is_imported_with_a_malformed_table(folder, row, reason):
@@ -332,6 +333,39 @@ def test_nothing_is_imported_with_a_malformed_table(folder, row, reason):
     with pytest.raises(DomainError, match=reason):
         import_folder(folder, table=path)
     assert not Image.objects.exists()
+
+
+def test_a_table_may_be_json_lines(folder):
+    photograph(folder / "a.jpg")
+    path = table(
+        folder,
+        '{"file_name": "a.jpg", "license": "CC0", "classes": ["Park"], "boxes": '
+        '[{"class": "Dog", "x_min": 0, "x_max": 0.5, "y_min": 0, "y_max": 1}]}\n',
+    )
+
+    counts = import_folder(folder, table=path)
+
+    assert (counts.described, counts.boxes, counts.broken) == (1, 2, [])
+    assert Image.objects.get().license_url.endswith("/zero/1.0/")
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ('"classes": 3', "classes must be a list"),
+        ('"classes": [{}]', "must be a text"),
+        ('"boxes": [3]', "boxes must be a list"),
+        ('"author": ["Ada"]', "must be a text"),
+        ('"author": true', "must be a text"),
+        ('"title": "\\u0000"', "NUL character"),
+    ],
+)
+def test_json_of_another_form_is_refused(folder, values, reason):
+    photograph(folder / "a.jpg")
+    path = table(folder, f'{{"file_name": "a.jpg", {values}}}\n')
+
+    with pytest.raises(DomainError, match=reason):
+        import_folder(folder, table=path)
 
 
 # The command, and what follows

@@ -21,7 +21,8 @@ def test_two_imports_of_a_folder_at_once_take_each_file_once(tmp_path, settings,
         Picture.new("RGB", (8, 8), (number * 20, 0, 0)).save(folder / f"{number}.png")
 
     def take_in(_: int) -> own_images.OwnCounts:
-        return own_images.import_own_files(folder=folder, split="mine")
+        files = own_images.own_files_below(folder)
+        return own_images.import_own_files(files=files, split="mine")
 
     results = at_once(take_in, range(3))
 

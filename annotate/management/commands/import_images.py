@@ -31,7 +31,7 @@ class Command(DomainCommand):
         files = own_images.own_files_below(folder, table)
         with tqdm(total=len(files), unit=" files", disable=None) as bar:
             counts = own_images.import_own_files(
-                folder=folder, split=split, table=table, progress=bar.update
+                files=files, split=split, table=table, progress=bar.update
             )
         for line in own_images.report_lines(counts, most=BROKEN_NAMED):
             self.stdout.write(printable(line))

@@ -73,12 +73,6 @@ def images(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def import_page(request: HttpRequest) -> HttpResponse:
-    """How images are imported."""
-    return render(request, "images/import.html", {})
-
-
-@require_safe
 def image(request: HttpRequest, pk: int) -> HttpResponse:
     """One image with its boxes and what is known of it."""
     found = get_object_or_404(visible_images(request), pk=pk)

@@ -154,7 +154,14 @@ class Command(BaseCommand):
         proxy = {"trusted_proxy": "*", "trusted_proxy_headers": headers}
         trusted = proxy if settings.BEHIND_PROXY else {}
         try:
-            server = create_server(application, host=host, port=port, threads=8, **trusted)
+            server = create_server(
+                application,
+                host=host,
+                port=port,
+                threads=8,
+                max_request_body_size=(settings.UPLOAD_MAX_MB + 10) * 1_000_000,
+                **trusted,
+            )
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
         signal.signal(signal.SIGTERM, _exit)

@@ -1,0 +1,250 @@
+"""Import images: files from the browser, a folder of the server, or files of a dataset."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods
+
+from annotate.datasets.sidecar import read_sidecar
+from annotate.errors import DomainError
+from annotate.pages.jobs import begin_job
+from annotate.services import imports, own_images, uploads
+
+SPLIT_HELP = "Letters, digits, dots, hyphens and underscores. Selections are made of a split."
+CUT_OFF = (
+    "The upload was cut off, so nothing was imported. Upload the files again; for a slow "
+    "connection, in smaller parts."
+)
+MEGABYTE = 1_000_000
+
+
+class ManyFiles(forms.FileInput):
+    """Chooses several files. The field gets the last one; the view reads all of them."""
+
+    allow_multiple_selected = True
+
+    def value_from_datadict(self, _data: Any, files: Any, name: str) -> Any:
+        return files.get(name)
+
+
+class FilesForm(forms.Form):
+    """One's own photographs: files of the browser, or a folder of the server."""
+
+    kind = forms.CharField(initial="own", widget=forms.HiddenInput)
+    split = forms.CharField(max_length=64, label="Name of the new split", help_text=SPLIT_HELP)
+    photographs = forms.FileField(
+        required=False,
+        label="Photographs, or a ZIP file of them",
+        widget=ManyFiles(attrs={"multiple": True, "data-files": True}),
+    )
+    folder = forms.CharField(required=False, max_length=500, label="Or a folder on the server")
+    table = forms.FileField(
+        required=False,
+        label="Table of facts (CSV or JSON lines)",
+        help_text="Optional: licences, authors, titles, classes and boxes by file_name.",
+    )
+
+    def __init__(self, data: Any = None, files: Any = None) -> None:
+        super().__init__(data, files, label_suffix="", auto_id="own-%s")
+        if settings.IMAGES_FOLDER:
+            self.fields["folder"].help_text = f"A folder below {settings.IMAGES_FOLDER}."
+        else:
+            del self.fields["folder"]
+
+    def clean_split(self) -> str:
+        split: str = self.cleaned_data["split"]
+        try:
+            own_images.check_own_split(split)
+        except DomainError as error:
+            raise forms.ValidationError(str(error)) from error
+        return split
+
+
+class OpenImagesForm(forms.Form):
+    """Files of Open Images."""
+
+    kind = forms.CharField(initial="openimages", widget=forms.HiddenInput)
+    split = forms.CharField(max_length=64, required=False, help_text=SPLIT_HELP)
+    classes = forms.FileField(required=False, label="Class descriptions (CSV)")
+    hierarchy = forms.FileField(required=False, label="Class hierarchy (JSON)")
+    images = forms.FileField(required=False, label="Image metadata (CSV)")
+    boxes = forms.FileField(required=False, label="Boxes (CSV)")
+    base_url = forms.CharField(
+        required=False,
+        max_length=400,
+        label="Load the images from",
+        help_text="An address that begins with https:// or http://. Without it, the dataset's.",
+    )
+    parts = ("classes", "hierarchy", "images", "boxes")
+
+    def __init__(self, data: Any = None, files: Any = None) -> None:
+        super().__init__(data, files, label_suffix="", auto_id="openimages-%s")
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if not any(values.get(part) for part in self.parts):
+            raise forms.ValidationError("Choose at least one file.")
+        if (values.get("images") or values.get("boxes")) and not values.get("split"):
+            self.add_error("split", "Metadata and boxes need a split.")
+        _check_split(self, values.get("split", ""))
+        return values
+
+
+class CocoForm(forms.Form):
+    """Files of COCO."""
+
+    kind = forms.CharField(initial="coco", widget=forms.HiddenInput)
+    split = forms.CharField(max_length=64, help_text=SPLIT_HELP)
+    coco = forms.FileField(required=False, label="Instances file (JSON)")
+    captions = forms.FileField(required=False, label="Captions file (JSON)")
+    caption_set = forms.SlugField(
+        required=False,
+        max_length=100,
+        label="Name of the caption set",
+        help_text="Needed for a captions file.",
+    )
+    parts = ("coco", "captions")
+
+    def __init__(self, data: Any = None, files: Any = None) -> None:
+        super().__init__(data, files, label_suffix="", auto_id="coco-%s")
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if not any(values.get(part) for part in self.parts):
+            raise forms.ValidationError("Choose at least one file.")
+        if values.get("captions") and not values.get("caption_set"):
+            self.add_error("caption_set", "Name the caption set.")
+        _check_split(self, values.get("split", ""))
+        return values
+
+
+def _check_split(form: forms.Form, split: str) -> None:
+    try:
+        if split:
+            imports.check_split(split)
+    except DomainError as error:
+        form.add_error("split", str(error))
+
+
+FORMS: dict[str, type[forms.Form]] = {
+    "own": FilesForm,
+    "openimages": OpenImagesForm,
+    "coco": CocoForm,
+}
+
+
+# Uploads may be large. So their size is checked before anything of them is read, and the check of
+# the form's token, which reads the whole request, comes afterwards.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_images(request: HttpRequest) -> HttpResponse:
+    """Store an upload and request the job that imports it, or show the forms."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > (settings.UPLOAD_MAX_MB + 1) * MEGABYTE:
+        reason = (
+            f"The upload is larger than {settings.UPLOAD_MAX_MB:,} MB, so nothing was imported. "
+            "Upload the files in parts."
+        )
+        return _page(request, {}, problem=reason, status=413)
+    return _checked(request)
+
+
+@csrf_protect
+def _checked(request: HttpRequest) -> HttpResponse:
+    if request.method != "POST":
+        return _page(request, {})
+    kind = request.POST.get("kind", "")
+    # The last field of each form. Without it, the end of the request is missing.
+    if kind not in FORMS or "complete" not in request.POST:
+        return _page(request, {}, problem=CUT_OFF, status=400)
+    form = FORMS[kind](request.POST, request.FILES)
+    if form.is_valid():
+        try:
+            job = (_begin_own if kind == "own" else _begin_dataset)(request, form)
+            return redirect(job)
+        except DomainError as error:
+            form.add_error(None, str(error))
+    return _page(request, {kind: form})
+
+
+def _page(
+    request: HttpRequest, given: dict[str, forms.Form], *, problem: str = "", status: int = 200
+) -> HttpResponse:
+    shown = {name: given.get(name) or form() for name, form in FORMS.items()}
+    context = {
+        "forms": shown,
+        "problem": problem,
+        "most_megabytes": settings.UPLOAD_MAX_MB,
+        "most_files": settings.UPLOAD_MAX_FILES,
+    }
+    return render(request, "images/import.html", context, status=status)
+
+
+def _begin_own(request: HttpRequest, form: Any) -> Any:
+    values = form.cleaned_data
+    arguments = {"split": values["split"]}
+    files = request.FILES.getlist("photographs")
+    if values.get("folder") and not files:
+        uploads.server_folder(values["folder"])
+        return begin_job(
+            request, kind="import_images", arguments=arguments | {"folder": values["folder"]}
+        )
+    named = list(zip(_names(request, files), files, strict=True))
+    if not named:
+        raise DomainError("Choose photographs or a ZIP file.")
+    if table := values.get("table"):
+        # Not among the names of the files, because a photograph could have the same.
+        arguments["table"] = f"table:{table.name}"
+        named.append((arguments["table"], table))
+    return _begin(request, "import_images", arguments, named)
+
+
+def _begin_dataset(request: HttpRequest, form: Any) -> Any:
+    values = form.cleaned_data
+    parts = {part: values[part] for part in form.parts if values.get(part)}
+    named = [(f"{part}:{file.name}", file) for part, file in parts.items()]
+    arguments = {
+        "split": values.get("split", ""),
+        "base_url": values.get("base_url", ""),
+        "caption_set": values.get("caption_set", ""),
+        "files": {part: f"{part}:{file.name}" for part, file in parts.items()},
+    }
+    return _begin(request, "import_dataset", arguments, named)
+
+
+def _begin(
+    request: HttpRequest,
+    kind: str,
+    arguments: dict[str, Any],
+    files: Sequence[tuple[str, UploadedFile]],
+) -> Any:
+    """Store the files, then request the job; if that fails, nothing is left of the upload."""
+    key = uploads.store_upload(files)
+    try:
+        if name := arguments.get("table"):
+            read_sidecar(
+                uploads.uploaded_path(uploads.find_upload(key), name),
+                name=name.removeprefix("table:"),
+            )
+        return begin_job(request, kind=kind, arguments=arguments | {"upload": key})
+    except BaseException:
+        uploads.drop_upload(key)
+        raise
+
+
+def _names(request: HttpRequest, files: Sequence[UploadedFile]) -> list[str]:
+    """The files' paths in a folder that was dropped, which the script sends; else their names."""
+    try:
+        paths = json.loads(request.POST.get("paths") or "[]")
+    except ValueError:
+        paths = []
+    is_list = isinstance(paths, list) and len(paths) == len(files)
+    if is_list and all(isinstance(path, str) and path for path in paths):
+        return list(paths)
+    return [file.name or "file" for file in files]

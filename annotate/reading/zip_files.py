@@ -1,0 +1,115 @@
+"""Check and unpack ZIP archives from outside."""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from annotate.errors import DomainError
+from annotate.reading.files import MalformedFile, printable, short
+
+UTF8_NAMES = 0x800
+ENCRYPTED = 0x1
+PIECE = 1 << 20
+
+
+class UnsafeName(DomainError):
+    """A file's name would lead out of its folder."""
+
+
+def safe_name(name: str) -> str:
+    """The path of a file in an upload, with slashes; raises UnsafeName if it leads elsewhere."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if not parts or parts[0] == "/" or ".." in parts or "\0" in name or parts[0].endswith(":"):
+        raise UnsafeName(f"The file name {short(name)} leads out of its folder.")
+    return "/".join(parts)
+
+
+@contextmanager
+def _opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        reason = printable(str(error)) or "its data end too early"
+        raise MalformedFile(name, f"is not a complete ZIP file ({reason})") from error
+
+
+def check_zip(path: Path, name: str, *, most_files: int, most_bytes: int) -> list[str]:
+    """The names of an archive's files; raises DomainError unless it is safe to unpack.
+
+    Reads the archive's list only. `name` is the archive's name in messages.
+    """
+    with _opened(path, name) as archive:
+        entries = _entries(archive)
+        if len(entries) > most_files:
+            raise MalformedFile(
+                name, f"has {len(entries):,} files; at most {most_files:,} are allowed"
+            )
+        for entry in entries:
+            _check_entry(entry, name)
+        if sum(entry.file_size for entry in entries) > most_bytes:
+            raise MalformedFile(
+                name,
+                f"would unpack to more than {most_bytes // 1_000_000:,} MB, which is the limit",
+            )
+        return [_checked_name(entry, name) for entry in entries]
+
+
+def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    return [entry for entry in archive.infolist() if not entry.is_dir()]
+
+
+def _check_entry(entry: zipfile.ZipInfo, name: str) -> None:
+    if entry.flag_bits & ENCRYPTED:
+        raise MalformedFile(name, "is protected by a password; upload one without")
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        raise MalformedFile(name, f"has a symbolic link, {short(entry.filename)}")
+
+
+def _checked_name(entry: zipfile.ZipInfo, name: str) -> str:
+    try:
+        return safe_name(_decoded(entry))
+    except UnsafeName as error:
+        raise MalformedFile(name, f"is not safe to unpack: {error}") from error
+
+
+def _decoded(entry: zipfile.ZipInfo) -> str:
+    """The entry's name. Some programs write UTF-8 without saying so."""
+    if not entry.flag_bits & UTF8_NAMES:
+        try:
+            return entry.filename.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            pass
+    return entry.filename
+
+
+def unpack(
+    path: Path,
+    name: str,
+    target: Callable[[str], Path],
+    *,
+    most_bytes: int,
+    progress: Callable[[int], object] = lambda _: None,
+) -> int:
+    """Write each file of a checked archive to the path that `target` gives for its name.
+
+    Returns the number of bytes. Raises MalformedFile if the content is damaged, or larger than
+    `most_bytes`: the archive's own list of sizes may be false.
+    """
+    left = most_bytes
+    with _opened(path, name) as archive:
+        for entry in _entries(archive):
+            with (
+                archive.open(entry) as packed,
+                target(_checked_name(entry, name)).open("wb") as out,
+            ):
+                while piece := packed.read(PIECE):
+                    left -= len(piece)
+                    if left < 0:
+                        raise MalformedFile(name, "unpacks to more than is allowed")
+                    out.write(piece)
+            progress(1)
+    return most_bytes - left

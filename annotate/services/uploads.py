@@ -1,0 +1,197 @@
+"""Uploaded files of an import, which wait in a folder of their own until a job has imported them.
+
+A file is stored under a number, and a list keeps its name: so no name can lead out of the folder,
+and any name is possible.
+"""
+
+import json
+import shutil
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from django.conf import settings
+
+from annotate.errors import DomainError
+from annotate.reading.zip_files import UnsafeName, check_zip, safe_name, unpack
+from annotate.services.own_images import OwnFile, is_system_file
+
+NAMES = "names.json"
+FILES = "files"
+UNPACKED = "unpacked"
+MEGABYTE = 1_000_000
+# Uploads whose import has failed can be tried again for this long.
+KEPT_SECONDS = 7 * 24 * 3600
+
+
+class Uploaded(Protocol):
+    """An uploaded file, as Django has it."""
+
+    name: str | None
+    size: int | None
+
+    def chunks(self) -> Iterable[bytes]: ...
+
+
+class UploadMissing(DomainError):
+    """The uploaded files are not there any more."""
+
+
+class Upload(NamedTuple):
+    """A stored upload: its folder, and the names of its files by their path in the folder."""
+
+    folder: Path
+    names: Mapping[str, str]
+
+
+def is_zip(name: str) -> bool:
+    return name.lower().endswith(".zip")
+
+
+def store_upload(files: Sequence[tuple[str, Uploaded]]) -> str:
+    """Store files under these names, and return the upload's key; raises DomainError.
+
+    All are stored or none. ZIP archives are checked, and unpacked later.
+    """
+    _check_limits(files)
+    _forget_old()
+    key = uuid.uuid4().hex
+    folder = _folder(key)
+    (folder / FILES).mkdir(parents=True)
+    try:
+        names: dict[str, str] = {}
+        for number, (name, file) in enumerate(files):
+            path = folder / FILES / f"{number:06}{_suffix(name)}"
+            with path.open("wb") as out:
+                for chunk in file.chunks():
+                    out.write(chunk)
+            names[f"{FILES}/{path.name}"] = safe_name(name)
+            if is_zip(name):
+                _check_archive(path, name)
+        (folder / NAMES).write_text(json.dumps(names), encoding="utf-8")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return key
+
+
+def _check_limits(files: Sequence[tuple[str, Uploaded]]) -> None:
+    if not files:
+        raise DomainError("Choose at least one file.")
+    if len(files) > settings.UPLOAD_MAX_FILES:
+        raise DomainError(
+            f"{len(files):,} files are too many for one upload: at most "
+            f"{settings.UPLOAD_MAX_FILES:,} are allowed. Upload them in parts, or as a ZIP file."
+        )
+    if sum(file.size or 0 for _, file in files) > settings.UPLOAD_MAX_MB * MEGABYTE:
+        raise DomainError(
+            f"The files have more than {settings.UPLOAD_MAX_MB:,} MB together. Upload them in "
+            "parts."
+        )
+
+
+def _check_archive(path: Path, name: str) -> list[str]:
+    return check_zip(
+        path,
+        name,
+        most_files=settings.UNPACKED_MAX_FILES,
+        most_bytes=settings.UNPACKED_MAX_MB * MEGABYTE,
+    )
+
+
+def _suffix(name: str) -> str:
+    """The suffix by which a reader of datasets knows a compressed file; empty for any other."""
+    return ".gz" if name.lower().endswith(".gz") else ""
+
+
+def _folder(key: str) -> Path:
+    # A job's arguments have the key in this form; nothing else leads to a folder.
+    return Path(settings.UPLOAD_ROOT) / uuid.UUID(key).hex
+
+
+def _forget_old() -> None:
+    """Delete uploads that nobody has imported for a week."""
+    root = Path(settings.UPLOAD_ROOT)
+    if root.is_dir():
+        for folder in root.iterdir():
+            if folder.is_dir() and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def find_upload(key: str) -> Upload:
+    """The stored upload; raises UploadMissing."""
+    folder = _folder(key)
+    try:
+        names = json.loads((folder / NAMES).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UploadMissing(
+            "The uploaded files are not there any more: they are deleted after an import, and a "
+            "week after an import that failed. Upload them again."
+        ) from error
+    return Upload(folder, names)
+
+
+def drop_upload(key: str) -> None:
+    """Delete an upload. Deleting it twice changes nothing."""
+    shutil.rmtree(_folder(key), ignore_errors=True)
+
+
+def uploaded_path(upload: Upload, name: str) -> Path:
+    """The path of the uploaded file of this name; raises UploadMissing."""
+    for path, known in upload.names.items():
+        if known == name:
+            return upload.folder / path
+    raise UploadMissing(f"The upload has no file {name!r}.")
+
+
+def own_files_of(
+    upload: Upload, *, but: Path | None = None, progress: Callable[[int], Any] = lambda _: None
+) -> list[OwnFile]:
+    """The upload's files with those of its archives, which are unpacked now; raises DomainError."""
+    target = upload.folder / UNPACKED
+    # A job that was killed may have left a part.
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    found: list[OwnFile] = []
+    left = settings.UNPACKED_MAX_MB * MEGABYTE
+
+    def place(name: str) -> Path:
+        path = target / f"{len(found):06}"
+        found.append(OwnFile(path, name))
+        return path
+
+    for stored, name in upload.names.items():
+        path = upload.folder / stored
+        if path == but:
+            continue
+        if is_zip(name):
+            left -= unpack(path, name, place, most_bytes=left, progress=progress)
+        else:
+            found.append(OwnFile(path, name))
+    return sorted((file for file in found if not is_system_file(file.name)), key=_by_name)
+
+
+def _by_name(file: OwnFile) -> str:
+    return file.name
+
+
+def server_folder(name: str) -> Path:
+    """A folder below IMAGES_FOLDER; raises DomainError if it is elsewhere, or if there is none."""
+    if not settings.IMAGES_FOLDER:
+        raise DomainError(
+            "Folders of the server cannot be imported here, because the setting IMAGES_FOLDER is "
+            "empty. Upload the files, or use the command import_images."
+        )
+    root = Path(settings.IMAGES_FOLDER).resolve()
+    try:
+        relative = "." if name in {"", "."} else safe_name(name)
+    except UnsafeName as error:
+        raise DomainError(f"{error} Give a path below the folder that is named.") from error
+    folder = (root / relative).resolve()
+    if not folder.is_relative_to(root) or not folder.is_dir():
+        raise DomainError(
+            f"There is no folder {name!r} on the server, below the one that is named."
+        )
+    return folder

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { problem, summary } from "../../static/annotate/upload.js";
+
+const files = (...sizes) => sizes.map((size) => ({ file: { size }, path: "a" }));
+const limits = { mostFiles: 2, mostMegabytes: 10 };
+
+test("the summary has the number of files and their size", () => {
+  assert.equal(summary(files(1_500_000)), "1 file, 1.5 MB");
+  assert.equal(summary(files(15_000_000, 5_000_000)), "2 files, 20 MB");
+});
+
+test("uploads within the limits have no problem", () => {
+  assert.equal(problem(files(5_000_000, 5_000_000), limits), "");
+});
+
+test("too many files and too many bytes are named", () => {
+  assert.match(problem(files(1, 1, 1), limits), /3 files are too many/);
+  assert.match(problem(files(10_000_001), limits), /more than 10 MB/);
+});
