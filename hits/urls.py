@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hits.dashboard import captions, held_payments
+from hits.dashboard import captions, held_payments, pay, selected
 from hits.dashboard import views as dashboard
 from hits.dashboard.new_campaign import views as new_campaign
 from hits.task_page.draft_preview import draft_preview
@@ -33,6 +33,10 @@ urlpatterns = [
         "campaigns/<slug:slug>/workers/<str:pseudonym>/exclude/", dashboard.exclude, name="exclude"
     ),
     path("campaigns/<slug:slug>/responses/<int:pk>/reject/", dashboard.reject, name="reject"),
+    path("campaigns/<slug:slug>/workers/selected/", selected.selected, name="selected_workers"),
+    path("campaigns/<slug:slug>/pay/", pay.payments, name="payments"),
+    path("campaigns/<slug:slug>/pay/bonuses/", pay.bonuses, name="bonuses"),
+    path("campaigns/<slug:slug>/pay/statement.csv", pay.statement, name="statement"),
     path("campaigns/<slug:slug>/images/", captions.images, name="images"),
     path("campaigns/<slug:slug>/images/<int:number>/", captions.image, name="image"),
     path("campaigns/<slug:slug>/captions/", captions.captions, name="captions"),

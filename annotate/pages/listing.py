@@ -50,6 +50,11 @@ def search(label: str, *, max_length: int = 200, **attrs: Any) -> forms.CharFiel
     return forms.CharField(label=label, max_length=max_length, required=False, widget=widget)
 
 
+def day(label: str) -> forms.DateField:
+    """A filter for a date."""
+    return forms.DateField(label=label, required=False, widget=forms.DateInput({"type": "date"}))
+
+
 def wants_csv(request: HttpRequest) -> bool:
     """Whether the address asks for the list as a file."""
     return request.GET.get("format") == CSV

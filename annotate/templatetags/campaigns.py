@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
+from django.template import Context
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.timesince import timeuntil
@@ -82,6 +83,19 @@ def percent(share: float) -> str:
 def in_about(at: datetime) -> str:
     """The time until then in its largest unit: `4 days`."""
     return timeuntil(at, depth=1)
+
+
+@register.inclusion_tag("annotate/sorted_by.html", takes_context=True)
+def sorted_by(context: Context, order: str, label: str) -> dict[str, Any]:
+    """The head of a column; a link that sorts the list by it if the list can be sorted."""
+    filters = context.get("filters")
+    return {
+        "request": context.get("request"),
+        "order": order,
+        "label": label[:1].upper() + label[1:],
+        "is_link": filters is not None and order in filters.orders,
+        "is_current": filters is not None and order == filters.order,
+    }
 
 
 @register.inclusion_tag("annotate/bar.html")

@@ -8,6 +8,8 @@ from hits.models import (
     Bonus,
     Hit,
     Listing,
+    MessageRecipient,
+    MessageStatus,
     Sync,
     SyncProblem,
     SyncRequest,
@@ -53,10 +55,15 @@ def _left() -> Q:
         Q(Exists(Hit.objects.alive().filter(campaign=campaign)))
         | Q(Exists(Assignment.objects.undecided().filter(hit__campaign=campaign)))
         | Q(Exists(Bonus.objects.filter(assignment__hit__campaign=campaign, sent_at=None)))
+        | Q(Exists(_unsent().filter(message__campaign=campaign)))
         | Q(Exists(_untold().filter(hit_type__campaign=campaign)))
         | Q(Exists(SyncProblem.objects.filter(campaign=campaign)))
         | Q(Exists(SyncRequest.objects.filter(campaign=campaign, sync=None)))
     )
+
+
+def _unsent() -> QuerySet[MessageRecipient]:
+    return MessageRecipient.objects.filter(status=MessageStatus.PLANNED)
 
 
 def _untold() -> QuerySet[WorkerBarring]:

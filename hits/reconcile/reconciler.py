@@ -31,6 +31,7 @@ from hits.reconcile.bar import bar
 from hits.reconcile.close import close
 from hits.reconcile.ingest import ingest
 from hits.reconcile.listen import listen
+from hits.reconcile.notify import notify
 from hits.reconcile.retire import retire
 from hits.reconcile.run import Run
 from hits.reconcile.settle import settle
@@ -38,7 +39,7 @@ from hits.reconcile.top_up import top_up
 from hits.services.problems import in_words, keep_problems
 
 Step = Callable[[Run], None]
-STEPS: tuple[Step, ...] = (ingest, bar, close, top_up, listen, settle, retire)
+STEPS: tuple[Step, ...] = (ingest, bar, close, top_up, listen, settle, notify, retire)
 
 
 class NotPublished(DomainError):

@@ -35,6 +35,7 @@ TOKENS_HOLD = timedelta(hours=22)
 HIT_NAME = "HIT {}".format
 ASSIGNMENT_NAME = "assignment {}".format
 BONUS_NAME = "bonus {0.pk}".format
+MESSAGE_NAME = "message {0.pk}".format
 
 Row = TypeVar("Row")
 

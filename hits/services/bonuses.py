@@ -1,19 +1,52 @@
 """Plan bonuses, which the reconciler's settle step sends."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from hashlib import sha256
+from typing import NamedTuple
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils.crypto import get_random_string
 
 from annotate.errors import DomainError
 from annotate.models import Campaign
+from annotate.wording import counted
 from hits.models import Assignment, Bonus
-from hits.queries.costs import fee_for, spend
+from hits.queries.costs import ZERO, fee_for, spend
+
+# The largest bonus that a page or a file may ask for, so that a slip of the pen costs little.
+MOST = Decimal("1000.00")
 
 
 class BonusNotPossible(DomainError):
     """The bonus cannot be paid."""
+
+
+class AlreadyPlanned(BonusNotPossible):
+    """The same request was made before."""
+
+
+class Wish(NamedTuple):
+    """A bonus that somebody asks for."""
+
+    pseudonym: str
+    amount: Decimal
+    reason: str
+
+
+class BonusPreview(NamedTuple):
+    """What bonuses would cost, in dollars, and why they cannot be paid (empty if they can)."""
+
+    amount: Decimal
+    fee: Decimal
+    left: Decimal
+    obstacle: str
+
+    @property
+    def total(self) -> Decimal:
+        return self.amount + self.fee
 
 
 @transaction.atomic
@@ -38,3 +71,109 @@ def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: date
         reason=reason.strip(),
         planned_at=at,
     )
+
+
+def key_of_wishes(campaign: Campaign, wishes: Sequence[Wish]) -> str:
+    """The key of a list of bonuses: the same list has the same key, in any order."""
+    lines = sorted(f"{wish.pseudonym}\t{wish.amount:.2f}\t{wish.reason}" for wish in wishes)
+    return sha256("\n".join([campaign.slug, *lines]).encode()).hexdigest()[:40]
+
+
+def bonus_preview(campaign: Campaign, wishes: Sequence[Wish], *, key: str) -> BonusPreview:
+    """Compute what the bonuses cost, without planning them."""
+    amount = sum((wish.amount for wish in wishes), ZERO)
+    fee = sum((fee_for(wish.amount) for wish in wishes), ZERO)
+    left = spend(campaign).left
+    return BonusPreview(amount, fee, left, _obstacle(campaign, wishes, amount + fee, left, key))
+
+
+@transaction.atomic
+def plan_bonuses(
+    *, campaign: Campaign, wishes: Sequence[Wish], key: str, at: datetime
+) -> list[Bonus]:
+    """Plan all the bonuses, each for its worker's latest assignment; the next sync sends them.
+
+    `key` names the request: with the same key nothing is planned twice. Raises AlreadyPlanned, or
+    BonusNotPossible if one of them cannot be paid or the budget is too small; then none is planned.
+    """
+    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    fees = [fee_for(wish.amount) for wish in wishes]
+    total = sum((wish.amount for wish in wishes), ZERO) + sum(fees, ZERO)
+    obstacle = _obstacle(campaign, wishes, total, spend(campaign).left, key)
+    if obstacle:
+        was_planned = Bonus.objects.filter(token=_token(key, 1)).exists()
+        raise (AlreadyPlanned if was_planned else BonusNotPossible)(obstacle)
+    assignments = _latest_assignments(campaign, wishes)
+    return Bonus.objects.bulk_create(
+        Bonus(
+            assignment_id=assignments[wish.pseudonym],
+            token=_token(key, number),
+            amount=wish.amount,
+            fee=fee,
+            reason=wish.reason.strip(),
+            planned_at=at,
+        )
+        for number, (wish, fee) in enumerate(zip(wishes, fees, strict=True), start=1)
+    )
+
+
+def _obstacle(
+    campaign: Campaign, wishes: Sequence[Wish], total: Decimal, left: Decimal, key: str
+) -> str:
+    """Why the bonuses cannot be planned; empty if they can."""
+    before = Bonus.objects.filter(token=_token(key, 1)).first()
+    if before is not None:
+        return (
+            f"These bonuses were planned on {before.planned_at:%-d %b %Y, %H:%M} UTC already. "
+            "Nothing is paid twice. For another payment give another reason."
+        )
+    if wrong := _wrong(wishes):
+        return wrong
+    assignments = _latest_assignments(campaign, wishes)
+    missing = sorted({wish.pseudonym for wish in wishes} - set(assignments))
+    if missing:
+        shown = ", ".join(missing[:5]) + (" and others" if len(missing) > 5 else "")
+        workers = counted(len(missing), "worker has", "workers have")
+        return f"{workers} no assignment in this campaign that a bonus could be paid for: {shown}."
+    if again := _paid_before(campaign, wishes):
+        bonuses = counted(again, "of them was", "of them were")
+        return (
+            f"{bonuses} planned before for the same worker, with the same amount and reason. "
+            "Nothing is paid twice. For another payment give another reason."
+        )
+    if total > left:
+        return f"${total:,.2f} with fees is more than the ${left:,.2f} that the budget has left."
+    return ""
+
+
+def _wrong(wishes: Sequence[Wish]) -> str:
+    """What is wrong with the list itself; empty if nothing is."""
+    if not wishes:
+        return "There is no bonus in the list."
+    for wish in wishes:
+        if not wish.reason.strip():
+            return f"{wish.pseudonym}: enter a reason. The worker will read it."
+        if not ZERO < wish.amount <= MOST or wish.amount != round(wish.amount, 2):
+            return f"{wish.pseudonym}: a bonus is $0.01 to ${MOST:,}, in whole cents."
+    return ""
+
+
+def _paid_before(campaign: Campaign, wishes: Sequence[Wish]) -> int:
+    """How many of the bonuses exist already."""
+    amounts = {wish.amount for wish in wishes}
+    known = Bonus.objects.filter(assignment__hit__campaign=campaign, amount__in=amounts)
+    rows = known.values_list("assignment__account__worker__pseudonym", "amount", "reason")
+    return len({*rows} & {(wish.pseudonym, wish.amount, wish.reason.strip()) for wish in wishes})
+
+
+def _latest_assignments(campaign: Campaign, wishes: Sequence[Wish]) -> dict[str, int]:
+    """The key of each worker's latest assignment, by pseudonym."""
+    named = {wish.pseudonym for wish in wishes}
+    theirs = Assignment.objects.of(campaign).not_lost().filter(account__worker__pseudonym__in=named)
+    by_worker = theirs.order_by().values_list("account__worker__pseudonym")
+    return dict(by_worker.annotate(Max("pk")))
+
+
+def _token(key: str, number: int) -> str:
+    # Part of a call that the marketplace carries out once for each token.
+    return f"{key}-{number}"

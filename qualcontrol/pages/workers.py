@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
@@ -12,15 +13,16 @@ from django.views.decorators.http import require_POST, require_safe
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Worker
+from annotate.pages.listing import FilterForm, choice, csv_file, search, wants_csv
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import user_of
 from qualcontrol.models import Appeal, Proposal, WorkerRisk
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
 from qualcontrol.queries.decision_log import visible_to_reviewers
+from qualcontrol.queries.listing import STATES, WORKER_ORDERS, found_workers
 from qualcontrol.queries.quality_report import (
     decisions_about,
     known_workers,
-    ranked_workers,
     worker_summaries,
 )
 from qualcontrol.services import appeals
@@ -38,16 +40,36 @@ ACTS: dict[str, tuple[Callable[..., object], str]] = {
     "decline": (decline_proposal, "Proposal to exclude {worker} dismissed."),
     "reinstate": (reinstate_worker, "{worker} is reinstated; {answers} restored: {done}."),
 }
-DECISIONS_SHOWN = 50
+# A worker's page is short: it has the latest rows, and links to the lists of all of them.
+RESPONSES_SHOWN, DECISIONS_SHOWN = 8, 5
+WORKERS_SHOWN = 25
+CSV_HEAD = (
+    "pseudonym", "submitted", "discarded", "good", "bad", "risk", "share", "low", "high", "state",
+)  # fmt: skip
+
+
+class WorkerFilters(FilterForm):
+    orders = WORKER_ORDERS
+    worker = search("Worker", max_length=10, placeholder="W-…")
+    state = choice("State", STATES.items())
+    judged = choice("Judged", [("yes", "has verdicts"), ("no", "has none")])
 
 
 @require_safe
-def workers(request: HttpRequest, slug: str) -> HttpResponse:
-    """The campaign's workers by their pseudonyms."""
+def workers(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The campaign's workers by their pseudonyms; also as a CSV file."""
     campaign = get_object_or_404(Campaign, slug=slug)
-    page = page_of(ranked_workers(campaign), request)
+    filters = WorkerFilters(request)
+    found = found_workers(campaign, filters.chosen).order_by(*filters.order_by)
+    keys = found.values_list("pk", flat=True)
+    if wants_csv(request):
+        summaries = worker_summaries(campaign, list(keys))
+        rows = ([getattr(one, name) for name in CSV_HEAD] for one in summaries)
+        return csv_file(f"{campaign.slug}-workers", CSV_HEAD, rows)
+    page = page_of(keys, request, per_page=WORKERS_SHOWN)
     context = {
         "campaign": campaign,
+        "filters": filters,
         "page": page,
         "workers": worker_summaries(campaign, list(page)),
     }
@@ -70,7 +92,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
         "appeals": Appeal.objects.filter(exclusion__campaign=campaign, exclusion__worker=found),
         "may_appeal": exclusion is not None and not exclusion.appeals.open().exists(),
         "kind": KINDS[campaign.kind],
-        "page": page_of(_responses(campaign, found), request),
+        "page": page_of(_responses(campaign, found), request, per_page=RESPONSES_SHOWN),
         "decisions": visible_to_reviewers(decisions_about(campaign, found))[:DECISIONS_SHOWN],
         "reason_form": ReasonForm(),
         "appeal_form": AppealForm(),

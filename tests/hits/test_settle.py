@@ -12,12 +12,14 @@ from django.utils import timezone
 
 from annotate.models import Campaign, Response, Worker
 from annotate.services.responses import discard
-from hits.models import Assignment, AssignmentStatus, Bonus, Hit, SyncProblem
+from hits.models import Assignment, AssignmentStatus, Bonus, Hit, MessageStatus, SyncProblem
 from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
 from hits.queries.costs import spend
+from hits.reconcile.notify import notify
 from hits.reconcile.reconciler import reconcile
 from hits.reconcile.settle import settle
 from hits.services.bonuses import plan_bonus
+from hits.services.messages import plan_message
 from hits.services.payments import take_up
 from hits.services.rejections import ask_for_rejection
 from qualcontrol.services.errors import CannotReject
@@ -264,6 +266,56 @@ def test_a_bonus_that_is_refused_stops_no_other(campaign, monkeypatch):
 
     assert done.problems == 1
     assert Bonus.objects.filter(sent_at=None).count() == 1
+
+
+def test_a_message_is_sent_once(campaign, monkeypatch):
+    calls = []
+    before_call(monkeypatch, "notify_workers", calls.append)
+    message = plan_message(
+        campaign=campaign,
+        pseudonyms=[each.account.worker.pseudonym for each in assignments()],
+        subject="Thanks",
+        text="Your captions are good.",
+        key="one",
+        sender=UserFactory(),
+        at=timezone.now(),
+    )
+
+    for _ in range(2):
+        reconcile(campaign, steps=(notify,))
+
+    assert len(calls) == 1
+    # The marketplace reaches some workers and does not reach others; that is known of each.
+    waiting = [MessageStatus.PLANNED, MessageStatus.SENDING]
+    assert message.recipients.count() == 3
+    assert not message.recipients.filter(status__in=waiting).exists()
+
+
+def test_a_message_that_is_refused_waits_for_the_next_sync(campaign, monkeypatch):
+    calls = []
+
+    def refuse_the_first(number: int) -> None:
+        calls.append(number)
+        if number == 1:
+            refuse()
+
+    before_call(monkeypatch, "notify_workers", refuse_the_first)
+    message = plan_message(
+        campaign=campaign,
+        pseudonyms=[assignments()[0].account.worker.pseudonym],
+        subject="Thanks",
+        text="Your captions are good.",
+        key="one",
+        sender=UserFactory(),
+        at=timezone.now(),
+    )
+
+    failed = reconcile(campaign, steps=(notify,))
+    waits = message.recipients.get().status
+    reconcile(campaign, steps=(notify,))
+
+    assert (failed.problems, waits, calls) == (1, MessageStatus.PLANNED, [1, 2])
+    assert message.recipients.get().status != MessageStatus.PLANNED
 
 
 def test_surplus_assignments_of_a_fault_do_not_keep_a_hit_from_being_settled(campaign):
