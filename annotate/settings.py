@@ -121,6 +121,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "annotate.pages.context_processors.installation",
+                "annotate.pages.rights.team",
                 "leaderboard.access.submitter",
             ],
         },

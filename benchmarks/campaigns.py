@@ -26,6 +26,7 @@ from annotate.models import (
     Task,
     Worker,
 )
+from annotate.services.teams import first_team
 from qualcontrol.models import Assessment
 
 AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -39,7 +40,13 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
     """A running campaign with a task for each of so many new images, which have boxes of four
     classes."""
     selection = Selection.objects.create(
-        name=name, split=name, count=images, sample=10, seed=0, created_at=AT
+        team=first_team(at=AT),
+        name=name,
+        split=name,
+        count=images,
+        sample=10,
+        seed=0,
+        created_at=AT,
     )
     config = parse_config(
         {
@@ -51,6 +58,7 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
         }
     )
     campaign = Campaign.objects.create(
+        team=first_team(at=AT),
         slug=name,
         kind=config.kind,
         selection=selection,

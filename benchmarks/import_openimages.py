@@ -21,6 +21,7 @@ from django.utils import timezone
 
 from annotate.models import Box, Campaign, CampaignStatus, Selection
 from annotate.services import imports
+from annotate.services.teams import first_team
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
 from benchmarks.openimages_files import BOX_HEADER, REAL_BOXES, Files, write_files
 
@@ -186,10 +187,12 @@ def copy_with_keys(resolved: Path) -> float:
 
 def start_campaign() -> None:
     now = timezone.now()
+    team = first_team(at=now)
     selection = Selection.objects.create(
-        name="none", split=SPLIT, count=0, sample=1, seed=0, created_at=now
+        team=team, name="none", split=SPLIT, count=0, sample=1, seed=0, created_at=now
     )
     Campaign.objects.create(
+        team=team,
         slug="running",
         kind="caption",
         status=CampaignStatus.RUNNING,

@@ -20,6 +20,7 @@ from annotate.kinds.reading import parse_config
 from annotate.models import Box, Campaign, CaptionSet, GivenCaption, Release, Task
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
+from annotate.services.teams import first_team
 from benchmarks.campaigns import AT, SENTENCE, make_campaign, settle_down
 from benchmarks.harness import Line, Report, main, milliseconds, ratio, scratch_database, seconds
 from hits.models import Hit, HitStatus, HitType, Sync
@@ -63,7 +64,7 @@ def measure(options: argparse.Namespace) -> Report:
 
 def _correspondences(captions: Campaign) -> Campaign:
     """A campaign about one caption of each of the images."""
-    caption_set = CaptionSet.objects.create(name="sentences", created_at=AT)
+    caption_set = CaptionSet.objects.create(team=first_team(at=AT), name="sentences", created_at=AT)
     GivenCaption.objects.bulk_create(
         GivenCaption(
             caption_set=caption_set,

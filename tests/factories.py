@@ -25,9 +25,12 @@ from annotate.models import (
     SelectedImage,
     Selection,
     Task,
+    Team,
+    TeamRole,
     Worker,
 )
 from annotate.services.places import move_answers, move_places
+from annotate.services.teams import add_member, first_team
 from hits.models import Assignment, Hit, HitStatus, HitType, TaskPage, WorkerAccount
 from qualcontrol.models import Exclusion, SpotCheck
 
@@ -40,11 +43,33 @@ def config(**values: object) -> CampaignConfig:
     return parse_config({**file, **values})
 
 
+class TeamFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Team
+
+    slug = factory.Sequence("team-{}".format)
+    name = factory.LazyAttribute(lambda team: team.slug.capitalize())
+    created_at = NOON
+
+
 class UserFactory(factory.django.DjangoModelFactory):
+    """A researcher of the first team.
+
+    `team=other` makes a member of another team, `team__role="VIEWER"` gives another role, and
+    `team=False` makes a user without a team.
+    """
+
     class Meta:
         model = get_user_model()
+        skip_postgeneration_save = True
 
     username = factory.Sequence("reviewer{}".format)
+
+    @factory.post_generation
+    def team(self, create, extracted, **kwargs):
+        if create and extracted is not False:
+            role = TeamRole(kwargs.get("role", TeamRole.RESEARCHER))
+            add_member(team=extracted or first_team(at=NOON), user=self, role=role, at=NOON)
 
 
 class ClassFactory(factory.django.DjangoModelFactory):
@@ -85,6 +110,7 @@ class SelectionFactory(factory.django.DjangoModelFactory):
         model = Selection
         skip_postgeneration_save = True
 
+    team = factory.LazyFunction(lambda: first_team(at=NOON))
     name = factory.Sequence("scenes-{}".format)
     split = "validation"
     count = 0
@@ -113,6 +139,7 @@ class CampaignFactory(factory.django.DjangoModelFactory):
         exclude = ["config"]
 
     config: dict = {}
+    team = factory.LazyFunction(lambda: first_team(at=NOON))
     slug = factory.Sequence("campaign-{}".format)
     kind = "caption"
     selection = factory.SubFactory(SelectionFactory)
@@ -148,6 +175,7 @@ class CaptionSetFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = CaptionSet
 
+    team = factory.LazyFunction(lambda: first_team(at=NOON))
     name = factory.Sequence("sentences-{}".format)
     created_at = NOON
 

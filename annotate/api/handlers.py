@@ -82,7 +82,8 @@ def not_found(request: HttpRequest, *arguments: object, **options: object) -> Ht
 def forbidden(request: HttpRequest, *arguments: object, **options: object) -> HttpResponse:
     """The site's handler403."""
     if is_api(request):
-        detail = "Your account does not have permission to do this."
+        said = str(options.get("exception") or "")
+        detail = said or "Your account does not have permission to do this."
         return problem_response(403, detail, "permission_denied")
     return pages.forbidden(request, *arguments, **options)
 

@@ -21,7 +21,8 @@ from annotate.api.filters import Filters
 from annotate.api.lookups import images_of
 from annotate.api.paging import Pages
 from annotate.images.copies import display_url
-from annotate.models import Image, ImageSource
+from annotate.models import Image, ImageSource, Team
+from annotate.pages.signed_in import team_to_change
 from annotate.reading.files import MalformedFile
 from annotate.services.own_images import OwnCounts, OwnFile, import_own_files
 
@@ -120,13 +121,14 @@ class ImageList(ListAPIView[Image]):
         responses={201: UploadedSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Import files under their own names. Content that the split has is not imported again, so
-        an upload can be repeated."""
+        """Import files under their own names, for your team. Content that the split has is not
+        imported again, so an upload can be repeated."""
+        team = team_to_change(request)
         form = ImageUploadSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
         try:
-            counts = _import(given["split"], given["file"], given.get("table"))
+            counts = _import(team, given["split"], given["file"], given.get("table"))
         except MalformedFile as error:
             raise serializers.ValidationError({"table": [str(error)]}) from error
         uploaded = _Uploaded(given["split"], counts)
@@ -153,7 +155,9 @@ class _Uploaded:
         return [{"name": name, "reason": reason} for name, reason in [*same, *broken, *lost]]
 
 
-def _import(split: str, files: list[UploadedFile], table: UploadedFile | None) -> OwnCounts:
+def _import(
+    team: Team, split: str, files: list[UploadedFile], table: UploadedFile | None
+) -> OwnCounts:
     """Import uploaded files under the names that the program gave them."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "files"
@@ -164,7 +168,7 @@ def _import(split: str, files: list[UploadedFile], table: UploadedFile | None) -
             for number, file in enumerate(files)
         ]
         facts = _written(table, Path(place) / TABLE) if table else None
-        return import_own_files(files=named, split=split, table=facts, table_name=TABLE)
+        return import_own_files(files=named, split=split, table=facts, table_name=TABLE, team=team)
 
 
 def _written(file: UploadedFile, path: Path) -> Path:

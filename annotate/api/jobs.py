@@ -4,7 +4,6 @@ from typing import Any
 
 import django_filters
 from django.db.models import QuerySet
-from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
@@ -14,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotate.api.filters import Filters
-from annotate.api.lookups import account_of, jobs_of
+from annotate.api.lookups import account_of, job_of, jobs_of
 from annotate.api.paging import Pages
 from annotate.jobs import requests
 from annotate.models import Campaign, Job, JobStatus
@@ -109,7 +108,7 @@ class CancelJob(APIView):
     )
     def post(self, request: Request, key: str) -> Response:
         """A job that runs stops when its work looks the next time."""
-        found = get_object_or_404(jobs_of(request), key=key)
+        found = job_of(request, key)
         job = requests.cancel_job(job=found, user=account_of(request), at=timezone.now())
         return accepted(job)
 
@@ -125,7 +124,7 @@ class RepeatJob(APIView):
     )
     def post(self, request: Request, key: str) -> Response:
         """Request the same work again, as a new job."""
-        found = get_object_or_404(jobs_of(request), key=key)
+        found = job_of(request, key)
         job = requests.run_again(job=found, user=account_of(request), at=timezone.now())
         announce_job()
         return accepted(job)

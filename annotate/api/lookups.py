@@ -6,10 +6,12 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
 from rest_framework.generics import ListAPIView
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from annotate.api.paging import Pages
-from annotate.models import Campaign, Image, Job, Release, Selection
+from annotate.models import Campaign, Image, Job, Release, Right, Selection
+from annotate.pages.signed_in import require
 
 Row = TypeVar("Row", bound=Model)
 
@@ -21,38 +23,59 @@ def account_of(request: Request) -> User:
 
 
 def campaigns_of(request: Request) -> QuerySet[Campaign]:
-    """The campaigns that the request's user may see."""
-    return Campaign.objects.all()
+    """The campaigns of all the user's teams."""
+    return Campaign.objects.visible_to(request.user).select_related("team")
 
 
-def campaign_of(request: Request, slug: str) -> Campaign:
-    """The campaign of an address; raises Http404."""
+def campaign_of(request: Request, slug: str, view: object = None) -> Campaign:
+    """The campaign of an address; raises Http404, and PermissionDenied without the right that the
+    view's method needs."""
     found = campaigns_of(request).select_related("selection", "caption_set")
-    return get_object_or_404(found, slug=slug)
+    campaign = get_object_or_404(found, slug=slug)
+    require(request, campaign.team, right_of(request, view))
+    return campaign
+
+
+def right_of(request: Request, view: object) -> Right:
+    """The right that a request needs: the view's `may_read` or `may_write`."""
+    if request.method in SAFE_METHODS:
+        return getattr(view, "may_read", Right.VIEW)
+    return getattr(view, "may_write", Right.MANAGE)
 
 
 def releases_of(request: Request) -> QuerySet[Release]:
-    """The releases that the request's user may see."""
-    return Release.objects.all()
+    """The releases of all the user's teams."""
+    return Release.objects.visible_to(request.user)
 
 
 def images_of(request: Request) -> QuerySet[Image]:
-    """The images that the request's user may see."""
-    return Image.objects.all()
+    """The images of all the user's teams, and those of public datasets."""
+    return Image.objects.visible_to(request.user)
 
 
 def selections_of(request: Request) -> QuerySet[Selection]:
-    """The selections that the request's user may see."""
-    return Selection.objects.all()
+    """The selections of all the user's teams."""
+    return Selection.objects.visible_to(request.user)
 
 
 def jobs_of(request: Request) -> QuerySet[Job]:
-    """The jobs that the request's user may see."""
-    return Job.objects.all()
+    """The jobs of all the user's teams, and for operators those of the site."""
+    return Job.objects.visible_to(request.user).select_related("team")
+
+
+def job_of(request: Request, key: str) -> Job:
+    """A job that the user may cancel and repeat; raises Http404 and PermissionDenied."""
+    found = get_object_or_404(jobs_of(request), key=key)
+    if found.team:
+        require(request, found.team, Right.MANAGE)
+    return found
 
 
 class CampaignRows(ListAPIView[Row]):
-    """A list of rows of a campaign, whose address has its `slug`."""
+    """A list of rows of a campaign, whose address has its `slug`.
+
+    `may_read` and `may_write` are the rights that reading and changing it need.
+    """
 
     pagination_class = Pages
     # For the schema, which is made without a campaign.
@@ -63,7 +86,7 @@ class CampaignRows(ListAPIView[Row]):
     def campaign(self) -> Campaign:
         """The campaign of the address; raises Http404."""
         if self._campaign is None:
-            self._campaign = campaign_of(self.request, self.kwargs["slug"])
+            self._campaign = campaign_of(self.request, self.kwargs["slug"], self)
         return self._campaign
 
     def get_queryset(self) -> QuerySet[Row]:

@@ -1,6 +1,6 @@
 """Releases and their files."""
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,11 +11,13 @@ from rest_framework.reverse import reverse
 from rest_framework.views import APIView
 from rest_framework.viewsets import GenericViewSet
 
+from annotate.api.lookups import releases_of
 from annotate.exports.formats import FORMATS
 from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
 from annotate.models import Release
 from annotate.pages.archives import UnknownExtra, stream_archive
+from annotate.pages.signed_in import release_of
 from annotate.pages.views import stream_release_file
 
 FILES = sorted({file for kind in KINDS.values() for file in kind.files})
@@ -69,11 +71,11 @@ class ReleaseViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Release]
     serializer_class = ReleaseSerializer
     lookup_field = "name"
     lookup_value_regex = "[-\\w]+"
-    queryset = (
-        Release.objects.select_related("campaign")
-        .annotate(image_count=Count("images"))
-        .order_by("-created_at", "-pk")
-    )
+    queryset = Release.objects.none()
+
+    def get_queryset(self) -> QuerySet[Release]:
+        rows = releases_of(self.request).select_related("campaign")
+        return rows.annotate(image_count=Count("images")).order_by("-created_at", "-pk")
 
 
 class ReleaseFileView(APIView):
@@ -84,9 +86,9 @@ class ReleaseFileView(APIView):
         parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=FILES)],
         responses={(200, "application/json"): OpenApiTypes.OBJECT},
     )
-    def get(self, _request: Request, name: str, file: str) -> StreamingHttpResponse:
+    def get(self, request: Request, name: str, file: str) -> StreamingHttpResponse:
         """The content of the file. It never changes."""
-        return stream_release_file(name, file)
+        return stream_release_file(release_of(request, name), file)
 
 
 class ReleaseArchiveView(APIView):
@@ -105,6 +107,7 @@ class ReleaseArchiveView(APIView):
     def get(self, request: Request, name: str, file_format: str) -> StreamingHttpResponse:
         """The archive. The same address always gives the same bytes."""
         try:
-            return stream_archive(name, file_format, request.query_params.getlist("with"))
+            extras = request.query_params.getlist("with")
+            return stream_archive(release_of(request, name), file_format, extras)
         except UnknownExtra as error:
             raise serializers.ValidationError({"with": [str(error)]}) from error

@@ -17,8 +17,9 @@ from annotate.api.idempotency import idempotent
 from annotate.api.images import ImageSerializer
 from annotate.api.lookups import images_of, selections_of
 from annotate.api.paging import Pages
-from annotate.models import Image, Selection
+from annotate.models import Image, Selection, Team
 from annotate.models.selections import Procedure
+from annotate.pages.signed_in import team_to_change
 from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services.selections import (
     draw_selection,
@@ -107,24 +108,26 @@ class SelectionList(ListAPIView[Selection]):
     @idempotent
     def post(self, request: Request) -> Response:
         """Select all images of a split, some at random, picked ones, or by nocaps' procedure."""
+        team = team_to_change(request)
         form = NewSelectionSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        made = _select(request, form.validated_data)
+        made = _select(request, team, form.validated_data)
         found = _counted(Selection.objects.filter(pk=made.pk)).get()
         return Response(SelectionSerializer(found).data, status=status.HTTP_201_CREATED)
 
 
-def _select(request: Request, given: dict[str, Any]) -> Selection:
+def _select(request: Request, team: Team, given: dict[str, Any]) -> Selection:
     name, procedure, at = given["name"], given["procedure"], timezone.now()
     if procedure == Procedure.PICKED:
-        return select_picked(name=name, images=_picked(request, given["images"]), at=at)
+        images = _picked(request, given["images"])
+        return select_picked(name=name, images=images, team=team, at=at)
     split = given["split"]
     if procedure == Procedure.ALL:
-        return select_all(name=name, split=split, at=at)
+        return select_all(name=name, split=split, team=team, at=at)
     drawn = {"name": name, "split": split, "count": given["count"], "seed": given["seed"], "at": at}
     if procedure == Procedure.RANDOM:
-        return select_random(**drawn)
-    return draw_selection(**drawn, sample=given["sample"]).selection
+        return select_random(**drawn, team=team)
+    return draw_selection(**drawn, team=team, sample=given["sample"]).selection
 
 
 def _picked(request: Request, keys: list[str]) -> list[int]:

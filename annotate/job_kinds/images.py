@@ -50,6 +50,7 @@ def _import_own(
         split=split,
         table=table,
         table_name=work.arguments.get("table"),
+        team=work.job.team,
         progress=_counting(work),
     )
     lines = own_images.report_lines(counts, most=NAMED)
@@ -89,7 +90,7 @@ def import_dataset(work: Work) -> Result:
         work.step(f"Importing {name}")
         path = uploads.uploaded_path(upload, name)
         try:
-            lines = PARTS[part](path, arguments)
+            lines = PARTS[part](path, {**arguments, "team": work.job.team})
         except DomainError as error:
             # The file has a number as its name here, which would tell nobody anything.
             raise JobFailed(str(error).replace(str(path), name)) from error
@@ -138,7 +139,11 @@ def _coco(path: Path, arguments: Mapping[str, Any]) -> list[str]:
 def _captions(path: Path, arguments: Mapping[str, Any]) -> list[str]:
     name = arguments["caption_set"]
     counts = caption_sets.import_captions(
-        path=path, split=arguments["split"], name=name, at=timezone.now()
+        path=path,
+        split=arguments["split"],
+        name=name,
+        team=arguments["team"],
+        at=timezone.now(),
     )
     skipped = f", {counts.skipped:,} of unknown images skipped" if counts.skipped else ""
     return [f"{counts.new:,} captions in the set {name}{skipped}."]

@@ -12,7 +12,7 @@ from annotate.services import selections
 
 
 def select_images(work: Work) -> Result:
-    options = dict(work.arguments)
+    options = {**work.arguments, "team": work.job.team}
     url = reverse("images:selection", args=[options["name"]])
     if selections.find_selection(**options):
         return Result("The selection exists already with the same options.", url=url)

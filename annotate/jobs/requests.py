@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 
 from annotate.errors import DomainError
 from annotate.jobs.registry import JobKind, kind_named
-from annotate.models import Campaign, Job, JobLine, JobStatus, Release
+from annotate.models import Campaign, Job, JobLine, JobStatus, Release, Team
 
 # A rival request can end between the failed insert and the read; not so often in a row.
 TRIES = 5
@@ -31,18 +31,21 @@ def request_job(
     at: datetime,
     campaign: Campaign | None = None,
     release: Release | None = None,
+    team: Team | None = None,
     repeats: Job | None = None,
 ) -> Job:
-    """Store a job for a worker process, and return it.
+    """Store a job for a worker process, and return it. It belongs to the team of its campaign.
 
     If the same work waits or runs already, this job is returned. Raises UnknownKind, and JobRefused
     if the same work is being cancelled.
     """
     known = kind_named(kind)
     campaign = campaign or (release.campaign if release else None)
+    team = campaign.team if campaign else team
     values = {
         "kind": kind,
-        "fingerprint": _fingerprint(known, arguments, campaign, release),
+        "fingerprint": _fingerprint(known, arguments, campaign, release, team),
+        "team": team,
     }
     for _ in range(TRIES):
         if (same := Job.objects.unfinished().filter(**values).first()) is not None:
@@ -74,10 +77,12 @@ def _fingerprint(
     arguments: Mapping[str, Any],
     campaign: Campaign | None,
     release: Release | None,
+    team: Team | None,
 ) -> str:
     if not kind.is_shared:
         return uuid.uuid4().hex
-    same = [campaign.pk if campaign else None, release.pk if release else None, arguments]
+    rows = [row.pk if row else None for row in (campaign, release, team)]
+    same = [*rows, arguments]
     return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
 
 
@@ -118,6 +123,7 @@ def run_again(*, job: Job, user: User | None, at: datetime) -> Job:
         at=at,
         campaign=job.campaign,
         release=job.release,
+        team=job.team,
         repeats=job,
     )
 

@@ -21,7 +21,7 @@ from annotate.exports.responses import seconds_file
 from annotate.exports.stored import without_workers
 from annotate.exports.tables import Asked, Extra, Table
 from annotate.language.text import Problem
-from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Task
+from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Task, Team
 
 
 class CampaignNotPossible(DomainError):
@@ -156,8 +156,9 @@ class TaskKind(ABC):
         return config.section_of_kind(self.name, self.section)
 
     @abstractmethod
-    def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
-        """The field of Campaign with its selection or caption set; raises CampaignNotPossible."""
+    def material(self, config: CampaignConfig, at: datetime, team: Team) -> dict[str, Any]:
+        """The field of Campaign with its selection or caption set, one of the team's; raises
+        CampaignNotPossible."""
 
     @abstractmethod
     def tasks(self, campaign: Campaign) -> Iterator[Task]:

@@ -34,6 +34,7 @@ from annotate.models.responses import (
     Worker,
 )
 from annotate.models.selections import Procedure, SelectedImage, Selection
+from annotate.models.teams import Membership, Right, Team, TeamRole
 from annotate.models.tokens import ApiToken
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "Job",
     "JobLine",
     "JobStatus",
+    "Membership",
     "Notice",
     "NoticeChoice",
     "ObjectClass",
@@ -72,10 +74,13 @@ __all__ = [
     "ReleasedImage",
     "Response",
     "ResponseStatus",
+    "Right",
     "Role",
     "SelectedImage",
     "Selection",
     "Task",
+    "Team",
+    "TeamRole",
     "Webhook",
     "Worker",
 ]

@@ -11,6 +11,7 @@ from annotate.campaign_file import CampaignConfig
 from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Image
 from annotate.models.selections import Selection
+from annotate.models.teams import Team, TeamRows
 
 
 class CampaignStatus(models.TextChoices):
@@ -20,9 +21,14 @@ class CampaignStatus(models.TextChoices):
     FINISHED = "FINISHED"
 
 
+class CampaignQuerySet(TeamRows["Campaign"]):
+    """Campaigns; a campaign's rows belong to its team."""
+
+
 class Campaign(models.Model):
     """A collection of responses at one marketplace, about a selection or a caption set."""
 
+    team = models.ForeignKey(Team, models.PROTECT, related_name="campaigns")
     slug = models.SlugField(max_length=100, unique=True)
     kind = models.CharField(max_length=20, help_text="a name of annotate.kinds")
     selection = models.ForeignKey(
@@ -41,6 +47,8 @@ class Campaign(models.Model):
     # The validated campaign file with all defaults filled in; the property `config` parses it.
     config_json = models.JSONField()
     created_at = models.DateTimeField()
+
+    objects = CampaignQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

@@ -3,17 +3,25 @@
 from django.db import models
 
 from annotate.models.images import Image
+from annotate.models.teams import Team, TeamRows
+
+
+class CaptionSetQuerySet(TeamRows["CaptionSet"]):
+    """Caption sets; their names are unique among all teams."""
 
 
 class CaptionSet(models.Model):
     """A named set of captions: the references of a release, or the captions of a file."""
 
+    team = models.ForeignKey(Team, models.PROTECT, related_name="caption_sets")
     name = models.SlugField(max_length=100, unique=True)
     # Null if the captions came from a file.
     release = models.OneToOneField(
         "Release", models.PROTECT, null=True, blank=True, related_name="caption_set"
     )
     created_at = models.DateTimeField()
+
+    objects = CaptionSetQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotate.models.campaigns import Campaign
+from annotate.models.teams import Team
 
 
 class CampaignDraftQuerySet(models.QuerySet["CampaignDraft"]):
@@ -25,6 +26,7 @@ class CampaignDraft(models.Model):
     It is stored with each change, so that a reload or a second tab loses nothing.
     """
 
+    team = models.ForeignKey(Team, models.CASCADE, related_name="campaign_drafts")
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="campaign_drafts"
     )

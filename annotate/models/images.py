@@ -1,7 +1,11 @@
 """Contents of datasets: object classes with their hierarchy, images and boxes."""
 
+from typing import Any, Self
+
 from django.db import models
 from django.db.models import F, Q
+
+from annotate.models.teams import Team, TeamRows
 
 
 class ObjectClass(models.Model):
@@ -50,9 +54,24 @@ class ImageSource(models.TextChoices):
     OWN = "OWN", "Own files"
 
 
+class ImageQuerySet(TeamRows["Image"]):
+    def _seen_by(self, user: Any) -> Q:
+        """Also images of public datasets, which belong to no team."""
+        return Q(team=None) | super()._seen_by(user)
+
+    def of_team(self, team: Team | None) -> Self:
+        """The images that the team can select: its own, and those of public datasets."""
+        return self.filter(Q(team=None) | Q(team=team))
+
+
 class Image(models.Model):
     """One image of a dataset, with its location, size, author and licence."""
 
+    # Null if the image is from a public dataset, which every team sees. Millions of images have
+    # none, so only the others are in an index.
+    team = models.ForeignKey(
+        Team, models.PROTECT, null=True, blank=True, related_name="images", db_index=False
+    )
     source = models.CharField(max_length=11, choices=ImageSource)
     key = models.CharField(max_length=64, help_text="the dataset's own id of the image")
     split = models.CharField(max_length=64, db_index=True)
@@ -78,7 +97,14 @@ class Image(models.Model):
     )
     sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
 
+    objects = ImageQuerySet.as_manager()
+
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["team", "file"], condition=Q(team__isnull=False), name="image_of_a_team"
+            ),
+        ]
         constraints = [
             models.UniqueConstraint(fields=["source", "key"], name="image_key_unique_in_source"),
             models.UniqueConstraint(

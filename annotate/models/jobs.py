@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotate.models.campaigns import Campaign
 from annotate.models.releases import Release
+from annotate.models.teams import Team, TeamRows
 
 
 class JobStatus(models.TextChoices):
@@ -25,7 +26,7 @@ UNFINISHED = (JobStatus.WAITING, JobStatus.RUNNING)
 ENDED = (JobStatus.DONE, JobStatus.FAILED, JobStatus.CANCELLED)
 
 
-class JobQuerySet(models.QuerySet["Job"]):
+class JobQuerySet(TeamRows["Job"]):
     def unfinished(self) -> Self:
         """Jobs that wait or run."""
         return self.filter(status__in=UNFINISHED)
@@ -52,6 +53,8 @@ class Job(models.Model):
     and it renews the lease. When the lease ends, another worker starts the job again.
     """
 
+    # Null for a job of the site, which only operators see.
+    team = models.ForeignKey(Team, models.CASCADE, related_name="jobs", null=True)
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     kind = models.SlugField(max_length=40, help_text="a name in annotate.jobs.registry")
     title = models.CharField(max_length=200)

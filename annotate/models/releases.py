@@ -7,6 +7,11 @@ from django.urls import reverse
 
 from annotate.models.campaigns import Campaign, Task
 from annotate.models.responses import Response
+from annotate.models.teams import TeamRows
+
+
+class ReleaseQuerySet(TeamRows["Release"]):
+    team_path = "campaign__team"
 
 
 class Release(models.Model):
@@ -25,6 +30,8 @@ class Release(models.Model):
     # "seed": …}. Null if the release is public.
     hidden = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField()
+
+    objects = ReleaseQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

@@ -3,6 +3,11 @@
 from django.db import models
 
 from annotate.models.images import Image
+from annotate.models.teams import Team, TeamRows
+
+
+class SelectionQuerySet(TeamRows["Selection"]):
+    """Selections; their names are unique among all teams."""
 
 
 class Procedure(models.TextChoices):
@@ -17,6 +22,7 @@ class Procedure(models.TextChoices):
 class Selection(models.Model):
     """Chosen images of a split."""
 
+    team = models.ForeignKey(Team, models.PROTECT, related_name="selections")
     name = models.SlugField(max_length=100, unique=True)
     procedure = models.CharField(max_length=6, choices=Procedure, default=Procedure.NOCAPS)
     split = models.CharField(max_length=64)
@@ -30,6 +36,8 @@ class Selection(models.Model):
     images: "models.ManyToManyField[Image, SelectedImage]" = models.ManyToManyField(
         Image, through="SelectedImage", related_name="selections"
     )
+
+    objects = SelectionQuerySet.as_manager()
 
     class Meta:
         ordering = ["-created_at"]

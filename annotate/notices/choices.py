@@ -7,11 +7,20 @@ from uuid import uuid4
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, Delivery, Notice, NoticeChoice, Webhook
+from annotate.models import (
+    Campaign,
+    Delivery,
+    Membership,
+    Notice,
+    NoticeChoice,
+    Right,
+    Webhook,
+)
 from annotate.models.notices import new_secret
+from annotate.models.teams import roles_with
 from annotate.notices.addresses import AddressRefused, check_url
 from annotate.notices.registry import Event, NoticeKind, notice_kinds
 
@@ -42,6 +51,11 @@ def recipients(kind: NoticeKind, event: Event) -> list[User]:
 def _audience(users: QuerySet[User], kind: NoticeKind, event: Event) -> QuerySet[User]:
     """Of these users, those who may see what the event is about."""
     chosen = NoticeChoice.objects.filter(kind=kind.name, is_on=True).values("user")
+    if event.campaign is not None:
+        members = Membership.objects.current().filter(team=event.campaign.team)
+        if kind.is_about_money:
+            members = members.filter(role__in=roles_with(Right.SEE_MONEY))
+        users = users.filter(Q(is_superuser=True) | Q(pk__in=members.values("user")))
     return users if event.only is not None else users.filter(pk__in=chosen)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.contrib import messages
 from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from annotate.errors import DomainError
@@ -13,6 +13,7 @@ from annotate.exports.formats import FORMATS
 from annotate.exports.tables import Extra
 from annotate.kinds.exporting import content_of, export_archive
 from annotate.models import Release
+from annotate.pages.signed_in import release_of
 
 
 class UnknownExtra(DomainError):
@@ -23,19 +24,18 @@ class UnknownExtra(DomainError):
 def release_archive(request: HttpRequest, name: str, file_format: str) -> HttpResponseBase:
     """Download a release in a format; `with` in the address asks for extras."""
     try:
-        return stream_archive(name, file_format, request.GET.getlist("with"))
+        return stream_archive(release_of(request, name), file_format, request.GET.getlist("with"))
     except DomainError as error:
         messages.error(request, str(error))
         return redirect("annotate:release", name)
 
 
-def stream_archive(name: str, format: str, extras: Iterable[str]) -> StreamingHttpResponse:
+def stream_archive(release: Release, format: str, extras: Iterable[str]) -> StreamingHttpResponse:
     """The streamed archive; each of `extras` may be a list with commas.
 
-    Raises Http404 if there is no such release or format, and DomainError if the release cannot be
+    Raises Http404 if there is no such format, and DomainError if the release cannot be
     exported in this way.
     """
-    release = get_object_or_404(Release.objects.select_related("campaign"), name=name)
     if format not in FORMATS:
         raise Http404(f"There is no format {format!r}.")
     content = content_of(release, _extras(extras))

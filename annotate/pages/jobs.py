@@ -15,9 +15,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.errors import DomainError
 from annotate.jobs import requests
-from annotate.models import Campaign, Job, JobStatus, Release
+from annotate.models import Campaign, Job, JobStatus, Release, Right
+from annotate.models.jobs import JobQuerySet
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import user_of
+from annotate.pages.signed_in import current_team, require, user_of
 from annotate.tasks import announce_job
 
 # A worker process starts a job within seconds, unless all are busy.
@@ -38,7 +39,10 @@ def begin_job(
     campaign: Campaign | None = None,
     release: Release | None = None,
 ) -> Job:
-    """Request a job for the signed-in user, and let a worker start it. Raises DomainError."""
+    """Request a job for the signed-in user, and let a worker start it. Raises DomainError.
+
+    Without a campaign or release, the job belongs to the current team.
+    """
     job = requests.request_job(
         kind=kind,
         arguments=arguments or {},
@@ -46,6 +50,7 @@ def begin_job(
         at=timezone.now(),
         campaign=campaign,
         release=release,
+        team=None if campaign or release else current_team(request),
     )
     announce_job()
     return job
@@ -53,9 +58,9 @@ def begin_job(
 
 @require_safe
 def jobs(request: HttpRequest) -> HttpResponse:
-    """List the jobs, the latest first."""
+    """List the team's jobs, the latest first."""
     chosen = request.GET.get("status", "")
-    rows = Job.objects.select_related("campaign", "asked_by")
+    rows = _jobs(request).select_related("campaign", "asked_by")
     if chosen in SHOWN:
         rows = rows.filter(status__in=SHOWN[chosen][1:])
     context = {
@@ -70,16 +75,13 @@ def jobs(request: HttpRequest) -> HttpResponse:
 @require_safe
 def count(request: HttpRequest) -> HttpResponse:
     """The number of unfinished jobs, which every page's header loads."""
-    return render(request, "jobs/count.html", {"number": Job.objects.unfinished().count()})
+    return render(request, "jobs/count.html", {"number": _jobs(request).unfinished().count()})
 
 
 @require_safe
 def job(request: HttpRequest, key: UUID) -> HttpResponse:
     """Show a job. The page loads its part with the progress again until the job has ended."""
-    rows = Job.objects.select_related(
-        "campaign", "release", "asked_by", "cancel_asked_by", "repeats"
-    )
-    found = get_object_or_404(rows, key=key)
+    found = _job(request, key)
     context = {
         "job": found,
         "campaign": found.campaign,
@@ -92,9 +94,9 @@ def job(request: HttpRequest, key: UUID) -> HttpResponse:
 
 
 @require_safe
-def file(_request: HttpRequest, key: UUID) -> FileResponse:
+def file(request: HttpRequest, key: UUID) -> FileResponse:
     """Download the file that a job wrote."""
-    found = get_object_or_404(Job, key=key)
+    found = _job(request, key)
     path = Path(settings.MEDIA_ROOT) / found.result_file
     if not found.result_file or not path.is_file():
         raise Http404("This job has no file.")
@@ -104,7 +106,7 @@ def file(_request: HttpRequest, key: UUID) -> FileResponse:
 @require_POST
 def cancel(request: HttpRequest, key: UUID) -> HttpResponse:
     """Cancel a job."""
-    found = get_object_or_404(Job, key=key)
+    found = _job(request, key, may=Right.MANAGE)
     try:
         requests.cancel_job(job=found, user=user_of(request), at=timezone.now())
     except DomainError as error:
@@ -115,7 +117,7 @@ def cancel(request: HttpRequest, key: UUID) -> HttpResponse:
 @require_POST
 def again(request: HttpRequest, key: UUID) -> HttpResponse:
     """Run a job again."""
-    found = get_object_or_404(Job.objects.select_related("campaign", "release"), key=key)
+    found = _job(request, key, may=Right.MANAGE)
     try:
         repeated = requests.run_again(job=found, user=user_of(request), at=timezone.now())
     except DomainError as error:
@@ -123,6 +125,23 @@ def again(request: HttpRequest, key: UUID) -> HttpResponse:
         return redirect(found)
     announce_job()
     return redirect(repeated)
+
+
+def _jobs(request: HttpRequest) -> JobQuerySet:
+    """The current team's jobs, and for operators those of the site."""
+    own = Job.objects.of_team(current_team(request))
+    return own | Job.objects.filter(team=None) if user_of(request).is_superuser else own
+
+
+def _job(request: HttpRequest, key: UUID, may: Right = Right.VIEW) -> Job:
+    """A job of one of the user's teams; raises Http404 and PermissionDenied."""
+    rows = Job.objects.visible_to(user_of(request)).select_related(
+        "team", "campaign", "release", "asked_by", "cancel_asked_by", "repeats"
+    )
+    found = get_object_or_404(rows, key=key)
+    if found.team:
+        require(request, found.team, may)
+    return found
 
 
 def _unattended() -> bool:

@@ -6,12 +6,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.errors import DomainError
-from annotate.models import Release
+from annotate.models import Release, Right
 from annotate.pages.jobs import begin_job
+from annotate.pages.signed_in import release_of
 from annotate.report.build import NUMBERS, PAGE
 from annotate.report.stored import report_folder
 
@@ -23,7 +24,8 @@ FILES = {PAGE: "text/html; charset=utf-8", NUMBERS: "application/json"}
 @require_http_methods(["GET", "HEAD", "POST"])
 def report(request: HttpRequest, name: str) -> HttpResponse | FileResponse:
     """Show the release's report, or have it created."""
-    release = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+    may = Right.MANAGE if request.method == "POST" else Right.VIEW
+    release = release_of(request, name, may=may)
     if request.method != "POST":
         return _file(release, PAGE)
     try:
@@ -34,9 +36,9 @@ def report(request: HttpRequest, name: str) -> HttpResponse | FileResponse:
 
 
 @require_safe
-def report_file(_request: HttpRequest, name: str, file: str) -> FileResponse:
+def report_file(request: HttpRequest, name: str, file: str) -> FileResponse:
     """Download the report's page or its numbers."""
-    release = get_object_or_404(Release, name=name)
+    release = release_of(request, name)
     if file not in FILES:
         raise Http404(f"A report has no file {file!r}.")
     return _file(release, file, is_download=True)

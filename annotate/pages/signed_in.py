@@ -1,13 +1,33 @@
-"""The user and the posted data of a request."""
+"""The user and the posted data of a request, and what the user may open and change.
+
+Pages and API views look up campaigns, releases and teams here. A row of another team is not found
+(404). A row of the user's own team that their role does not allow is refused (403) with a sentence
+that says why.
+"""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.forms import Form
 from django.http import HttpRequest, QueryDict
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from annotate.errors import DomainError
+from annotate.models import Campaign, Membership, Release, Right, Team, TeamRole
+from annotate.models.teams import RIGHTS
+from annotate.services.teams import first_team
+
+# The key of the session with the team that the user has chosen.
+CHOSEN_TEAM = "team"
+NO_TEAM = (
+    "You are not a member of a team. Ask a researcher for an invitation to their team, or an "
+    "operator of this site to make a team for you."
+)
 
 
 def user_of(request: HttpRequest) -> User:
@@ -15,6 +35,100 @@ def user_of(request: HttpRequest) -> User:
     user = request.user
     assert user.is_authenticated
     return user
+
+
+def campaign_of(
+    request: Any, slug: str, *, may: Right = Right.VIEW, rows: QuerySet[Campaign] | None = None
+) -> Campaign:
+    """The campaign, if it is one of the user's teams', and the user has this right there.
+
+    `rows` are the campaigns to look among, for example with related rows. Raises Http404 and
+    PermissionDenied. `request.rights` then has the user's rights in the campaign's team.
+    """
+    rows = Campaign.objects.all() if rows is None else rows
+    visible = rows.select_related("team").filter(team__in=Team.objects.of(request.user))
+    found = get_object_or_404(visible, slug=slug)
+    require(request, found.team, may)
+    return found
+
+
+def release_of(request: Any, name: str, *, may: Right = Right.VIEW) -> Release:
+    """The release with its campaign; raises as `campaign_of` does."""
+    rows = Release.objects.visible_to(request.user).select_related("campaign__team")
+    found = get_object_or_404(rows, name=name)
+    require(request, found.campaign.team, may)
+    return found
+
+
+def require(request: Any, team: Team, may: Right) -> None:
+    """Raise PermissionDenied unless the user has this right in the team."""
+    rights = request.rights = rights_in(request, team)
+    if may in rights:
+        return
+    role = roles_of(request).get(team.pk)
+    if role is None:
+        raise PermissionDenied(f"You are not a member of the team {team}.")
+    raise PermissionDenied(
+        f"Your role in the team {team} is {TeamRole(role).label}. With it you may not {may}. "
+        "Ask a researcher of the team to do it, or to change your role."
+    )
+
+
+def rights_in(request: Any, team: Team | None) -> frozenset[Right]:
+    """What the user may do with the team's rows: everything, if they are an operator."""
+    if request.user.is_superuser:
+        return frozenset(Right)
+    if not request.user.is_authenticated:
+        return frozenset()
+    role = roles_of(request).get(team.pk) if team else None
+    return RIGHTS[TeamRole(role)] if role else frozenset()
+
+
+def teams_with(request: Any, may: Right) -> QuerySet[Team]:
+    """The teams in which the user has this right."""
+    if request.user.is_superuser:
+        return Team.objects.all()
+    roles = roles_of(request).items()
+    return Team.objects.filter(pk__in=[pk for pk, role in roles if may in RIGHTS[TeamRole(role)]])
+
+
+def roles_of(request: Any) -> dict[int, str]:
+    """The user's role by the team's primary key, read once for each request."""
+    known: dict[int, str] | None = getattr(request, "team_roles", None)
+    if known is None:
+        mine = Membership.objects.current().filter(user=request.user.pk)
+        known = request.team_roles = dict(mine.order_by("pk").values_list("team", "role"))
+    return known
+
+
+def current_team(request: Any) -> Team | None:
+    """The team whose lists the user sees: the one they chose, or else their first one."""
+    if not hasattr(request, "current_team"):
+        is_known = request.user.is_authenticated
+        request.current_team = _current_team(request) if is_known else None
+    found: Team | None = request.current_team
+    return found
+
+
+def _current_team(request: Any) -> Team | None:
+    chosen = getattr(request, "session", {}).get(CHOSEN_TEAM)
+    mine = list(roles_of(request))
+    if chosen and (chosen in mine or request.user.is_superuser):
+        found = Team.objects.filter(pk=chosen).first()
+        if found:
+            return found
+    if mine:
+        return Team.objects.get(pk=mine[0])
+    return first_team(at=timezone.now()) if request.user.is_superuser else None
+
+
+def team_to_change(request: Any, may: Right = Right.MANAGE) -> Team:
+    """The current team, to which what the user creates belongs; raises PermissionDenied."""
+    team = current_team(request)
+    if team is None:
+        raise PermissionDenied(NO_TEAM)
+    require(request, team, may)
+    return team
 
 
 def posted(request: HttpRequest) -> QueryDict | None:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db.models import Count
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 from django.views.static import serve
@@ -21,14 +21,19 @@ from annotate.kinds.exporting import extras_of
 from annotate.models import Image, Release
 from annotate.pages.paging import page_of
 from annotate.pages.reports import report_of
+from annotate.pages.signed_in import current_team, release_of
 
 logger = logging.getLogger(__name__)
 
 
 @require_safe
 def releases(request: HttpRequest) -> HttpResponse:
-    """List the releases of all campaigns, latest first."""
-    rows = Release.objects.select_related("campaign").annotate(image_count=Count("images"))
+    """List the releases of the team's campaigns, latest first."""
+    rows = (
+        Release.objects.of_team(current_team(request))
+        .select_related("campaign")
+        .annotate(image_count=Count("images"))
+    )
     rows = rows.order_by("-created_at", "-pk")
     return render(request, "annotate/releases.html", {"page": page_of(rows, request)})
 
@@ -36,7 +41,7 @@ def releases(request: HttpRequest) -> HttpResponse:
 @require_safe
 def release(request: HttpRequest, name: str) -> HttpResponse:
     """Show a release: its contents, its files and its first images."""
-    found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+    found = release_of(request, name)
     kind = KINDS[found.campaign.kind]
     images = found.images.select_related("task__image", "task__campaign")
     context = {
@@ -63,9 +68,9 @@ def _hidden(release: Release) -> dict[str, Any]:
 
 
 @require_safe
-def release_file(_request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
+def release_file(request: HttpRequest, name: str, file: str) -> StreamingHttpResponse:
     """Download a file of a release."""
-    return stream_release_file(name, file)
+    return stream_release_file(release_of(request, name), file)
 
 
 CONTENT_TYPES = {
@@ -75,9 +80,8 @@ CONTENT_TYPES = {
 }
 
 
-def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
-    """The streamed file; raises Http404 if there is no such release or file."""
-    found = get_object_or_404(Release.objects.select_related("campaign"), name=name)
+def stream_release_file(found: Release, file: str) -> StreamingHttpResponse:
+    """The streamed file; raises Http404 if there is no such file."""
     files = KINDS[found.campaign.kind].files_of(found)
     if file not in files:
         raise Http404(f"This release has no file {file!r}.")
@@ -89,7 +93,13 @@ def stream_release_file(name: str, file: str) -> StreamingHttpResponse:
 
 @require_safe
 def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
-    """An imported image file, for researchers; pages show copies of it."""
+    """An imported image file, for researchers; pages show copies of it.
+
+    The file of another team's image is not found.
+    """
+    of_teams = Image.objects.filter(file=path, team__isnull=False)
+    if of_teams.exists() and not of_teams.visible_to(request.user).exists():
+        raise Http404("There is no such file.")
     response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
     patch_cache_control(response, private=True, max_age=86_400)
     return response
@@ -121,8 +131,10 @@ def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
     return _error(request, 404, "Not found", "There is no page at this address.")
 
 
-def forbidden(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
-    return _error(request, 403, "Not allowed", "Your account does not have permission to do this.")
+def forbidden(request: HttpRequest, exception: object = None, **_: object) -> HttpResponse:
+    """The page for a refused request, with the sentence of the exception if it has one."""
+    said = str(exception or "") or "Your account does not have permission to do this."
+    return _error(request, 403, "Not allowed", said)
 
 
 def stale_form(request: HttpRequest, **_: object) -> HttpResponse:

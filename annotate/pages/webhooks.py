@@ -12,11 +12,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, Webhook
+from annotate.models import Right, Webhook
 from annotate.notices import choices
 from annotate.notices.registry import notice_kinds
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import posted, user_of
+from annotate.pages.signed_in import campaign_of, posted, user_of
 
 
 class WebhookForm(forms.Form):
@@ -50,7 +50,7 @@ class ChangeForm(WebhookForm):
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     """List the campaign's webhooks; add one on POST."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
     form = WebhookForm(posted(request), initial={"kinds": list(notice_kinds())})
     if request.method == "POST" and form.is_valid():
         try:
@@ -76,7 +76,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def webhook(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Show a webhook with its secret and its deliveries; change it on POST."""
-    found = _webhook(slug, key)
+    found = _webhook(request, slug, key)
     kept = {"url": found.url, "kinds": found.kinds, "is_on": found.is_on}
     form = ChangeForm(posted(request), initial=kept)
     if request.method == "POST" and form.is_valid():
@@ -101,7 +101,7 @@ def webhook(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 @require_POST
 def test(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Send a test notice to the webhook."""
-    found = _webhook(slug, key)
+    found = _webhook(request, slug, key)
     choices.send_test(webhook=found, at=timezone.now())
     messages.info(request, "A test is on its way. The answer appears below.")
     return redirect(found)
@@ -110,7 +110,7 @@ def test(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 @require_POST
 def secret(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Replace the webhook's secret."""
-    found = _webhook(slug, key)
+    found = _webhook(request, slug, key)
     choices.renew_secret(webhook=found)
     messages.success(request, "The secret is replaced. Requests are signed with the new one.")
     return redirect(found)
@@ -119,12 +119,13 @@ def secret(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 @require_POST
 def remove(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Remove the webhook."""
-    found = _webhook(slug, key)
+    found = _webhook(request, slug, key)
     choices.remove_webhook(webhook=found, at=timezone.now())
     messages.success(request, "Webhook removed. It gets nothing more.")
     return redirect("webhooks:webhooks", slug)
 
 
-def _webhook(slug: str, key: UUID) -> Webhook:
+def _webhook(request: HttpRequest, slug: str, key: UUID) -> Webhook:
+    campaign = campaign_of(request, slug, may=Right.MANAGE)
     kept = Webhook.objects.kept().select_related("campaign")
-    return get_object_or_404(kept, campaign__slug=slug, key=key)
+    return get_object_or_404(kept, campaign=campaign, key=key)

@@ -18,7 +18,9 @@ from annotate.models import (
     Response,
     ResponseStatus,
     Task,
+    Team,
 )
+from annotate.services.teams import first_team
 
 # Keys of the campaign file that the tasks do not depend on.
 NOT_OF_TASKS = {
@@ -39,15 +41,22 @@ class CampaignChanged(DomainError):
 
 
 @transaction.atomic
-def create_campaign(*, config: CampaignConfig, endpoint: str, at: datetime) -> Campaign:
-    """Create a draft campaign with all its tasks; raises CampaignNotPossible."""
+def create_campaign(
+    *, config: CampaignConfig, endpoint: str, at: datetime, team: Team | None = None
+) -> Campaign:
+    """Create a draft campaign of the team with all its tasks; raises CampaignNotPossible.
+
+    Without a team, it belongs to the first one, as everything that commands create.
+    """
     kind = _kind_of(config)
+    team = team or first_team(at=at)
     if Campaign.objects.filter(slug=config.name).exists():
         raise CampaignNotPossible(f"name: a campaign named {config.name!r} already exists.")
     campaign = Campaign.objects.create(
+        team=team,
         slug=config.name,
         kind=config.kind,
-        **kind.material(config, at),
+        **kind.material(config, at, team),
         endpoint=endpoint,
         budget=config.budget,
         config_json=config.model_dump(mode="json"),
@@ -98,7 +107,7 @@ def change_campaign(
     locked.config_json = new
     if needs_tasks:
         locked.selection = locked.caption_set = None
-        for name, value in kind.material(config, locked.created_at).items():
+        for name, value in kind.material(config, locked.created_at, locked.team).items():
             setattr(locked, name, value)
     locked.save(update_fields=["slug", "kind", "budget", "config_json", "selection", "caption_set"])
     changed = Campaign.objects.get(pk=locked.pk)  # without the cached file

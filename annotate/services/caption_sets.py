@@ -11,8 +11,9 @@ from annotate.datasets import coco
 from annotate.errors import DomainError
 from annotate.exports.records import create_in_chunks
 from annotate.language.text import normalise
-from annotate.models import CaptionSet, GivenCaption, Image, Release
+from annotate.models import CaptionSet, GivenCaption, Image, Release, Team
 from annotate.services.selections import SLUG
+from annotate.services.teams import first_team
 
 
 class CaptionCounts(NamedTuple):
@@ -22,15 +23,18 @@ class CaptionCounts(NamedTuple):
     skipped: int
 
 
-def import_captions(*, path: Path, split: str, name: str, at: datetime) -> CaptionCounts:
-    """Create a caption set from a COCO captions file; captions keep the order of the file.
+def import_captions(
+    *, path: Path, split: str, name: str, at: datetime, team: Team | None = None
+) -> CaptionCounts:
+    """Create a caption set of the team, or else of the first one, from a COCO captions file.
 
-    Captions of images outside the split are skipped. Raises MalformedFile, and DomainError if the
+    Captions keep the order of the file. Captions of images outside the split are skipped. Raises MalformedFile, and DomainError if the
     name is invalid or in use, the split has no images, or no caption belongs to the split.
     """
     captions = coco.read_captions(path)
     _check_is_free(name)
-    return _create_set(path, captions, name, at, _images_of_split(split), f"the split {split!r}")
+    images, where = _images_of_split(split), f"the split {split!r}"
+    return _create_set(path, captions, name, at, images, where, team or first_team(at=at))
 
 
 def import_results(
@@ -48,7 +52,8 @@ def import_results(
     else:
         numbers = release.images.values_list("number", "task__image")
         images, where = {str(number): image for number, image in numbers}, f"the release {release}"
-    return _create_set(path, captions, name, at, images, where)
+    team = release.campaign.team if release else first_team(at=at)
+    return _create_set(path, captions, name, at, images, where, team)
 
 
 def _images_of_split(split: str) -> dict[str, int]:
@@ -66,13 +71,14 @@ def _create_set(
     at: datetime,
     images: Mapping[str, int],
     where: str,
+    team: Team,
 ) -> CaptionCounts:
     """Create a set of the captions whose image id, as in the file, is a key of `images`."""
     _check_is_free(name)
     known = [caption for caption in captions if caption.image in images]
     if not known:
         raise DomainError(f"No caption in {path} belongs to an image of {where}.")
-    made = CaptionSet.objects.create(name=name, created_at=at)
+    made = CaptionSet.objects.create(team=team, name=name, created_at=at)
     rows = (
         GivenCaption(
             caption_set=made,

@@ -12,8 +12,9 @@ from django.db import transaction
 
 from annotate.errors import DomainError
 from annotate.kinds.reading import CampaignFileError, parse_config
-from annotate.models import Campaign, CampaignDraft
+from annotate.models import Campaign, CampaignDraft, Team
 from annotate.services.campaigns import change_campaign, create_campaign
+from annotate.services.teams import first_team
 
 
 class DraftChanged(DomainError):
@@ -30,12 +31,21 @@ class DraftIncomplete(DomainError):
 
 @transaction.atomic
 def begin_draft(
-    *, owner: User, file: Mapping[str, Any], at: datetime, campaign: Campaign | None = None
+    *,
+    owner: User,
+    file: Mapping[str, Any],
+    at: datetime,
+    campaign: Campaign | None = None,
+    team: Team | None = None,
 ) -> CampaignDraft:
-    """A new draft with these values. With `campaign`, it changes this campaign, and a draft of the
-    same user that does so already is returned instead."""
+    """A new draft of the team, or else of the first one, with these values.
+
+    With `campaign`, it changes this campaign, and a draft of the same user that does so already is
+    returned instead.
+    """
     begun_from = campaign.config_json if campaign is not None else None
     values = {
+        "team": campaign.team if campaign is not None else team or first_team(at=at),
         "file": dict(file),
         "begun_from": begun_from,
         "created_at": at,
@@ -137,7 +147,7 @@ def use_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
     except CampaignFileError as error:
         raise DraftIncomplete(str(error)) from error
     if locked.campaign is None:
-        campaign = create_campaign(config=config, endpoint=endpoint, at=at)
+        campaign = create_campaign(config=config, endpoint=endpoint, team=locked.team, at=at)
     else:
         campaign = change_campaign(
             campaign=locked.campaign, config=config, begun_from=locked.begun_from or {}

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotate.datasets.sidecar import Facts, Sidecar, StatedBox, comparable, read_sidecar
 from annotate.errors import DomainError
 from annotate.images import files as image_files
 from annotate.images.files import BrokenImage
-from annotate.models import Box, Image, ImageSource, ObjectClass
+from annotate.models import Box, Image, ImageSource, ObjectClass, Team
 from annotate.services.bulk import take_turns
 from annotate.services.images import BrokenFile, files_below
 from annotate.services.imports import check_split
@@ -71,6 +72,7 @@ def import_own_files(
     split: str,
     table: Path | None = None,
     table_name: str | None = None,
+    team: Team | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> OwnCounts:
     """Import image files into a split.
@@ -78,13 +80,13 @@ def import_own_files(
     Content that the split has already is not imported again. Files that cannot be used are listed
     in the result. Each batch of files is saved on its own: if a run is interrupted, the next run
     imports the rest. `progress` is called with 1 after each file. `table_name` is the table's name
-    in messages. Raises DomainError and, for a
-    malformed table, MalformedFile before anything is imported.
+    in messages. The images belong to the team; without one, every team sees them. Raises
+    DomainError and, for a malformed table, MalformedFile before anything is imported.
     """
-    check_own_split(split)
+    check_own_split(split, team)
     facts = read_sidecar(table, name=table_name) if table else Sidecar({}, [])
     counts = OwnCounts(ignored_columns=facts.ignored)
-    importer = _Importer(split, counts)
+    importer = _Importer(split, counts, team)
     for path, name in files:
         try:
             importer.add(path, name)
@@ -97,14 +99,23 @@ def import_own_files(
     return counts
 
 
-def check_own_split(split: str) -> None:
-    """Raise DomainError unless own files can be imported into a split of this name."""
+def check_own_split(split: str, team: Team | None = None) -> None:
+    """Raise DomainError unless the team can import own files into a split of this name."""
     check_split(split)
-    if others := Image.objects.filter(split=split).exclude(source=ImageSource.OWN).first():
+    images = Image.objects.filter(split=split)
+    _check_team(images, split, team)
+    if others := images.exclude(source=ImageSource.OWN).first():
         raise DomainError(
             f"The split {split!r} has images of {others.get_source_display()}. Choose another name "
             "for your own files."
         )
+
+
+def _check_team(images: QuerySet[Image], split: str, team: Team | None) -> None:
+    """Raise DomainError if the split has images of another team."""
+    others = images.filter(source=ImageSource.OWN).exclude(team=team)
+    if others.exists():
+        raise DomainError(f"The name {split!r} is taken. Choose another name for your own files.")
 
 
 def own_files_below(
@@ -141,7 +152,8 @@ def printable_name(name: str) -> str:
 class _Importer:
     """Imports files one by one, and saves their images in batches."""
 
-    def __init__(self, split: str, counts: OwnCounts) -> None:
+    def __init__(self, split: str, counts: OwnCounts, team: Team | None) -> None:
+        self._team = team
         self._split = split
         self._counts = counts
         own = Image.objects.filter(split=split, source=ImageSource.OWN)
@@ -174,6 +186,7 @@ class _Importer:
         """
         picture = image_files.read_original(file.path, file.content)
         image = Image(
+            team=self._team,
             source=ImageSource.OWN,
             key=_key(self._split, file.sha256),
             split=self._split,
@@ -192,6 +205,7 @@ class _Importer:
         # Another import may have added the same files since this one began.
         take_turns()
         own = Image.objects.filter(split=self._split, source=ImageSource.OWN)
+        _check_team(own, self._split, self._team)
         known = dict(
             own.filter(sha256__in=[image.sha256 for image in waiting]).values_list(
                 "sha256", "file_name"

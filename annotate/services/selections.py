@@ -21,9 +21,11 @@ from annotate.models import (
     Procedure,
     SelectedImage,
     Selection,
+    Team,
 )
 from annotate.queries.keywords import hidden_class_numbers
 from annotate.selection import choose as selection
+from annotate.services.teams import first_team
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,100}")
 # Classes that are too broad to describe an image, as listed in the paper. Parts are ignored too.
@@ -46,12 +48,21 @@ class Drawn(NamedTuple):
 
 
 def find_selection(
-    *, name: str, split: str, count: int, sample: int, seed: int, ignore: Iterable[str] = ()
+    *,
+    name: str,
+    split: str,
+    count: int,
+    sample: int,
+    seed: int,
+    ignore: Iterable[str] = (),
+    team: Team | None = None,
 ) -> Selection | None:
-    """The existing selection of this name, or None; raises DomainError if its parameters differ."""
+    """The existing selection of this name, or None; raises DomainError if its parameters differ,
+    or if it belongs to another team."""
     found = Selection.objects.filter(name=name).first()
     if found is None:
         return None
+    _check_owner(found, team)
     asked = {
         "procedure": Procedure.NOCAPS,
         "split": split,
@@ -69,11 +80,13 @@ def find_selection(
     return found
 
 
-def check_draw(*, name: str, split: str, count: int, sample: int, seed: int) -> None:
+def check_draw(
+    *, name: str, split: str, count: int, sample: int, seed: int, team: Team | None = None
+) -> None:
     """Raise DomainError if it is known already that these images cannot be drawn."""
     _check_name(name)
-    find_selection(name=name, split=split, count=count, sample=sample, seed=seed)
-    number = _images_to_draw_from(split).filter(rotation=0).count()
+    find_selection(name=name, split=split, count=count, sample=sample, seed=seed, team=team)
+    number = _images_to_draw_from(split, team).filter(rotation=0).count()
     if number < count:
         raise DomainError(
             f"{count:,} images were requested, but the split {split!r} has only {number:,} that "
@@ -91,9 +104,11 @@ def draw_selection(
     sample: int = selection.DEFAULT_SAMPLE,
     seed: int = 0,
     ignore: Iterable[str] = (),
+    team: Team | None = None,
     progress: Callable[[int], object] = lambda _: None,
 ) -> Drawn:
-    """Choose images of a split and store them as a new selection; raises DomainError.
+    """Choose images of a split and store them as a new selection of the team, or else of the first
+    team; raises DomainError.
 
     `sample` is the number of images compared at each step of the draw. `progress` is called with
     the number of images chosen since the last call.
@@ -102,7 +117,8 @@ def draw_selection(
         raise DomainError("The count and the sample must be 1 or more.")
     _check_name(name)
     ignored = ignored_names(ignore)
-    numbers, candidates = candidates_of(split=split, ignored=ignored)
+    team = team or first_team(at=at)
+    numbers, candidates = candidates_of(split=split, ignored=ignored, team=team)
     try:
         chosen = selection.choose(
             candidates, count=count, sample=sample, seed=seed, progress=progress
@@ -113,6 +129,7 @@ def draw_selection(
             f"that are upright and have at least {selection.FEWEST_CLASSES} classes."
         ) from error
     drawn = Selection.objects.create(
+        team=team,
         name=name,
         split=split,
         count=count,
@@ -126,34 +143,41 @@ def draw_selection(
 
 
 @transaction.atomic
-def select_all(*, name: str, split: str, at: datetime) -> Selection:
-    """Select every image of a split, by file name; raises DomainError.
+def select_all(*, name: str, split: str, at: datetime, team: Team | None = None) -> Selection:
+    """Select every image of a split, by file name, for the team; raises DomainError.
 
     If the selection exists already with the same images, it is returned unchanged.
     """
-    return _select(Procedure.ALL, name, split, _in_order(split), at)
+    team = team or first_team(at=at)
+    return _select(Procedure.ALL, team, name, split, _in_order(split, team), at)
 
 
 @transaction.atomic
-def select_random(*, name: str, split: str, count: int, at: datetime, seed: int = 0) -> Selection:
+def select_random(
+    *, name: str, split: str, count: int, at: datetime, seed: int = 0, team: Team | None = None
+) -> Selection:
     """Draw images of a split with a seed, whatever their classes; raises DomainError."""
-    images = _in_order(split)
+    team = team or first_team(at=at)
+    images = _in_order(split, team)
     if not 1 <= count <= len(images):
         raise DomainError(
             f"{count:,} images cannot be drawn from the split {split!r}, which has "
             f"{len(images):,}. Give a number from 1 to {len(images):,}."
         )
     chosen = random.Random(seed).sample(images, count)
-    return _select(Procedure.RANDOM, name, split, chosen, at, seed=seed)
+    return _select(Procedure.RANDOM, team, name, split, chosen, at, seed=seed)
 
 
 @transaction.atomic
-def select_picked(*, name: str, images: Sequence[int], at: datetime) -> Selection:
+def select_picked(
+    *, name: str, images: Sequence[int], at: datetime, team: Team | None = None
+) -> Selection:
     """Select these images, by primary key and in this order; raises DomainError."""
+    team = team or first_team(at=at)
     images = list(dict.fromkeys(images))
     if not images:
         raise DomainError("No image is picked. Pick at least one.")
-    found = Image.objects.filter(pk__in=images)
+    found = Image.objects.of_team(team).filter(pk__in=images)
     if found.count() < len(images):
         raise DomainError("Some of the picked images do not exist. Pick the images again.")
     splits = sorted(set(found.values_list("split", flat=True)))
@@ -162,12 +186,13 @@ def select_picked(*, name: str, images: Sequence[int], at: datetime) -> Selectio
             f"The picked images belong to several splits ({', '.join(splits)}). A selection has "
             "images of one split."
         )
-    return _select(Procedure.PICKED, name, splits[0], images, at)
+    return _select(Procedure.PICKED, team, name, splits[0], images, at)
 
 
-def _in_order(split: str) -> list[int]:
+def _in_order(split: str, team: Team) -> list[int]:
     """Primary keys of a split's images by name, in the same order in every database."""
-    rows = Image.objects.filter(split=split).values_list("file_name", "key", "pk")
+    own = Image.objects.of_team(team).filter(split=split)
+    rows = own.values_list("file_name", "key", "pk")
     if not (found := sorted(rows)):
         raise DomainError(f"The split {split!r} has no images. Import some first.")
     return [image for _, _, image in found]
@@ -175,6 +200,7 @@ def _in_order(split: str) -> list[int]:
 
 def _select(
     procedure: Procedure,
+    team: Team,
     name: str,
     split: str,
     images: Sequence[int],
@@ -187,6 +213,7 @@ def _select(
     made, is_new = Selection.objects.get_or_create(
         name=name,
         defaults={
+            "team": team,
             "procedure": procedure,
             "split": split,
             "count": len(images),
@@ -196,7 +223,9 @@ def _select(
     )
     if is_new:
         _store(made, images)
-    elif (made.procedure, made.split, made.seed) != (procedure, split, seed) or list(
+        return made
+    _check_owner(made, team)
+    if (made.procedure, made.split, made.seed) != (procedure, split, seed) or list(
         made.selected.values_list("image_id", flat=True)
     ) != list(images):
         raise DomainError(
@@ -214,6 +243,12 @@ def _store(selection: Selection, images: Iterable[int]) -> None:
         ),
         batch_size=1_000,
     )
+
+
+def _check_owner(found: Selection, team: Team | None) -> None:
+    """Raise DomainError if the selection is not the team's; nothing more is said of it."""
+    if team is not None and found.team_id != team.pk:
+        raise DomainError(f"The name {found.name!r} is taken. Choose another name.")
 
 
 def _check_name(name: str) -> None:
@@ -235,13 +270,13 @@ def ignored_names(more: Iterable[str] = ()) -> list[str]:
 
 
 def candidates_of(
-    *, split: str, ignored: Iterable[str]
+    *, split: str, ignored: Iterable[str], team: Team | None = None
 ) -> tuple[dict[str, int], list[selection.Candidate]]:
     """The split's upright images: their primary keys by image key, and the candidates.
 
     Raises DomainError if the split has no images, or if the class hierarchy was not imported.
     """
-    images = _images_to_draw_from(split)
+    images = _images_to_draw_from(split, team)
     keys = dict(images.filter(rotation=0).values_list("pk", "key"))
     left_out = set(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))
     candidates = [
@@ -252,8 +287,9 @@ def candidates_of(
     return {key: image for image, key in keys.items()}, candidates
 
 
-def _images_to_draw_from(split: str) -> QuerySet[Image]:
-    images = Image.objects.filter(split=split)
+def _images_to_draw_from(split: str, team: Team | None) -> QuerySet[Image]:
+    own = Image.objects.of_team(team) if team else Image.objects.all()
+    images = own.filter(split=split)
     if not images.exists():
         raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
     if (

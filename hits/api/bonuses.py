@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from annotate.api.filters import Filters
 from annotate.api.idempotency import idempotent
 from annotate.api.lookups import CampaignRows
+from annotate.models import Right
 from hits.models import Assignment, Bonus
 from hits.services.bonuses import BonusNotPossible, plan_bonus
 from qualcontrol.queries.quality_report import known_workers
@@ -61,6 +62,7 @@ class BonusList(CampaignRows[Bonus]):
     serializer_class = BonusSerializer
     filterset_class = BonusFilter
     queryset = Bonus.objects.all()
+    may_read, may_write = Right.SEE_MONEY, Right.PAY
 
     def rows(self) -> QuerySet[Bonus]:
         rows = Bonus.objects.filter(assignment__hit__campaign=self.campaign)
@@ -76,11 +78,12 @@ class BonusList(CampaignRows[Bonus]):
     @idempotent
     def post(self, request: Request, **_: str) -> Response:
         """Plan a bonus for the worker's latest assignment; the next sync sends it."""
+        campaign = self.campaign
         form = NewBonusSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         given = form.validated_data
-        worker = get_object_or_404(known_workers(self.campaign), pseudonym=given["worker"])
-        theirs = Assignment.objects.of(self.campaign).not_lost().filter(account__worker=worker)
+        worker = get_object_or_404(known_workers(campaign), pseudonym=given["worker"])
+        theirs = Assignment.objects.of(campaign).not_lost().filter(account__worker=worker)
         latest = theirs.order_by("-submitted_at", "-pk").first()
         if latest is None:
             raise BonusNotPossible(

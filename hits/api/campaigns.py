@@ -15,10 +15,11 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from annotate.api.idempotency import idempotent
-from annotate.api.lookups import campaigns_of
+from annotate.api.lookups import campaign_of, campaigns_of
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds.reading import CampaignFileError, parse_config
-from annotate.models import Campaign
+from annotate.models import Campaign, Right
+from annotate.pages.signed_in import team_to_change
 from annotate.services.campaigns import create_campaign
 from annotate.site.background import hand_on
 from hits.api.serializers import (
@@ -47,10 +48,15 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     lookup_value_regex = "[-\\w]+"
     filterset_fields = ("status", "kind")
     queryset = Campaign.objects.none()
+    may_read, may_write = Right.VIEW, Right.MANAGE
 
     def get_queryset(self) -> QuerySet[Campaign]:
         rows = campaigns_of(self.request).select_related("selection", "caption_set")
         return rows.order_by("-created_at", "-pk")
+
+    def get_object(self) -> Campaign:
+        """The campaign; raises Http404, and PermissionDenied without the method's right."""
+        return campaign_of(self.request, self.kwargs["slug"], self)
 
     def get_serializer_class(self) -> Any:
         return CampaignSerializer if self.action == "list" else CampaignDetailSerializer
@@ -64,15 +70,17 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @idempotent
     def create(self, request: Request) -> Response:
         """Create a draft campaign from a campaign file; nothing is published."""
+        team = team_to_change(request)
         campaign = create_campaign(
             config=config_of(request.data),
+            team=team,
             endpoint=settings.MTURK_ENDPOINT,
             at=timezone.now(),
         )
-        return Response(CampaignDetailSerializer(campaign).data, status=status.HTTP_201_CREATED)
+        return Response(self._shown(campaign), status=status.HTTP_201_CREATED)
 
     @extend_schema(summary="What the campaign costs", responses=EstimateSerializer)
-    @action(detail=True)
+    @action(detail=True, may_read=Right.SEE_MONEY)
     def estimate(self, _request: Request, **_: str) -> Response:
         """The cost of all responses that are missing."""
         return Response(EstimateSerializer(estimate(self.get_object())).data)
@@ -85,9 +93,9 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @action(detail=True, methods=["post"])
     def publish(self, request: Request, **_: str) -> Response:
         """Start or resume the campaign; the next sync creates its HITs."""
+        campaign = self.get_object()
         form = PublicationSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        campaign = self.get_object()
         lifecycle.publish(campaign=campaign, confirmed=form.validated_data["confirmed"])
         return self._moved(campaign)
 
@@ -110,15 +118,21 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @extend_schema(
         summary="Add to the budget", request=AmountSerializer, responses=CampaignDetailSerializer
     )
-    @action(detail=True, methods=["post"], url_path="budget", url_name="budget")
+    @action(
+        detail=True,
+        methods=["post"],
+        url_path="budget",
+        url_name="budget",
+        may_write=Right.PAY,
+    )
     @idempotent
     def add_to_budget(self, request: Request, **_: str) -> Response:
         """Add an amount; the next sync creates HITs for it."""
+        campaign = self.get_object()
         form = AmountSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        campaign = self.get_object()
         lifecycle.add_to_budget(campaign=campaign, amount=form.validated_data["amount"])
-        return Response(CampaignDetailSerializer(campaign).data)
+        return Response(self._shown(campaign))
 
     @extend_schema(summary="The latest sync", responses=SyncStateSerializer)
     @action(detail=True)
@@ -135,9 +149,13 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         state = SyncStateSerializer(sync_state_of(campaign)).data
         return Response(state, status=status.HTTP_202_ACCEPTED)
 
+    def _shown(self, campaign: Campaign) -> dict[str, Any]:
+        context = self.get_serializer_context()
+        return dict(CampaignDetailSerializer(campaign, context=context).data)
+
     def _moved(self, campaign: Campaign) -> Response:
         start_sync(campaign)
-        return Response(CampaignDetailSerializer(campaign).data)
+        return Response(self._shown(campaign))
 
 
 def config_of(values: Any) -> CampaignConfig:

@@ -4,10 +4,12 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotate.models import Campaign
+from annotate.models import Campaign, Right
+from annotate.pages.signed_in import rights_in
 from annotate.services.campaigns import progress
 from hits.models import Sync
 from hits.queries.costs import spends
@@ -91,8 +93,10 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     def get_progress(self, campaign: Campaign) -> dict[str, Any]:
         return dict(OverviewSerializer(self.context["overviews"][campaign.pk]).data)
 
-    @extend_schema_field(SpendSerializer)
-    def get_spend(self, campaign: Campaign) -> dict[str, Any]:
+    @extend_schema_field(SpendSerializer(allow_null=True))
+    def get_spend(self, campaign: Campaign) -> dict[str, Any] | None:
+        if Right.SEE_MONEY not in rights_in(self.context["request"], campaign.team):
+            return None
         return dict(SpendSerializer(self.context["spends"][campaign.pk]).data)
 
 
@@ -101,7 +105,9 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
 
     selection = serializers.CharField(source="selection.name", read_only=True, default=None)
     caption_set = serializers.CharField(source="caption_set.name", read_only=True, default=None)
-    config = serializers.JSONField(source="config_json", read_only=True)
+    config = serializers.SerializerMethodField(
+        help_text="without the reward and the budget if your role sees no money"
+    )
     progress = serializers.SerializerMethodField()
     spend = serializers.SerializerMethodField()
     pay = serializers.SerializerMethodField()
@@ -110,18 +116,31 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
         model = Campaign
         fields = [*CampaignSerializer.Meta.fields, "pay", "config"]
 
+    @extend_schema_field(OpenApiTypes.ANY)
+    def get_config(self, campaign: Campaign) -> dict[str, Any]:
+        config: dict[str, Any] = campaign.config_json
+        if self._sees_money(campaign):
+            return config
+        hit = {key: value for key, value in config["hit"].items() if key != "reward"}
+        return {key: value for key, value in config.items() if key != "budget"} | {"hit": hit}
+
+    def _sees_money(self, campaign: Campaign) -> bool:
+        return Right.SEE_MONEY in rights_in(self.context["request"], campaign.team)
+
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, campaign: Campaign) -> dict[str, Any]:
         numbers = {**asdict(progress(campaign)), "at_work": assignments_at_work(campaign)}
         return dict(ProgressSerializer(numbers).data)
 
-    @extend_schema_field(SpendSerializer)
-    def get_spend(self, campaign: Campaign) -> dict[str, Any]:
+    @extend_schema_field(SpendSerializer(allow_null=True))
+    def get_spend(self, campaign: Campaign) -> dict[str, Any] | None:
+        if not self._sees_money(campaign):
+            return None
         return dict(SpendSerializer(spends([campaign])[campaign.pk]).data)
 
     @extend_schema_field(PaySerializer(allow_null=True))
     def get_pay(self, campaign: Campaign) -> dict[str, Any] | None:
-        pay = measured_pay(campaign)
+        pay = measured_pay(campaign) if self._sees_money(campaign) else None
         return dict(PaySerializer(pay).data) if pay else None
 
 

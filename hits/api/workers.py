@@ -14,7 +14,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
-from annotate.models import Campaign, Worker
+from annotate.models import Campaign, Right, Worker
+from annotate.pages.signed_in import rights_in
 from hits.queries.costs import slot_cost
 from hits.queries.earnings import Earnings, earnings_of
 from qualcontrol.queries.quality_report import WorkerSummary, known_workers, worker_summaries
@@ -58,7 +59,7 @@ class WorkerSerializer(serializers.Serializer[Any]):
     share = serializers.FloatField(help_text="expected share of bad responses")
     low = serializers.FloatField(help_text="lower end of the share's 90% interval")
     high = serializers.FloatField(help_text="upper end of the share's 90% interval")
-    pay = EarningsSerializer()
+    pay = EarningsSerializer(allow_null=True, help_text="null if your role sees no money")
 
 
 class WorkerDetailSerializer(WorkerSerializer):
@@ -67,17 +68,20 @@ class WorkerDetailSerializer(WorkerSerializer):
     reasons = ReasonOfRiskSerializer(many=True)
 
 
-def described(campaign: Campaign, workers: Sequence[Worker]) -> list[dict[str, Any]]:
+def described(
+    request: Request, campaign: Campaign, workers: Sequence[Worker]
+) -> list[dict[str, Any]]:
     """What the API says of each of the workers."""
     keys = [worker.pk for worker in workers]
-    earned = earnings_of(campaign, keys)
+    sees_money = Right.SEE_MONEY in rights_in(request, campaign.team)
+    earned = earnings_of(campaign, keys) if sees_money else {}
     return [
-        _described(summary, earned.get(key, Earnings()))
+        _described(summary, earned.get(key, Earnings()) if sees_money else None)
         for key, summary in zip(keys, worker_summaries(campaign, keys), strict=True)
     ]
 
 
-def _described(summary: WorkerSummary, pay: Earnings) -> dict[str, Any]:
+def _described(summary: WorkerSummary, pay: Earnings | None) -> dict[str, Any]:
     return {**asdict(summary), "pay": pay}
 
 
@@ -93,20 +97,22 @@ class WorkerList(CampaignRows[Worker]):
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         page = self.paginate_queryset(self.get_queryset()) or []
-        found = WorkerSerializer(described(self.campaign, page), many=True)
+        found = WorkerSerializer(described(request, self.campaign, page), many=True)
         return self.get_paginated_response(found.data)
 
 
 class WorkerView(APIView):
     """A view about one worker of a campaign."""
 
+    may_read, may_write = Right.VIEW, Right.REVIEW
+
     def look_up(self, request: Request, slug: str, pseudonym: str) -> tuple[Campaign, Worker]:
-        """The campaign and the worker; raises Http404."""
-        campaign = campaign_of(request, slug)
+        """The campaign and the worker; raises Http404 and PermissionDenied."""
+        campaign = campaign_of(request, slug, self)
         return campaign, get_object_or_404(known_workers(campaign), pseudonym=pseudonym)
 
     def answer(self, campaign: Campaign, worker: Worker) -> Response:
-        (found,) = described(campaign, [worker])
+        (found,) = described(self.request, campaign, [worker])
         return Response(WorkerDetailSerializer(found).data)
 
 
@@ -137,7 +143,10 @@ class PreviewSerializer(serializers.Serializer[Any]):
     open_spot_checks = serializers.IntegerField()
     slots = serializers.IntegerField(help_text="assignments to replace the responses")
     cost = serializers.DecimalField(
-        max_digits=12, decimal_places=2, help_text="of these assignments, in US dollars"
+        max_digits=12,
+        decimal_places=2,
+        allow_null=True,
+        help_text="of these assignments, in US dollars; null if your role sees no money",
     )
 
 
@@ -156,6 +165,8 @@ class RestoredSerializer(serializers.Serializer[Any]):
 class Exclude(WorkerView):
     """Exclude a worker, or see what that would do."""
 
+    may_read = Right.REVIEW
+
     @extend_schema(
         operation_id="campaigns_workers_exclusion_preview",
         summary="What an exclusion would do",
@@ -165,7 +176,10 @@ class Exclude(WorkerView):
         """Nothing is changed."""
         campaign, worker = self.look_up(request, slug, pseudonym)
         preview = exclusion_preview(campaign=campaign, worker=worker, slot_cost=slot_cost(campaign))
-        return Response(PreviewSerializer(preview).data)
+        shown = asdict(preview)
+        if Right.SEE_MONEY not in rights_in(request, campaign.team):
+            shown["cost"] = None
+        return Response(PreviewSerializer(shown).data)
 
     @extend_schema(
         operation_id="campaigns_workers_exclude",

@@ -15,6 +15,7 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Task
 from annotate.pages.listing import FilterForm, choice, csv_file, search, wants_csv
 from annotate.pages.paging import stretch_of
+from annotate.pages.signed_in import campaign_of
 from annotate.queries.keywords import keywords
 from hits.queries.stories import stories
 from qualcontrol.flags.known import KNOWN_CODES
@@ -75,7 +76,7 @@ class CaptionFilters(FilterForm):
 @require_safe
 def images(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's images, with how many answers each has."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug)
     filters = ImageFilters(request)
     rows = found_tasks(campaign, filters.chosen).select_related("image", "subject")
     stretch = stretch_of(rows, request, by=TASKS_IN_ORDER, per_page=IMAGES_PER_PAGE)
@@ -91,7 +92,7 @@ def images(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def captions(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The campaign's answers, those that the filters find; also as a CSV file."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug)
     kind = KINDS[campaign.kind]
     filters = CaptionFilters(request, has_words=bool(kind.words_field))
     rows = _with_related(found_responses(campaign, filters.chosen), campaign)
@@ -110,7 +111,7 @@ def captions(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_safe
 def image(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """One image with its boxes, its answers, and what happened to each of them."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug)
     tasks = campaign.tasks.select_related("image", "subject")
     task: Task = get_object_or_404(tasks, number=number)
     answers = list(

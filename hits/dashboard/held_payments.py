@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Response
+from annotate.models import Campaign, Response, Right
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import decided, posted, user_of
+from annotate.pages.signed_in import campaign_of, decided, posted, user_of
 from hits.dashboard.forms import AcceptanceForm
 from hits.mturk.answers import shown_answer
 from hits.services.held_payments import accept_held, reject_held
@@ -41,7 +41,7 @@ class Shown:
 @require_safe
 def held_payments(request: HttpRequest, slug: str) -> HttpResponse:
     """List the campaign's held payments, the oldest first."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.PAY)
     page = page_of(_rows(campaign).filter(ended_at=None), request, per_page=PER_PAGE)
     ended = _rows(campaign).exclude(ended_at=None).order_by("-ended_at", "-pk")
     context = {
@@ -77,7 +77,7 @@ def _decide(
     template: str,
     what: str,
 ) -> HttpResponse:
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.PAY)
     held = get_object_or_404(_rows(campaign), pk=pk)
 
     def decide(reason: str) -> str:

@@ -1,5 +1,6 @@
 """The next things that a person has to do for a campaign, the most urgent first."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -7,7 +8,7 @@ from django.db.models import Min
 from django.urls import reverse
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, CampaignStatus
+from annotate.models import Campaign, CampaignStatus, Right
 from annotate.services.campaigns import Progress
 from annotate.wording import counted
 from hits.models import Sync
@@ -26,6 +27,7 @@ class NextStep:
     label: str = ""
     address: str = ""
     is_problem: bool = False
+    needs: Right = Right.VIEW
 
 
 def next_steps(
@@ -35,8 +37,20 @@ def next_steps(
     spend: Spend,
     open_checks: int,
     last_sync: Sync | None,
+    rights: Collection[Right] = frozenset(Right),
 ) -> list[NextStep]:
-    """The steps; empty if the campaign needs nothing from a person."""
+    """The steps that somebody with these rights can take; empty if the campaign needs none."""
+    steps = _steps(campaign, progress, spend, open_checks, last_sync)
+    return [step for step in steps if step.needs in rights]
+
+
+def _steps(
+    campaign: Campaign,
+    progress: Progress,
+    spend: Spend,
+    open_checks: int,
+    last_sync: Sync | None,
+) -> list[NextStep]:
     if campaign.status == CampaignStatus.DRAFT:
         return [_publish(campaign)]
     steps = [
@@ -55,6 +69,7 @@ def _publish(campaign: Campaign) -> NextStep:
         f"${cost.total:,.2f}, including fees.",
         "Publish campaign …",
         reverse("hits:publish", args=[campaign.slug]),
+        needs=Right.MANAGE,
     )
 
 
@@ -66,7 +81,10 @@ def _halted(campaign: Campaign, spend: Spend, last_sync: Sync | None) -> list[Ne
         address = reverse("hits:publish", args=[campaign.slug])
         steps.append(
             NextStep(
-                "The campaign is paused and gets no new workers.", "Resume campaign …", address
+                "The campaign is paused and gets no new workers.",
+                "Resume campaign …",
+                address,
+                needs=Right.MANAGE,
             )
         )
     return [*steps, *_short_of_money(campaign, spend)]
@@ -78,9 +96,10 @@ def _short_of_money(campaign: Campaign, spend: Spend) -> list[NextStep]:
         return []
     sentence = short.in_words(KINDS[campaign.kind].answers_name)
     if not short.is_used_up:
-        return [NextStep(sentence, is_problem=True)]
+        return [NextStep(sentence, is_problem=True, needs=Right.SEE_MONEY)]
     address = reverse("qualcontrol:releases", args=[campaign.slug])
-    return [NextStep(sentence, "Create a partial release", address, is_problem=True)]
+    label = "Create a partial release"
+    return [NextStep(sentence, label, address, is_problem=True, needs=Right.MANAGE)]
 
 
 def _what_failed(sync: Sync) -> str:
@@ -103,6 +122,7 @@ def _to_pay(campaign: Campaign) -> list[NextStep]:
             f"marketplace approves the first one automatically on {ends_at:%-d %b, %H:%M} UTC.",
             "Decide",
             reverse("hits:held_payments", args=[campaign.slug]),
+            needs=Right.PAY,
         )
     ]
 
@@ -118,7 +138,7 @@ def _to_decide(campaign: Campaign) -> list[NextStep]:
     if not wait:
         return []
     address = reverse("qualcontrol:quality", args=[campaign.slug])
-    return [NextStep(f"{' and '.join(wait)}.", "Review decisions", address)]
+    return [NextStep(f"{' and '.join(wait)}.", "Review decisions", address, needs=Right.REVIEW)]
 
 
 def _to_review(campaign: Campaign, open_checks: int) -> list[NextStep]:
@@ -130,7 +150,7 @@ def _to_review(campaign: Campaign, open_checks: int) -> list[NextStep]:
     sentence = f"{what} review."
     if workers := waiting_for_verdicts(campaign).count():
         sentence += f" {counted(workers, 'worker is', 'workers are')} waiting for it."
-    return [NextStep(sentence, "Review", address)]
+    return [NextStep(sentence, "Review", address, needs=Right.REVIEW)]
 
 
 def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:
@@ -144,13 +164,15 @@ def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:
                 "checks are done.",
                 "Create a release",
                 reverse("qualcontrol:releases", args=[campaign.slug]),
+                needs=Right.MANAGE,
             )
         ]
     if campaign.status != CampaignStatus.FINISHED:
         return [
             NextStep(
                 "The campaign is complete and released. Use “Finish campaign” to close it "
-                "permanently."
+                "permanently.",
+                needs=Right.MANAGE,
             )
         ]
     return []

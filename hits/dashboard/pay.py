@@ -7,15 +7,15 @@ from django.contrib import messages
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.errors import DomainError
-from annotate.models import Campaign
+from annotate.models import Campaign, Right
 from annotate.pages.listing import csv_file
 from annotate.pages.paging import stretch_of
-from annotate.pages.signed_in import posted
+from annotate.pages.signed_in import campaign_of, posted
 from hits.dashboard.bonus_file import BonusFileRefused, read_bonuses, written
 from hits.models import Bonus, MessageStatus
 from hits.queries.costs import spend
@@ -70,14 +70,14 @@ class BonusFileForm(forms.Form):
 @require_safe
 def payments(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's bonuses and messages, and what has been paid."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.SEE_MONEY)
     return _payments(request, campaign, BonusFileForm())
 
 
 @require_http_methods(["POST"])
 def bonuses(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what the bonuses of a file cost, and plan them once that is confirmed."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.PAY)
     form = BonusFileForm(posted(request), request.FILES or None)
     if not form.is_valid():
         return _payments(request, campaign, form, status=422)
@@ -150,7 +150,7 @@ def _payments(
 @require_safe
 def statement(request: HttpRequest, slug: str) -> HttpResponseBase:
     """What the campaign paid to each worker, or to one (`?worker=`), as a CSV file."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.SEE_MONEY)
     rows = (
         [
             one.pseudonym,

@@ -7,15 +7,15 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django.views.decorators.http import require_http_methods
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Worker
-from annotate.pages.signed_in import posted, user_of
+from annotate.models import Campaign, Right, Worker
+from annotate.pages.signed_in import campaign_of, posted, user_of
 from annotate.wording import counted
 from hits.dashboard.pay import plan
 from hits.queries.costs import fee_for, slot_cost, spend
@@ -70,12 +70,20 @@ FORMS: dict[str, type[forms.Form]] = {
 }
 
 
+NEEDS = {
+    "exclude": Right.REVIEW,
+    "reinstate": Right.REVIEW,
+    "bonus": Right.PAY,
+    "message": Right.MANAGE,
+}
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def selected(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what an action on the selected workers does, and do it."""
-    campaign = get_object_or_404(Campaign, slug=slug)
     fields = request.POST if request.method == "POST" else request.GET
     act = fields.get("act", "")
+    campaign = campaign_of(request, slug, may=NEEDS.get(act, Right.VIEW))
     if act not in FORMS:
         raise Http404(f"There is no action {act!r}.")
     names = list(dict.fromkeys(fields.getlist("worker")))[:MOST_SELECTED]

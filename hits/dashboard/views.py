@@ -12,9 +12,16 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.models import Campaign, CampaignStatus, Response
+from annotate.models import Campaign, CampaignStatus, Response, Right
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import decided, posted, user_of
+from annotate.pages.signed_in import (
+    campaign_of,
+    current_team,
+    decided,
+    posted,
+    rights_in,
+    user_of,
+)
 from annotate.services.campaigns import progress
 from annotate.site.background import hand_on
 from hits.dashboard.charts import course_path, hour_bars, pay_chart
@@ -45,8 +52,8 @@ MOST_PROBLEMS = 20
 
 @require_safe
 def campaigns(request: HttpRequest) -> HttpResponse:
-    """List all campaigns, the latest first."""
-    rows = Campaign.objects.annotate(release_count=Count("releases"))
+    """List the team's campaigns, the latest first."""
+    rows = Campaign.objects.of_team(current_team(request)).annotate(release_count=Count("releases"))
     rows = rows.order_by("-created_at", "-pk")
     page = page_of(rows, request, per_page=25)
     numbers = overviews(page)
@@ -57,9 +64,8 @@ def campaigns(request: HttpRequest) -> HttpResponse:
 @require_safe
 def campaign(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a campaign's overview."""
-    found = get_object_or_404(
-        Campaign.objects.select_related("selection", "caption_set"), slug=slug
-    )
+    related = Campaign.objects.select_related("selection", "caption_set")
+    found = campaign_of(request, slug, rows=related)
     at = timezone.now()
     hours, so_far = responses_per_hour(found, at=at), responses_so_far(found, at=at)
     numbers, money, pay = progress(found), spend(found), measured_pay(found)
@@ -71,7 +77,12 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
         "progress": numbers,
         "being_written": assignments_at_work(found) * found.config.hit.images,
         "steps": next_steps(
-            found, progress=numbers, spend=money, open_checks=open_checks, last_sync=last_sync
+            found,
+            progress=numbers,
+            spend=money,
+            open_checks=open_checks,
+            last_sync=last_sync,
+            rights=rights_in(request, found.team),
         ),
         "so_far": so_far,
         "course": course_path(so_far, wanted=numbers.wanted),
@@ -96,7 +107,7 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def publish(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the cost of publishing a campaign, and publish it."""
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.MANAGE)
     if request.method == "POST":
         try:
             lifecycle.publish(campaign=found, confirmed=request.POST.get("confirmed") == "yes")
@@ -126,7 +137,7 @@ def finish(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.MANAGE)
     try:
         service(campaign=found)
     except DomainError as error:
@@ -138,7 +149,7 @@ def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
 @require_POST
 def sync(request: HttpRequest, slug: str) -> HttpResponse:
     """Request a sync of the campaign now."""
-    return _sync(request, get_object_or_404(Campaign, slug=slug))
+    return _sync(request, campaign_of(request, slug, may=Right.MANAGE))
 
 
 @require_safe
@@ -147,7 +158,7 @@ def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
     Empty if there is nothing to show.
     """
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug)
     context = {"campaign": found, "sync_state": sync_state(found, at=timezone.now())}
     return render(request, "hits/dashboard_sync.html", context)
 
@@ -168,7 +179,7 @@ def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Show what an exclusion discards and what replacing it costs, and exclude the worker."""
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.REVIEW)
     worker = get_object_or_404(known_workers(found), pseudonym=pseudonym)
     form = ReasonForm(posted(request))
 
@@ -199,7 +210,7 @@ def exclude(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def reject(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Schedule the rejection of a discarded response's assignment, with a reason."""
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.PAY)
     responses = Response.objects.of(found).select_related(
         "worker", "task__image", *KINDS[found.kind].answer_relations
     )

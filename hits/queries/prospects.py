@@ -8,7 +8,7 @@ from itertools import islice
 from django.db.models import Count, Exists, OuterRef, Q
 
 from annotate.campaign_file import CampaignConfig, Workers
-from annotate.models import Box, Campaign, Selection
+from annotate.models import Box, Campaign, Selection, Team
 from hits.models import AssignmentStatus, WorkerAccount
 from hits.queries.costs import CENT, SECONDS_PER_RESPONSE
 from hits.queries.statistics import measured_pay
@@ -57,10 +57,10 @@ class HourlyPay:
     per_hour: Decimal
 
 
-def hourly_pay(config: CampaignConfig, *, at_endpoint: str) -> list[HourlyPay]:
-    """Pay per hour as in the latest campaigns of the same task type that measured it, and by the
+def hourly_pay(config: CampaignConfig, *, team: Team, at_endpoint: str) -> list[HourlyPay]:
+    """Pay per hour as in the team's latest campaigns of the same task type that measured it, and by the
     general estimate, which comes last."""
-    candidates = Campaign.objects.filter(kind=config.kind, endpoint=at_endpoint)
+    candidates = Campaign.objects.of_team(team).filter(kind=config.kind, endpoint=at_endpoint)
     latest = candidates.order_by("-created_at", "-pk")[:MOST_LOOKED_AT]
     measured = (
         (found.slug, pay.median_seconds) for found in latest if (pay := measured_pay(found))
@@ -79,10 +79,11 @@ def per_hour(config: CampaignConfig, seconds: float) -> Decimal:
     return (config.hit.reward * 3600 / whole).quantize(CENT)
 
 
-def selections_to_choose() -> Iterable[Selection]:
-    """All selections, the latest first, with `images_count` and `has_classes`."""
+def selections_to_choose(team: Team) -> Iterable[Selection]:
+    """The team's selections, the latest first, with `images_count` and `has_classes`."""
     boxes = Box.objects.verified().filter(image__selections=OuterRef("pk"))
-    rows = Selection.objects.annotate(images_count=Count("selected"), has_classes=Exists(boxes))
+    own = Selection.objects.of_team(team)
+    rows = own.annotate(images_count=Count("selected"), has_classes=Exists(boxes))
     return rows.order_by("-created_at", "-pk")
 
 
@@ -98,6 +99,7 @@ def first_images(selections: Collection[int]) -> dict[int, list[object]]:
     return found
 
 
-def has_classes(selection: str) -> bool:
+def has_classes(selection: str, team: Team) -> bool:
     """Whether an image of the selection has a class that workers could see as a keyword."""
-    return Box.objects.verified().filter(image__selections__name=selection).exists()
+    own = Selection.objects.of_team(team).filter(name=selection)
+    return Box.objects.verified().filter(image__selections__in=own).exists()

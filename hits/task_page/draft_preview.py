@@ -14,8 +14,8 @@ from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.kinds.reading import CampaignFileError, parse_config
-from annotate.models import Campaign, CampaignDraft, Task
-from annotate.pages.signed_in import user_of
+from annotate.models import Campaign, CampaignDraft, Right, Task, Team
+from annotate.pages.signed_in import require, user_of
 from hits.mturk.endpoints import endpoint_of
 from hits.services.task_pages import FrameParameters
 from hits.task_page.views import common, framed, item
@@ -34,11 +34,13 @@ def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
     """
     if state not in STATES:
         raise Http404
-    draft = get_object_or_404(CampaignDraft.objects.of(user_of(request)).open(), pk=pk)
+    own = CampaignDraft.objects.of(user_of(request)).open().select_related("team")
+    draft = get_object_or_404(own, pk=pk)
+    require(request, draft.team, Right.MANAGE)
     endpoint = endpoint_of(settings.MTURK_ENDPOINT)
     try:
         config = parse_config({**PLACEHOLDERS, **draft.file})
-        context = _context(config, state)
+        context = _context(config, state, draft.team)
     except (CampaignFileError, DomainError):
         context = None
     if context is None:
@@ -46,15 +48,16 @@ def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
     return framed(render(request, "hits/task.html", context), endpoint)
 
 
-def _context(config: CampaignConfig, state: str) -> dict[str, Any] | None:
+def _context(config: CampaignConfig, state: str, team: Team) -> dict[str, Any] | None:
     """The page's context, or None if there is nothing to show. Nothing is stored."""
     at = timezone.now()
     kind = KINDS[config.kind]
     with transaction.atomic():
         campaign = Campaign(
+            team=team,
             slug=config.name,
             kind=config.kind,
-            **kind.material(config, at),
+            **kind.material(config, at, team),
             endpoint=settings.MTURK_ENDPOINT,
             budget=config.budget,
             config_json=config.model_dump(mode="json"),

@@ -1,7 +1,7 @@
 """Challenges."""
 
 from datetime import datetime
-from typing import Self
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
@@ -9,9 +9,20 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from annotate.models import Release
+from annotate.models.teams import TeamRows
 
 
-class ChallengeQuerySet(models.QuerySet["Challenge"]):
+class ChallengeQuerySet(TeamRows["Challenge"]):
+    """Challenges, each of which belongs to the team of its release."""
+
+    team_path = "release__campaign__team"
+
+    def shown_to(self, user: Any, at: datetime) -> Self:
+        """Challenges that have opened, and before that those of the user's teams."""
+        if user.is_active and user.is_superuser:
+            return self
+        return self.filter(Q(opens_at__lte=at) | self._seen_by(user))
+
     def opened(self, at: datetime) -> Self:
         """Challenges that have opened, also those that have closed since."""
         return self.filter(opens_at__lte=at)

@@ -7,14 +7,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from leaderboard.access import submitter_of
 from leaderboard.models import Challenge, Track
+from leaderboard.pages.challenges import is_own
 from leaderboard.queries.boards import board_of
 
 
 def may_see_board(user: Any, challenge: Challenge) -> bool:
-    """Whether the user may see the board: everybody a published one, researchers each."""
-    return challenge.is_published or (user.is_authenticated and submitter_of(user) is None)
+    """Whether the user may see the board: everybody a published one, members of its team each."""
+    return challenge.is_published or is_own(user, challenge)
 
 
 @login_not_required
@@ -28,6 +28,7 @@ def board(request: HttpRequest, name: str) -> HttpResponse:
     track = Track.EXTRA if asked.get("track") == Track.EXTRA else Track.PLAIN
     context = {
         "challenge": found,
+        "is_own": is_own(request.user, found),
         "tracks": Track.choices if found.has_extra_track else [],
         "board": board_of(
             found, track=track, subset=asked.get("subset", ""), sort=asked.get("sort", "")

@@ -28,17 +28,26 @@ from leaderboard.uploads import read_upload
 
 
 def visible_to(user: Any, at: datetime) -> QuerySet[Challenge]:
-    """The challenges that the user may see: submitters see them from their opening on."""
+    """The challenges that the user may see: everybody sees them from their opening on, and a
+    member of their team before it."""
     challenges = Challenge.objects.select_related("release")
-    return challenges.opened(at) if submitter_of(user) else challenges
+    return challenges.opened(at) if submitter_of(user) else challenges.shown_to(user, at)
+
+
+def is_own(user: Any, challenge: Challenge) -> bool:
+    """Whether the challenge belongs to a team of the user's, who may then open all its pages."""
+    own = Challenge.objects.visible_to(user).filter(pk=challenge.pk)
+    return user.is_authenticated and submitter_of(user) is None and own.exists()
 
 
 @require_safe
 def challenges(request: HttpRequest) -> HttpResponse:
     """List the challenges, the latest first."""
-    at = timezone.now()
-    page = page_of(visible_to(user_of(request), at).order_by("-opens_at", "-pk"), request)
-    context = {"page": page, "at": at, "rows": [(each, state_of(each, at)) for each in page]}
+    user, at = user_of(request), timezone.now()
+    page = page_of(visible_to(user, at).order_by("-opens_at", "-pk"), request)
+    own = set(Challenge.objects.visible_to(user).values_list("pk", flat=True))
+    rows = [(each, state_of(each, at), each.pk in own) for each in page]
+    context = {"page": page, "at": at, "rows": rows}
     return render(request, "leaderboard/challenges.html", context)
 
 
@@ -72,6 +81,7 @@ def challenge(request: HttpRequest, name: str) -> HttpResponse:
         "challenge": found,
         "state": state_of(found, at),
         "image_count": len(numbers),
+        "is_own": is_own(user, found),
         "examples": numbers[:2],
         "allowance": allowance_of(found, user, at=at),
         "page": page,

@@ -1,7 +1,7 @@
 """Forms of the evaluation server."""
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.contrib.auth.models import User
@@ -10,7 +10,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 
 from annotate.evaluation.scoring import METRICS
 from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
-from annotate.models import Release
+from annotate.models import Release, Team
 from leaderboard.models import Challenge, Track
 from leaderboard.services.challenges import Rules
 from leaderboard.templatetags.leaderboard import metric_name
@@ -104,7 +104,7 @@ class ChallengeForm(LimitsForm):
     """A new challenge."""
 
     release = forms.ModelChoiceField(
-        Release.objects.all(),
+        Release.objects.none(),
         to_field_name="name",
         help_text="Its hidden images are scored; if none is hidden, all of them.",
     )
@@ -139,6 +139,11 @@ class ChallengeForm(LimitsForm):
     tokeniser = forms.ChoiceField(
         choices=[(PLAIN, "plain: needs no Java"), (OFFICIAL, "official: comparable with papers")]
     )
+
+    def __init__(self, team: Team, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        releases = cast("forms.ModelChoiceField[Release]", self.fields["release"])
+        releases.queryset = Release.objects.of_team(team)
 
     def values(self) -> dict[str, Any]:
         """The arguments of `create_challenge`, from a valid form."""

@@ -9,8 +9,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.errors import DomainError
+from annotate.models import Right
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import posted, user_of
+from annotate.pages.signed_in import posted, require, team_to_change, user_of
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import ask_for_scores, state_of
 from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
@@ -29,11 +30,20 @@ from leaderboard.services.scoring import score_again as queue_again
 from leaderboard.services.submissions import withdraw as withdraw_submission
 
 
+def managed(request: HttpRequest, name: str, may: Right = Right.MANAGE) -> Challenge:
+    """A challenge of the user's team; raises Http404, and PermissionDenied without the right."""
+    related = ("release__campaign__team", "owner")
+    rows = Challenge.objects.visible_to(user_of(request)).select_related(*related)
+    found = get_object_or_404(rows, name=name)
+    require(request, found.release.campaign.team, may)
+    return found
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     """Create a challenge from a release."""
-    at = timezone.now()
-    form = ChallengeForm(posted(request), initial={**DEFAULTS, "opens_at": at})
+    team, at = team_to_change(request), timezone.now()
+    form = ChallengeForm(team, posted(request), initial={**DEFAULTS, "opens_at": at})
     if request.method == "POST" and form.is_valid():
         try:
             challenge = create_challenge(owner=user_of(request), at=at, **form.values())
@@ -50,12 +60,13 @@ def new(request: HttpRequest) -> HttpResponse:
 @require_safe
 def manage(request: HttpRequest, name: str) -> HttpResponse:
     """A challenge's submissions and settings."""
-    found = get_object_or_404(Challenge.objects.select_related("release", "owner"), name=name)
+    found = managed(request, name, may=Right.VIEW)
     at = timezone.now()
     rows = found.submissions.select_related("submitter__submitter", "withdrawn_by")
     page = page_of(rows.order_by("-created_at", "-pk"), request)
     context = {
         "challenge": found,
+        "is_own": True,
         "state": state_of(found, at),
         "stuck_since": stuck_since(at),
         "page": page,
@@ -69,7 +80,7 @@ def manage(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def publish(request: HttpRequest, name: str) -> HttpResponse:
     """Publish the board, or make it private again."""
-    found = get_object_or_404(Challenge, name=name)
+    found = managed(request, name)
     try:
         if request.POST.get("board") == "private":
             hide_board(challenge=found)
@@ -85,7 +96,7 @@ def publish(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def closing(request: HttpRequest, name: str) -> HttpResponse:
     """Close the challenge now, or change when it closes."""
-    found = get_object_or_404(Challenge, name=name)
+    found = managed(request, name)
     form = ClosingForm(request.POST)
     at = timezone.now()
     if not form.is_valid():
@@ -130,7 +141,7 @@ def limits(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Take a submission off the board, with a reason."""
-    found = get_object_or_404(Challenge, name=name)
+    found = managed(request, name)
     submission = _submission_of(found, pk)
     form = WithdrawalForm(posted(request))
     if request.method == "POST" and form.is_valid():
@@ -148,6 +159,7 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         return redirect("leaderboard:manage", name)
     context = {
         "challenge": found,
+        "is_own": True,
         "submission": submission,
         "team": team_of(submission),
         "form": form,
@@ -159,7 +171,7 @@ def withdraw(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @require_POST
 def score_again(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Queue the human baseline again after its scoring failed."""
-    found = get_object_or_404(Challenge, name=name)
+    found = managed(request, name)
     try:
         queue_again(submission=_submission_of(found, pk), at=timezone.now())
     except DomainError as error:
@@ -176,9 +188,9 @@ def _submission_of(challenge: Challenge, pk: int) -> Submission:
 
 
 @require_safe
-def table(_request: HttpRequest, name: str) -> StreamingHttpResponse:
+def table(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Download all submissions with their scores as CSV."""
-    found = get_object_or_404(Challenge, name=name)
+    found = managed(request, name, may=Right.VIEW)
     response = StreamingHttpResponse(
         submission_table(found), content_type="text/csv; charset=utf-8"
     )

@@ -21,6 +21,7 @@ from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
 from annotate.models import Response as Answer
+from annotate.models import Right
 from annotate.queries.keywords import keywords_of
 from qualcontrol.models import SpotCheck, Verdict
 from qualcontrol.review.items import Item
@@ -119,6 +120,8 @@ class ItemSerializer(serializers.Serializer[Any]):
 class NextChecks(APIView):
     """The next items to judge."""
 
+    may_write = Right.REVIEW
+
     @extend_schema(
         operation_id="campaigns_spot_checks_next",
         summary="Reserve the next items to judge",
@@ -128,7 +131,7 @@ class NextChecks(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """The items that the review page would show next. They are reserved for 15 minutes, and
         come again until they are judged. An empty list: nothing is left to judge."""
-        campaign = campaign_of(request, slug)
+        campaign = campaign_of(request, slug, self)
         form = WantedSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         items = next_checks(
@@ -160,6 +163,8 @@ class VerdictSerializer(serializers.Serializer[Any]):
 class JudgeItem(APIView):
     """The verdict of an item."""
 
+    may_write = Right.REVIEW
+
     @extend_schema(
         operation_id="campaigns_spot_checks_judge",
         summary="Judge an item",
@@ -169,7 +174,7 @@ class JudgeItem(APIView):
     @idempotent
     def post(self, request: Request, slug: str, key: UUID) -> Response:
         """Store your verdict. A bad response is discarded, and its task needs another one."""
-        campaign = campaign_of(request, slug)
+        campaign = campaign_of(request, slug, self)
         form = VerdictSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         try:

@@ -5,13 +5,14 @@ from typing import Any
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign
 from annotate.pages.listing import FilterForm, choice, csv_file, day, search, wants_csv
 from annotate.pages.paging import stretch_of
+from annotate.pages.signed_in import campaign_of
 from qualcontrol.models import Act, Decision
 from qualcontrol.queries.listing import DECISIONS_IN_ORDER, found_decisions
 
@@ -30,7 +31,7 @@ class DecisionFilters(FilterForm):
 @require_safe
 def decisions(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The campaign's decision log, the latest entry first; also as a CSV file."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug)
     filters = DecisionFilters(request)
     content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
     log = found_decisions(campaign, filters.chosen).select_related(

@@ -6,15 +6,15 @@ from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Response
+from annotate.models import Campaign, Response, Right
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import posted, user_of
+from annotate.pages.signed_in import campaign_of, posted, user_of
 from qualcontrol.models import Gold, GoldAnswer
 from qualcontrol.pages.forms import MarkGoldForm, SeedGoldForm
 from qualcontrol.review.gold import mark_gold, seed_gold
@@ -24,7 +24,7 @@ from qualcontrol.review.gold import mark_gold, seed_gold
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
     """The gold items that the reviewer may see, with their results, and the two forms to add
     one."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
     is_seed = "text" in request.POST
     mark = MarkGoldForm(None if is_seed else posted(request))
     seed = SeedGoldForm(campaign, posted(request) if is_seed else None, auto_id="seed_%s")

@@ -1,12 +1,12 @@
 """The quality page: the estimate, decisions to make, the policy and the reviewers."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotate.campaign_file import Review
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign
+from annotate.pages.signed_in import campaign_of
 from annotate.templatetags.campaigns import percent
 from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
 from qualcontrol.queries.quality_report import quality_report
@@ -16,7 +16,7 @@ from qualcontrol.services.policies import LEAST_UNPLACED, SLIPS_FORGIVEN
 
 @require_safe
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug)
     proposals = Proposal.objects.open().filter(campaign=campaign)
     appeals = Appeal.objects.open().filter(exclusion__campaign=campaign)
     pauses = campaign.pauses.in_force().exclude(worker__in=proposals.values("worker"))

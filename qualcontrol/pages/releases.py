@@ -1,13 +1,13 @@
 """The page of a campaign's releases."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotate.errors import DomainError
-from annotate.models import Campaign
+from annotate.models import Right
 from annotate.pages.jobs import begin_job
-from annotate.pages.signed_in import posted
+from annotate.pages.signed_in import campaign_of, posted
 from annotate.services.releases import missing
 from qualcontrol.pages.forms import ReleaseForm
 from qualcontrol.services.releasing import open_questions
@@ -16,7 +16,8 @@ from qualcontrol.services.releasing import open_questions
 @require_http_methods(["GET", "HEAD", "POST"])
 def releases(request: HttpRequest, slug: str) -> HttpResponse:
     """The campaign's releases, what the next one lacks, and the form to create it."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    may = Right.MANAGE if request.method == "POST" else Right.VIEW
+    campaign = campaign_of(request, slug, may=may)
     lacking = [*missing(campaign), *open_questions(campaign)]
     form = ReleaseForm(
         campaign, posted(request), initial={"seed": campaign.config.seed}, lacking=lacking

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_http_methods
 from annotate.errors import DomainError
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Response
-from annotate.pages.signed_in import posted, user_of
+from annotate.models import Response, Right
+from annotate.pages.signed_in import campaign_of, posted, user_of
 from qualcontrol.models import Verdict
 from qualcontrol.pages.forms import ChangeForm
 from qualcontrol.queries.decision_log import visible_to_reviewers
@@ -20,7 +20,7 @@ from qualcontrol.review.undoing import change_verdict, restore_response, undo_pr
 @require_http_methods(["GET", "HEAD", "POST"])
 def response(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Show a response, with what a change of its verdict moves, and change it."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
     kind = KINDS[campaign.kind]
     related = ("task__campaign", "task__image", "worker", "spot_check", "assessment")
     rows = Response.objects.of(campaign).select_related(*related, *kind.answer_relations)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.urls.converters import UUIDConverter
 from django.utils import timezone
@@ -22,8 +22,8 @@ from annotate.errors import DomainError
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign, Response
-from annotate.pages.signed_in import user_of
+from annotate.models import Campaign, Response, Right
+from annotate.pages.signed_in import campaign_of, user_of
 from annotate.queries.keywords import keywords
 from qualcontrol.models import WorkerRisk
 from qualcontrol.pages.forms import VerdictForm, reasons_against
@@ -66,7 +66,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     are not shown the same one. A repeated GET returns the same responses. HEAD and prefetch
     requests reserve nothing.
     """
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
     if is_prefetch(request):
         # Browsers discard an error and request the page again when the reviewer opens it.
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
@@ -91,7 +91,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Store a verdict, and continue with the next item."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
     skipped = _keys(request.POST, "skip")
     form = VerdictForm(KINDS[campaign.kind], request.POST)
     try:
@@ -119,13 +119,13 @@ def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 @require_POST
 def take_back(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Take back the reviewer's judgement of an item, and show it again."""
-    return _take_back(request, get_object_or_404(Campaign, slug=slug), key)
+    return _take_back(request, campaign_of(request, slug, may=Right.REVIEW), key)
 
 
 @require_POST
 def take_back_last(request: HttpRequest, slug: str) -> HttpResponse:
     """Take back the reviewer's last judgement, and show its item again."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
     key = last_judged(campaign, user_of(request))
     if key is None:
         messages.info(request, "You have no verdict here that you could take back.")

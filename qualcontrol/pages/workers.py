@@ -12,10 +12,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Response, Worker
+from annotate.models import Campaign, Response, Right, Worker
 from annotate.pages.listing import FilterForm, choice, csv_file, search, wants_csv
 from annotate.pages.paging import page_of
-from annotate.pages.signed_in import user_of
+from annotate.pages.signed_in import campaign_of, user_of
 from qualcontrol.models import Appeal, Proposal, WorkerRisk
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
 from qualcontrol.queries.decision_log import visible_to_reviewers
@@ -58,7 +58,7 @@ class WorkerFilters(FilterForm):
 @require_safe
 def workers(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The campaign's workers by their pseudonyms; also as a CSV file."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = campaign_of(request, slug)
     filters = WorkerFilters(request)
     found = found_workers(campaign, filters.chosen).order_by(*filters.order_by)
     keys = found.values_list("pk", flat=True)
@@ -79,7 +79,7 @@ def workers(request: HttpRequest, slug: str) -> HttpResponseBase:
 @require_safe
 def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """One worker's responses and risk, and the decisions about the worker."""
-    campaign, found = _look_up(slug, pseudonym)
+    campaign, found = _look_up(request, slug, pseudonym)
     exclusion = campaign.exclusions.in_force().filter(worker=found).first()
     context = {
         "campaign": campaign,
@@ -111,7 +111,7 @@ def _responses(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
 @require_POST
 def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpResponse:
     """Pause or resume a worker, dismiss a proposal, or undo an exclusion."""
-    campaign, found = _look_up(slug, pseudonym)
+    campaign, found = _look_up(request, slug, pseudonym, may=Right.REVIEW)
     if act not in ACTS:
         raise Http404(f"There is no action {act!r}.")
     form = ReasonForm(request.POST)
@@ -138,7 +138,7 @@ def act(request: HttpRequest, slug: str, pseudonym: str, act: str) -> HttpRespon
 @require_POST
 def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Record what an excluded worker wrote."""
-    campaign, found = _look_up(slug, pseudonym)
+    campaign, found = _look_up(request, slug, pseudonym, may=Right.REVIEW)
     form = AppealForm(request.POST)
     if not form.is_valid():
         messages.warning(request, "Enter what the worker wrote.")
@@ -161,7 +161,8 @@ def appeal(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 @require_POST
 def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     """Grant or refuse an appeal."""
-    in_campaign = Appeal.objects.filter(exclusion__campaign__slug=slug)
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
+    in_campaign = Appeal.objects.filter(exclusion__campaign=campaign)
     related = in_campaign.select_related("exclusion__worker", "exclusion__campaign")
     found = get_object_or_404(related, pk=pk)
     worker = found.exclusion.worker
@@ -185,7 +186,9 @@ def answer_appeal(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     return redirect("qualcontrol:worker", slug, worker.pseudonym)
 
 
-def _look_up(slug: str, pseudonym: str) -> tuple[Campaign, Worker]:
-    """The campaign and a worker of it. Raises Http404."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+def _look_up(
+    request: HttpRequest, slug: str, pseudonym: str, may: Right = Right.VIEW
+) -> tuple[Campaign, Worker]:
+    """The campaign and a worker of it. Raises Http404 and PermissionDenied."""
+    campaign = campaign_of(request, slug, may=may)
     return campaign, get_object_or_404(known_workers(campaign), pseudonym=pseudonym)

@@ -69,7 +69,7 @@ class CountKind(TaskKind):
     about_release = "Numbers of people in images."
     files = {"counts.json": lambda release: iter([json.dumps(_counts(release))])}
 
-    def material(self, config, at):
+    def material(self, config, at, team):
         return {"selection": Selection.objects.get(name=config.selection)}
 
     def tasks(self, campaign):

@@ -31,6 +31,7 @@ from annotate.models import (
     Role,
     Selection,
     Task,
+    Team,
 )
 from annotate.queries.keywords import keywords, own_without_classes
 
@@ -64,16 +65,17 @@ class CaptionKind(TaskKind):
     about_release = "Captions of images, written by crowd workers."
     released_relations = ("captions",)
 
-    def material(self, config: CampaignConfig, _at: datetime) -> dict[str, Any]:
+    def material(self, config: CampaignConfig, _at: datetime, team: Team) -> dict[str, Any]:
         if config.selection is None:
             raise CampaignNotPossible("selection: a caption campaign needs a selection of images.")
         if config.responses is not None:
             raise CampaignNotPossible(
                 "responses: a caption campaign uses references and baselines instead."
             )
-        selection = Selection.objects.filter(name=config.selection).first()
+        selection = Selection.objects.of_team(team).filter(name=config.selection).first()
         if selection is None:
-            known = ", ".join(sorted(Selection.objects.values_list("name", flat=True)))
+            own = Selection.objects.of_team(team)
+            known = ", ".join(sorted(own.values_list("name", flat=True)))
             raise CampaignNotPossible(
                 f"selection: there is no selection {config.selection!r}. Existing names: "
                 f"{known or 'none'}."

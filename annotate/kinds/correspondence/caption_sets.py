@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotate.errors import DomainError
 from annotate.exports.records import create_in_chunks
-from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role
+from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Team
 
 
 class NoSuchCaptions(DomainError):
@@ -15,30 +16,31 @@ class NoSuchCaptions(DomainError):
 
 
 @transaction.atomic
-def set_of_release(*, name: str, at: datetime) -> CaptionSet:
-    """The caption set of a release's references, created at first use; raises NoSuchCaptions."""
-    release = Release.objects.filter(name=name).first()
+def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
+    """The caption set of the references of a team's release, created at first use; raises
+    NoSuchCaptions."""
+    releases = Release.objects.of_team(team)
+    release = releases.filter(name=name).first()
     if release is None:
-        raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(Release)}.")
+        raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(releases)}.")
     known = CaptionSet.objects.filter(release=release).first()
     if known is not None:
         return known
     if CaptionSet.objects.filter(name=name).exists():
         raise DomainError(f"A caption set named {name!r} already exists.")
-    made = CaptionSet.objects.create(name=name, release=release, created_at=at)
+    made = CaptionSet.objects.create(team=team, name=name, release=release, created_at=at)
     create_in_chunks(GivenCaption, _references(made, release))
     if not made.captions.exists():
         raise NoSuchCaptions(f"release {name!r} has no captions.")
     return made
 
 
-def set_named(name: str) -> CaptionSet:
-    """Return the caption set; raises NoSuchCaptions."""
-    found = CaptionSet.objects.filter(name=name).first()
+def set_named(name: str, team: Team) -> CaptionSet:
+    """Return the team's caption set; raises NoSuchCaptions."""
+    own = CaptionSet.objects.of_team(team)
+    found = own.filter(name=name).first()
     if found is None:
-        raise NoSuchCaptions(
-            f"there is no caption set {name!r}. Existing names: {_names(CaptionSet)}."
-        )
+        raise NoSuchCaptions(f"there is no caption set {name!r}. Existing names: {_names(own)}.")
     return found
 
 
@@ -56,5 +58,5 @@ def _references(caption_set: CaptionSet, release: Release) -> Iterator[GivenCapt
         )
 
 
-def _names(model: type[Release] | type[CaptionSet]) -> str:
-    return ", ".join(sorted(model.objects.values_list("name", flat=True))) or "none"
+def _names(rows: QuerySet[Release] | QuerySet[CaptionSet]) -> str:
+    return ", ".join(sorted(rows.values_list("name", flat=True))) or "none"

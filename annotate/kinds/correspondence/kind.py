@@ -55,6 +55,7 @@ from annotate.models import (
     ReleasedImage,
     Response,
     Task,
+    Team,
 )
 
 
@@ -96,12 +97,12 @@ class CorrespondenceKind(TaskKind):
     export_command = "export_correspondences"
     about_release = "Captions whose words crowd workers linked to boxes in the images."
 
-    def material(self, config: CampaignConfig, at: datetime) -> dict[str, Any]:
+    def material(self, config: CampaignConfig, at: datetime, team: Team) -> dict[str, Any]:
         try:
             if config.release is not None:
-                return {"caption_set": set_of_release(name=config.release, at=at)}
+                return {"caption_set": set_of_release(name=config.release, team=team, at=at)}
             if config.caption_set is not None:
-                return {"caption_set": set_named(config.caption_set)}
+                return {"caption_set": set_named(config.caption_set, team)}
         except DomainError as error:
             key = "release" if config.release is not None else "caption_set"
             raise CampaignNotPossible(f"{key}: {error}") from error

@@ -32,7 +32,7 @@ from annotate.kinds.rating.rules import Rating, rules_of
 from annotate.kinds.rating.sources import captions_of, captions_to_rate
 from annotate.kinds.rating.tables import tables
 from annotate.language.text import Problem
-from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
+from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task, Team
 
 
 class RatingKind(TaskKind):
@@ -64,10 +64,11 @@ class RatingKind(TaskKind):
     about_release = "Ratings of image captions by crowd workers."
     files = stored_files("ratings.json", "ratings.csv", "scores.csv", "sources.csv")
 
-    def material(self, config: CampaignConfig, _at: datetime) -> dict[str, Any]:
-        found = Selection.objects.filter(name=config.selection).first()
+    def material(self, config: CampaignConfig, _at: datetime, team: Team) -> dict[str, Any]:
+        found = Selection.objects.of_team(team).filter(name=config.selection).first()
         if found is None:
-            known = ", ".join(sorted(Selection.objects.values_list("name", flat=True)))
+            own = Selection.objects.of_team(team)
+            known = ", ".join(sorted(own.values_list("name", flat=True)))
             raise CampaignNotPossible(
                 "selection: name the selection of images whose captions are rated. Existing names: "
                 f"{known or 'none'}."

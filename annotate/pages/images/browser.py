@@ -16,6 +16,7 @@ from annotate.models import Image, Selection
 from annotate.pages.images.picked import add_picked, clear_picked, picked_images
 from annotate.pages.listing import FilterForm, choice, search
 from annotate.pages.paging import stretch_of
+from annotate.pages.signed_in import current_team, user_of
 from annotate.queries.images import NO_LICENCE, Split, found_images, licences, splits
 from annotate.queries.keywords import keywords
 
@@ -42,14 +43,15 @@ def _licence_choices(images: QuerySet[Image]) -> list[tuple[str, str]]:
     ]
 
 
-def visible_images(_request: HttpRequest) -> QuerySet[Image]:
-    """The images that the user may see."""
-    return Image.objects.all()
+def visible_images(request: HttpRequest) -> QuerySet[Image]:
+    """The images that the current team can select."""
+    team = current_team(request)
+    return Image.objects.of_team(team) if team else Image.objects.none()
 
 
-def visible_selections(_request: HttpRequest) -> QuerySet[Selection]:
-    """The selections that the user may see."""
-    return Selection.objects.all()
+def visible_selections(request: HttpRequest) -> QuerySet[Selection]:
+    """The current team's selections."""
+    return Selection.objects.of_team(current_team(request))
 
 
 @require_safe
@@ -75,7 +77,7 @@ def images(request: HttpRequest) -> HttpResponse:
 @require_safe
 def image(request: HttpRequest, pk: int) -> HttpResponse:
     """One image with its boxes and what is known of it."""
-    found = get_object_or_404(visible_images(request), pk=pk)
+    found = get_object_or_404(Image.objects.visible_to(user_of(request)), pk=pk)
     selected = visible_selections(request).filter(selected__image=found).order_by("name")
     context = {
         "image": found,

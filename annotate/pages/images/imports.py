@@ -14,7 +14,9 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.datasets.sidecar import read_sidecar
 from annotate.errors import DomainError
+from annotate.models import Team
 from annotate.pages.jobs import begin_job
+from annotate.pages.signed_in import team_to_change
 from annotate.services import imports, own_images, uploads
 
 SPLIT_HELP = "Letters, digits, dots, hyphens and underscores. Selections are made of a split."
@@ -51,6 +53,9 @@ class FilesForm(forms.Form):
         help_text="Optional: licences, authors, titles, classes and boxes by file_name.",
     )
 
+    # The team to which the images will belong.
+    team: Team | None = None
+
     def __init__(self, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files, label_suffix="", auto_id="own-%s")
         if settings.IMAGES_FOLDER:
@@ -61,7 +66,7 @@ class FilesForm(forms.Form):
     def clean_split(self) -> str:
         split: str = self.cleaned_data["split"]
         try:
-            own_images.check_own_split(split)
+            own_images.check_own_split(split, self.team)
         except DomainError as error:
             raise forms.ValidationError(str(error)) from error
         return split
@@ -157,6 +162,7 @@ def import_images(request: HttpRequest) -> HttpResponse:
 
 @csrf_protect
 def _checked(request: HttpRequest) -> HttpResponse:
+    team = team_to_change(request)
     if request.method != "POST":
         return _page(request, {})
     kind = request.POST.get("kind", "")
@@ -164,6 +170,8 @@ def _checked(request: HttpRequest) -> HttpResponse:
     if kind not in FORMS or "complete" not in request.POST:
         return _page(request, {}, problem=CUT_OFF, status=400)
     form = FORMS[kind](request.POST, request.FILES)
+    if isinstance(form, FilesForm):
+        form.team = team
     if form.is_valid():
         try:
             job = (_begin_own if kind == "own" else _begin_dataset)(request, form)

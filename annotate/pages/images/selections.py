@@ -11,11 +11,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotate.errors import DomainError
-from annotate.models import Procedure, SelectedImage, Selection
+from annotate.models import Image, Procedure, Right, SelectedImage, Selection, Team
 from annotate.pages.images.browser import PER_PAGE, visible_images, visible_selections
 from annotate.pages.images.picked import clear_picked, picked_images
 from annotate.pages.jobs import begin_job
 from annotate.pages.paging import page_of, stretch_of
+from annotate.pages.signed_in import require, team_to_change, user_of
 from annotate.queries.images import is_by_nocaps, pools_of, splits
 from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services import selections as services
@@ -104,9 +105,11 @@ def selections(request: HttpRequest) -> HttpResponse:
 @require_safe
 def selection(request: HttpRequest, name: str) -> HttpResponse:
     """A selection: how it was made, its images, and the campaigns that use it."""
-    found = get_object_or_404(visible_selections(request), name=name)
+    visible = Selection.objects.visible_to(user_of(request)).select_related("team")
+    found = get_object_or_404(visible, name=name)
+    require(request, found.team, Right.VIEW)
     rows = SelectedImage.objects.filter(selection=found).select_related("image")
-    split = visible_images(request).filter(split=found.split)
+    split = Image.objects.of_team(found.team).filter(split=found.split)
     context = {
         "selection": found,
         "stretch": stretch_of(rows, request, by=("position",), per_page=PER_PAGE),
@@ -140,39 +143,45 @@ def pools(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_selection(request: HttpRequest) -> HttpResponse:
     """Make a selection, or show the form for it."""
+    team = team_to_change(request)
     known = splits(visible_images(request))
     names = list(dict.fromkeys(split.name for split in known))
     picked = picked_images(request)
     form = SelectionForm(request, names, len(picked))
     if request.method == "POST" and form.is_valid():
         try:
-            return _make(request, form.cleaned_data)
+            return _make(request, team, form.cleaned_data)
         except DomainError as error:
             form.add_error(None, str(error))
     context = {"form": form, "splits": known, "picked": picked}
     return render(request, "images/new_selection.html", context)
 
 
-def _make(request: HttpRequest, values: dict[str, Any]) -> HttpResponse:
+def _make(request: HttpRequest, team: Team, values: dict[str, Any]) -> HttpResponse:
     """Make the selection now, or request a job for nocaps' procedure, which takes longer."""
     name, split, at = values["name"], values["split"], timezone.now()
     procedure = values["procedure"]
     made: Selection
     if procedure == Procedure.NOCAPS:
         numbers = {key: values[key] for key in ("name", "split", "count", "seed", "sample")}
-        services.check_draw(**numbers)
+        services.check_draw(**numbers, team=team)
         return redirect(begin_job(request, kind="select_images", arguments=numbers))
     if procedure == Procedure.ALL:
-        made = services.select_all(name=name, split=split, at=at)
+        made = services.select_all(name=name, split=split, team=team, at=at)
     elif procedure == Procedure.RANDOM:
         made = services.select_random(
-            name=name, split=split, count=values["count"], seed=values["seed"], at=at
+            name=name,
+            split=split,
+            count=values["count"],
+            seed=values["seed"],
+            team=team,
+            at=at,
         )
     else:
         images = visible_images(request).filter(pk__in=picked_images(request))
         visible = set(images.values_list("pk", flat=True))
         chosen = [image for image in picked_images(request) if image in visible]
-        made = services.select_picked(name=name, images=chosen, at=at)
+        made = services.select_picked(name=name, images=chosen, team=team, at=at)
         clear_picked(request)
     messages.success(request, f"{made.name}: {made.count:,} images selected.")
     return redirect("images:selection", made.name)

@@ -45,7 +45,7 @@ def advice_on(
 
 
 def _on_task(draft: CampaignDraft, config: CampaignConfig) -> Iterator[Advice]:
-    others = Campaign.objects.filter(endpoint=settings.MTURK_ENDPOINT)
+    others = Campaign.objects.of_team(draft.team).filter(endpoint=settings.MTURK_ENDPOINT)
     if draft.campaign is not None:
         others = others.exclude(pk=draft.campaign.pk)
     running = others.filter(
@@ -56,7 +56,11 @@ def _on_task(draft: CampaignDraft, config: CampaignConfig) -> Iterator[Advice]:
             BY_NAME["instructions"],
             f"{running} is running with the same title, so workers cannot tell the two apart.",
         )
-    if config.priming.share > 0 and config.selection and not has_classes(config.selection):
+    if (
+        config.priming.share > 0
+        and config.selection
+        and not has_classes(config.selection, draft.team)
+    ):
         yield Advice(
             BY_NAME["images"],
             "The images have no classes, so there are no object names to show. Choose “Nobody "

@@ -267,14 +267,15 @@ class ImagesForm(StepForm):
             ("caption_set", CaptionSet, [("", "None")]),
         ):
             if name in self.fields:
-                names = model.objects.order_by("-created_at").values_list("name", flat=True)
+                names = model.objects.of_team(self.draft.team)
+                names = names.order_by("-created_at").values_list("name", flat=True)
                 choice(self, name).choices = [*nothing, *((one, one) for one in names)]
 
     @property
     def has_classes(self) -> bool:
         """Whether the chosen images have classes; also true if none are chosen yet."""
         chosen = str(self.data.get("selection") or "")
-        return not chosen or has_classes(chosen)
+        return not chosen or has_classes(chosen, self.draft.team)
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}

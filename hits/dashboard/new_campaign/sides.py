@@ -63,7 +63,7 @@ def number_of_tasks(draft: CampaignDraft) -> int | None:
     limit = value_at(draft.file, "rating.images")
     if not name:
         return None
-    for selection in selections_to_choose():
+    for selection in selections_to_choose(draft.team):
         if selection.name == name:
             count: int = selection.images_count  # type: ignore[attr-defined]
             return min(count, limit) if isinstance(limit, int) else count
@@ -79,13 +79,13 @@ def cost_of(draft: CampaignDraft, config: CampaignConfig) -> Estimate | None:
 
 def _images(draft: CampaignDraft, _config: CampaignConfig | None) -> dict[str, Any]:
     chosen = value_at(draft.file, "selection")
-    rows = list(selections_to_choose())
+    rows = list(selections_to_choose(draft.team))
     shown = [row for place, row in enumerate(rows) if place < MOST_SELECTIONS or row.name == chosen]
     pictures = first_images([row.pk for row in shown])
     return {
         "selections": [(row, pictures[row.pk]) for row in shown],
         "chosen": chosen,
-        "is_without_classes": bool(chosen) and not has_classes(str(chosen)),
+        "is_without_classes": bool(chosen) and not has_classes(str(chosen), draft.team),
     }
 
 
@@ -103,7 +103,7 @@ def _reward(draft: CampaignDraft, config: CampaignConfig | None) -> dict[str, An
     return {
         "cost": cost,
         "fee": slot_fee(config),
-        "pays": hourly_pay(config, at_endpoint=settings.MTURK_ENDPOINT),
+        "pays": hourly_pay(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT),
         "lacking": cost.total - config.budget if cost and has_budget else Decimal(0),
     }
 
@@ -119,7 +119,7 @@ def _checklist(draft: CampaignDraft, config: CampaignConfig | None) -> dict[str,
     if config is None:
         return {}
     cost = cost_of(draft, config)
-    pays = hourly_pay(config, at_endpoint=settings.MTURK_ENDPOINT)
+    pays = hourly_pay(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
     known = known_workers_at(settings.MTURK_ENDPOINT, config.workers)
     return {
         "cost": cost,

@@ -11,8 +11,15 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, CampaignDraft, Selection
-from annotate.pages.signed_in import posted, user_of
+from annotate.models import Campaign, CampaignDraft, Right, Selection, Team
+from annotate.pages.signed_in import (
+    campaign_of,
+    posted,
+    require,
+    team_to_change,
+    teams_with,
+    user_of,
+)
 from annotate.reading.toml_text import toml_text
 from annotate.services.campaigns import CampaignChanged, create_campaign
 from annotate.services.drafts import (
@@ -47,8 +54,10 @@ SANDBOX = "allow-scripts"
 
 
 def drafts_of(request: HttpRequest) -> QuerySet[CampaignDraft]:
-    """The user's own drafts that were not used or deleted."""
-    return CampaignDraft.objects.of(user_of(request)).open()
+    """The user's own drafts that were not used or deleted, for teams whose campaigns they may
+    change."""
+    own = CampaignDraft.objects.of(user_of(request)).open()
+    return own.filter(team__in=teams_with(request, Right.MANAGE)).select_related("team")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -57,22 +66,23 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 
     A POST with a campaign file is handled as on the page for files.
     """
+    team = team_to_change(request)
     if "text" in request.POST or request.FILES:
-        return _from_file(request)
+        return _from_file(request, team)
     if request.method == "POST":
         chosen = request.POST.get("selection", "")
-        is_known = Selection.objects.filter(name=chosen).exists()
+        is_known = Selection.objects.of_team(team).filter(name=chosen).exists()
         file: dict[str, Any] = {"selection": chosen} if is_known else {}
         if not is_amazons(settings.MTURK_ENDPOINT):
             # Requirements of Mechanical Turk would keep everybody out of one's own marketplace.
             file["workers"] = {"who": "own"}
-        draft = begin_draft(owner=user_of(request), file=file, at=timezone.now())
+        draft = begin_draft(owner=user_of(request), file=file, team=team, at=timezone.now())
         return redirect("hits:new_step", draft.pk, STEPS[0].name)
-    drafts = drafts_of(request).select_related("campaign")[:MOST_DRAFTS]
+    drafts = drafts_of(request).filter(team=team).select_related("campaign")[:MOST_DRAFTS]
     context = {
         "drafts": drafts,
-        "has_selections": Selection.objects.exists(),
-        "campaigns": Campaign.objects.order_by("-created_at", "-pk")[:MOST_DRAFTS],
+        "has_selections": Selection.objects.of_team(team).exists(),
+        "campaigns": Campaign.objects.of_team(team).order_by("-created_at", "-pk")[:MOST_DRAFTS],
     }
     return render(request, "hits/new_campaign/start.html", context)
 
@@ -80,15 +90,18 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_from_file(request: HttpRequest) -> HttpResponse:
     """Fill the steps from a campaign file, or create the draft campaign at once."""
-    return _from_file(request)
+    return _from_file(request, team_to_change(request))
 
 
-def _from_file(request: HttpRequest) -> HttpResponse:
+def _from_file(request: HttpRequest, team: Team) -> HttpResponse:
     form = CampaignFileForm(posted(request), request.FILES or None)
     if request.method == "POST" and form.is_valid():
         if "steps" in request.POST:
             draft = begin_draft(
-                owner=user_of(request), file=form.cleaned_data["values"], at=timezone.now()
+                owner=user_of(request),
+                file=form.cleaned_data["values"],
+                team=team,
+                at=timezone.now(),
             )
             replace_file(
                 draft=draft,
@@ -101,6 +114,7 @@ def _from_file(request: HttpRequest) -> HttpResponse:
             campaign = create_campaign(
                 config=form.cleaned_data["config"],
                 endpoint=settings.MTURK_ENDPOINT,
+                team=team,
                 at=timezone.now(),
             )
         except DomainError as error:
@@ -212,7 +226,9 @@ def _checklist(request: HttpRequest, draft: CampaignDraft, found: Step) -> HttpR
 @require_POST
 def create(request: HttpRequest, pk: int) -> HttpResponse:
     """Create the draft's campaign, or change the one that it edits."""
-    draft = get_object_or_404(CampaignDraft.objects.of(user_of(request)), pk=pk)
+    own = CampaignDraft.objects.of(user_of(request)).select_related("team")
+    draft = get_object_or_404(own, pk=pk)
+    require(request, draft.team, Right.MANAGE)
     try:
         campaign = use_draft(draft=draft, endpoint=settings.MTURK_ENDPOINT, at=timezone.now())
     except CampaignChanged as error:
@@ -257,9 +273,9 @@ def file(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_safe
-def campaign_file(_request: HttpRequest, slug: str) -> HttpResponse:
+def campaign_file(request: HttpRequest, slug: str) -> HttpResponse:
     """A campaign's checked file, for downloading."""
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.SEE_MONEY)
     return toml_file(found.config_json, found.slug)
 
 
@@ -273,9 +289,10 @@ def toml_file(values: dict[str, Any], name: str) -> HttpResponse:
 @require_POST
 def copy(request: HttpRequest, slug: str) -> HttpResponse:
     """Begin a draft with the settings of a campaign and a name that is free."""
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.MANAGE)
     draft = begin_draft(
         owner=user_of(request),
+        team=found.team,
         file={**found.config_json, "name": free_name(found.slug)},
         at=timezone.now(),
     )
@@ -296,7 +313,7 @@ def free_name(slug: str) -> str:
 @require_POST
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the steps for a draft campaign."""
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.MANAGE)
     draft = begin_draft(
         owner=user_of(request), file=found.config_json, at=timezone.now(), campaign=found
     )

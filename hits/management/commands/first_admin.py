@@ -2,15 +2,18 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
+from django.utils import timezone
 
+from annotate.models import TeamRole
+from annotate.services.teams import add_member, first_team
 from hits.local.processes import random_password
 
 
 class Command(BaseCommand):
     help = (
-        "Create an administrator with a random password if the site has no users; otherwise do "
-        "nothing. The password is printed once. To create further users, run "
-        "`manage.py createsuperuser`."
+        "Create an operator with a random password, who is also a researcher of the first team, "
+        "if the site has no users; otherwise do nothing. The password is printed once. To create "
+        "further operators, run `manage.py createsuperuser`."
     )
 
     def add_arguments(self, parser: Any) -> None:
@@ -21,5 +24,7 @@ class Command(BaseCommand):
         if users.exists():
             return
         password = random_password()
-        users.create_superuser(name, password=password)
+        admin = users.create_superuser(name, password=password)
+        at = timezone.now()
+        add_member(team=first_team(at=at), user=admin, role=TeamRole.RESEARCHER, at=at)
         self.stdout.write(f"User name: {name}, password: {password}")
