@@ -93,11 +93,16 @@ def teams_with(request: Any, may: Right) -> QuerySet[Team]:
 
 
 def roles_of(request: Any) -> dict[int, str]:
-    """The user's role by the team's primary key, read once for each request."""
-    known: dict[int, str] | None = getattr(request, "team_roles", None)
+    """The user's role by the team's primary key."""
+    return {member.team_id: member.role for member in memberships_of(request)}
+
+
+def memberships_of(request: Any) -> list[Membership]:
+    """The user's memberships with their teams, the oldest first; read once for each request."""
+    known: list[Membership] | None = getattr(request, "memberships", None)
     if known is None:
         mine = Membership.objects.current().filter(user=request.user.pk)
-        known = request.team_roles = dict(mine.order_by("pk").values_list("team", "role"))
+        known = request.memberships = list(mine.select_related("team").order_by("pk"))
     return known
 
 
@@ -112,13 +117,15 @@ def current_team(request: Any) -> Team | None:
 
 def _current_team(request: Any) -> Team | None:
     chosen = getattr(request, "session", {}).get(CHOSEN_TEAM)
-    mine = list(roles_of(request))
-    if chosen and (chosen in mine or request.user.is_superuser):
+    mine = {member.team_id: member.team for member in memberships_of(request)}
+    if chosen in mine:
+        return mine[chosen]
+    if chosen and request.user.is_superuser:
         found = Team.objects.filter(pk=chosen).first()
         if found:
             return found
     if mine:
-        return Team.objects.get(pk=mine[0])
+        return next(iter(mine.values()))
     return first_team(at=timezone.now()) if request.user.is_superuser else None
 
 

@@ -36,7 +36,7 @@ def signed_in(client):
 def test_a_releases_page_shows_its_captions_and_its_files(
     signed_in, release, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         page = signed_in.get("/releases/v1/").content.decode()
 
     assert page.count('class="thumbnail" href="https://images.example/') == 2
@@ -74,7 +74,7 @@ def test_the_list_takes_the_same_queries_for_many(
     for number in range(5):
         release_campaign(campaign=release.campaign, name=f"more-{number}", seed=1, at=NOON)
 
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):
         page = signed_in.get("/releases/")
 
     assert len(page.context["page"]) == 6

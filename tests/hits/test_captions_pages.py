@@ -75,7 +75,7 @@ def test_lists_take_the_same_queries_whatever_they_show(
         for _ in range(2):
             ResponseFactory(task=task)
 
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(6):
         client.get(f"/campaigns/pilot/{path}")
 
 

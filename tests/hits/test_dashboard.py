@@ -164,7 +164,7 @@ def test_the_campaign_list_shows_progress_within_what_is_wanted(
     ClaimFactory(task=TaskFactory(campaign=campaign))
     CampaignFactory.create_batch(4, tasks=2)
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page = signed_in.get("/")
 
     numbers = {found.slug: overview for found, overview in page.context["campaigns"]}["pilot"]
@@ -206,7 +206,7 @@ def test_the_campaign_page_takes_the_same_queries_for_many_rows(
     for _ in range(12):
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_max_num_queries(33):
+    with django_assert_max_num_queries(34):
         signed_in.get("/campaigns/pilot/")
 
 

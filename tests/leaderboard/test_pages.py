@@ -116,9 +116,9 @@ def test_the_boards_page_takes_few_queries(
     for name in "abcd":
         scored(name, 0.5)
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page = researcher.get("/challenges/kites/board/").content.decode()
-    with django_assert_max_num_queries(8):
+    with django_assert_max_num_queries(9):
         researcher.get("/challenges/kites/manage/")
 
     assert "0.5000" in page

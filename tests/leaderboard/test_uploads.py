@@ -7,6 +7,7 @@ import pytest
 
 from leaderboard.uploads import MOST_UNPACKED, MOST_UPLOADED, UploadRefused, json_bytes, read_upload
 
+FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 JSON = b'[{"image_id": 1, "caption": "A dog."}]'
 
 
@@ -14,7 +15,8 @@ def archive(*files: tuple[str, bytes], method=zipfile.ZIP_DEFLATED) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", method) as out:
         for name, content in files:
-            out.writestr(name, content)
+            # A fixed time, so that every process makes the same bytes.
+            out.writestr(zipfile.ZipInfo(name, FIRST_DAY), content, method)
     return made.getvalue()
 
 

@@ -80,7 +80,7 @@ def test_the_page_takes_the_same_queries_for_many_workers(
     for response in submitted(campaign, 12):
         pause_worker(campaign=campaign, worker=response.worker, reason="x", actor=None, at=NOON)
 
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         client.get("/review/pilot/quality/")
 
 

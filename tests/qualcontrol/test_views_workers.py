@@ -44,7 +44,7 @@ def test_the_workers_page_counts_what_each_did(client, campaign, django_assert_m
     ResponseFactory(task__campaign=campaign, worker=other)
     exclude_worker(campaign=campaign, worker=other, **BY_POLICY)
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         rows = client.get("/review/pilot/workers/").context["workers"]
 
     figures = {(w.pseudonym, w.submitted, w.discarded, w.good, w.bad, w.state) for w in rows}
@@ -67,7 +67,7 @@ def test_a_workers_page_shows_their_work_and_what_was_decided(
     ResponseFactory(worker=worker, text="A sentence of another campaign.")
     exclude_worker(campaign=campaign, worker=worker, **BY_POLICY)
 
-    with django_assert_max_num_queries(21):
+    with django_assert_max_num_queries(22):
         page = client.get(f"/review/pilot/workers/{worker.pseudonym}/").content.decode()
 
     assert "Sentence number 11 of this worker." in page
@@ -235,7 +235,7 @@ def test_the_decision_log_is_paged_and_takes_the_same_queries(
             campaign=campaign, act=Act.DISCARD, worker=worker, reason="lists", at=NOON
         )
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page = client.get("/review/pilot/decisions/")
 
     assert len(page.context["stretch"].rows) == 50
