@@ -83,7 +83,7 @@ def test_images_are_found_by_name_class_split_and_licence(client, query, found):
 
 def test_more_images_take_no_more_queries(client, django_assert_num_queries):
     def queries():
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(7):
             return text(client.get("/images/"))
 
     for _ in range(2):

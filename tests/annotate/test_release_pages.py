@@ -165,7 +165,9 @@ def test_the_api_names_the_archives_and_explains_a_wrong_extra(signed_in, releas
     assert formats["csv"] == "http://testserver/api/releases/v1/formats/csv.zip"
     assert set(formats) == set(FORMATS)
     assert wrong.status_code == 400
-    assert wrong.json() == {"with": ["There is no 'names'. Known are workers, seconds, keywords."]}
+    assert wrong.json()["errors"] == {
+        "with": ["There is no 'names'. Known are workers, seconds, keywords."]
+    }
 
 
 @pytest.mark.parametrize("prefix", ["", "/api"])

@@ -133,7 +133,7 @@ def test_more_responses_take_no_more_queries(api, django_assert_num_queries):
         SpotCheckFactory(response__task__campaign=campaign)
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         answer = api.get("/api/campaigns/pilot/responses/")
 
     assert len(answer.json()["results"]) == 12

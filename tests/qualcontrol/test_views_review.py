@@ -401,7 +401,7 @@ def test_the_page_takes_the_same_queries_for_a_worker_of_many_captions(
         submitted(campaign, worker=worker)
     client.get(QUEUE)
 
-    with django_assert_max_num_queries(50):
+    with django_assert_max_num_queries(51):
         page = client.get(QUEUE)
 
     assert len(held(page)) == 1 + AHEAD
@@ -415,7 +415,7 @@ def test_a_verdict_takes_the_same_queries_whatever_was_judged_before(
     first, *ahead = held(client.get(QUEUE))
     fields = {"verdict": "GOOD", "ahead": " ".join(ahead)}
 
-    with django_assert_max_num_queries(60):
+    with django_assert_max_num_queries(61):
         client.post(reverse("qualcontrol:judge", args=["pilot", first]), fields)
 
 
