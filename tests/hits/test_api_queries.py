@@ -128,7 +128,10 @@ def campaigns(many):
     like = campaign()
     made = [
         CampaignFactory.build(
-            slug=f"c{next(numbers)}", selection=like.selection, config_json=like.config_json
+            team=like.team,
+            slug=f"c{next(numbers)}",
+            selection=like.selection,
+            config_json=like.config_json,
         )
         for _ in range(many)
     ]
@@ -144,7 +147,9 @@ def releases(many):
 
 def selections(many):
     Selection.objects.bulk_create(
-        Selection(name=f"s{next(numbers)}", split="s", count=1, created_at=NOON)
+        Selection(
+            team=campaign().team, name=f"s{next(numbers)}", split="s", count=1, created_at=NOON
+        )
         for _ in range(many)
     )
 
@@ -154,6 +159,7 @@ def jobs(many):
         Job(
             kind="release",
             title="Release",
+            team=campaign().team,
             campaign=campaign(),
             fingerprint=f"f{next(numbers)}",
             asked_at=NOON,
@@ -168,14 +174,14 @@ LISTS = [
     ("/api/images/", images, 3),
     ("/api/selections/", selections, 3),
     ("/api/selections/scenes/images/", images, 4),
-    ("/api/campaigns/", campaigns, 8),
-    (f"{PILOT}tasks/", responses, 4),
-    (f"{PILOT}responses/", responses, 4),
-    (f"{PILOT}spot-checks/", responses, 4),
-    (f"{PILOT}workers/", responses, 13),
-    (f"{PILOT}bonuses/", responses, 4),
-    (f"{PILOT}decisions/", responses, 4),
-    (f"{PILOT}releases/", releases, 4),
+    ("/api/campaigns/", campaigns, 9),
+    (f"{PILOT}tasks/", responses, 5),
+    (f"{PILOT}responses/", responses, 5),
+    (f"{PILOT}spot-checks/", responses, 5),
+    (f"{PILOT}workers/", responses, 14),
+    (f"{PILOT}bonuses/", responses, 5),
+    (f"{PILOT}decisions/", responses, 5),
+    (f"{PILOT}releases/", releases, 5),
     ("/api/releases/", releases, 4),
     ("/api/jobs/", jobs, 3),
 ]
