@@ -28,8 +28,9 @@ def import_captions(
 ) -> CaptionCounts:
     """Create a caption set of the team, or else of the first one, from a COCO captions file.
 
-    Captions keep the order of the file. Captions of images outside the split are skipped. Raises MalformedFile, and DomainError if the
-    name is invalid or in use, the split has no images, or no caption belongs to the split.
+    Captions keep the order of the file. Captions of images outside the split are skipped. Raises
+    MalformedFile, and DomainError if the name is invalid or in use, the split has no images, or no
+    caption belongs to the split.
     """
     captions = coco.read_captions(path)
     _check_is_free(name)

@@ -58,8 +58,8 @@ class HourlyPay:
 
 
 def hourly_pay(config: CampaignConfig, *, team: Team, at_endpoint: str) -> list[HourlyPay]:
-    """Pay per hour as in the team's latest campaigns of the same task type that measured it, and by the
-    general estimate, which comes last."""
+    """Pay per hour as in the team's latest campaigns of the same task type that measured it, and by
+    the general estimate, which comes last."""
     candidates = Campaign.objects.of_team(team).filter(kind=config.kind, endpoint=at_endpoint)
     latest = candidates.order_by("-created_at", "-pk")[:MOST_LOOKED_AT]
     measured = (
