@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 from django import forms
+from django.db.models import QuerySet
 
 from annotate.kinds import DEFAULT_KIND, KINDS
 from annotate.kinds.reading import PRESETS, filled
@@ -267,8 +268,8 @@ class ImagesForm(StepForm):
             ("caption_set", CaptionSet, [("", "None")]),
         ):
             if name in self.fields:
-                names = model.objects.of_team(self.draft.team)
-                names = names.order_by("-created_at").values_list("name", flat=True)
+                own: QuerySet[Any] = model.objects.of_team(self.draft.team)
+                names = own.order_by("-created_at").values_list("name", flat=True)
                 choice(self, name).choices = [*nothing, *((one, one) for one in names)]
 
     @property
