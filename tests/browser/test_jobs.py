@@ -1,0 +1,139 @@
+"""Jobs and notices in the browser: pages that refresh themselves, on a phone and a wide screen."""
+
+import os
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotate.jobs import leases
+from annotate.jobs.requests import request_job
+from annotate.jobs.work import Result, Work
+from annotate.models import Job
+from annotate.notices.choices import add_webhook, send_test
+from annotate.notices.sending import send_due
+from annotate.services.releases import freeze
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ImageFactory,
+    ResponseFactory,
+    TaskFactory,
+    UserFactory,
+)
+from tests.jobs import run_jobs
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def release():
+    campaign = CampaignFactory(slug="scenes", config={"references": 2})
+    for number in (1, 2):
+        task = TaskFactory(campaign=campaign, number=number, image=ImageFactory(url=""))
+        ResponseFactory.create_batch(3, task=task)
+    return freeze(campaign=campaign, name="v1", seed=1, at=NOON)
+
+
+@pytest.fixture
+def user(page: Page, site: str):
+    """A researcher who is signed in."""
+    user = UserFactory(username="ada", email="ada@lab.example", is_staff=True, is_superuser=True)
+    client = Client()
+    client.force_login(user)
+    cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site}
+    page.context.add_cookies([cookie])
+    return user
+
+
+def ask(release, user, **arguments) -> Job:
+    arguments = {"format": "coco", **arguments}
+    at = timezone.now()
+    return request_job(kind="export", arguments=arguments, user=user, at=at, release=release)
+
+
+def test_a_jobs_page_follows_the_job_until_its_result_is_there(page, site, user, release):
+    problems = []
+    page.on("console", lambda message: message.type == "error" and problems.append(message.text))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    job = ask(release, user)
+    page.goto(f"{site}{job.get_absolute_url()}")
+    expect(page.get_by_text("Waiting for a worker process.")).to_be_visible()
+    expect(page.get_by_role("link", name="Jobs 1 unfinished")).to_be_visible()
+
+    taken = leases.take(at=timezone.now())
+    work = Work(taken)
+    work.step("Writing the archive", total=4)
+    work.progress(3)
+    leases.renew(job=taken, news=work.take_news(), at=timezone.now())
+    expect(page.get_by_text("3 of 4")).to_be_visible()
+    leases.finish(job=taken, result=Result("Archive written.", url="/jobs/"), at=timezone.now())
+
+    expect(page.get_by_text("Archive written.").first).to_be_visible()
+    expect(page.get_by_role("link", name="Jobs", exact=True).first).to_be_visible()
+    page.get_by_role("link", name="Open result").click()
+    page.wait_for_url(f"{site}/jobs/")
+    assert problems == []
+
+
+def test_the_cancel_button_keeps_the_focus_while_the_page_refreshes(page, site, user, release):
+    job = ask(release, user)
+    page.goto(f"{site}{job.get_absolute_url()}")
+    page.get_by_role("button", name="Cancel job").focus()
+
+    taken = leases.take(at=timezone.now())
+    work = Work(taken)
+    work.step("Writing the archive")
+    leases.renew(job=taken, news=work.take_news(), at=timezone.now())
+    expect(page.get_by_text("Writing the archive. You can leave this page.")).to_be_visible()
+
+    expect(page.get_by_role("button", name="Cancel job")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Being cancelled")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP], ids=["phone", "desktop"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_are_accessible_and_fit_the_screen(page, site, user, release, size, scheme):
+    failed, done = ask(release, user, format="nothing"), ask(release, user)
+    run_jobs()
+    running = ask(release, user, format="csv")
+    taken = leases.take(at=timezone.now())
+    work = Work(taken)
+    work.step("Writing the archive", total=1_000_000)
+    work.progress(420_000)
+    leases.renew(job=taken, news=work.take_news(), at=timezone.now())
+    ask(release, user, format="parquet")
+    webhook = add_webhook(
+        campaign=release.campaign,
+        url="https://hooks.example/services/annotation/4711",
+        kinds=["job-failed", "reviews-wait"],
+        user=user,
+        at=NOON,
+    )
+    send_test(webhook=webhook, at=timezone.now())
+    list(send_due())
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+
+    paths = {
+        "jobs": "/jobs/",
+        "failed": failed.get_absolute_url(),
+        "done": done.get_absolute_url(),
+        "running": running.get_absolute_url(),
+        "notices": "/account/notices/",
+        "webhooks": "/campaigns/scenes/webhooks/",
+        "webhook": webhook.get_absolute_url(),
+    }
+    for name, path in paths.items():
+        page.goto(f"{site}{path}")
+        expect(page.get_by_role("heading").first).to_be_visible()
+        if folder := os.environ.get("SCREENSHOTS"):
+            picture = f"{folder}/{name}-{size['width']}-{scheme}.png"
+            page.screenshot(path=picture, full_page=True)
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+        assert page.locator("html").evaluate("root => root.scrollWidth") <= size["width"], name
