@@ -11,7 +11,7 @@ urlpatterns = [
     path("review/", include("qualcontrol.urls")),
     path("releases/", include("annotate.pages.release_urls")),
     path("jobs/", include("annotate.pages.job_urls")),
-    path("campaigns/<slug:slug>/webhooks/", include("annotate.pages.webhook_urls")),
+    path("campaigns/", include("annotate.pages.webhook_urls")),
     path("images/", include("annotate.pages.image_urls")),
     path("challenges/", include("leaderboard.urls")),
     path("account/", include("annotate.accounts.urls")),

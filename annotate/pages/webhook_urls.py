@@ -7,9 +7,9 @@ from annotate.pages import webhooks
 app_name = "webhooks"
 
 urlpatterns = [
-    path("", webhooks.webhooks, name="webhooks"),
-    path("<uuid:key>/", webhooks.webhook, name="webhook"),
-    path("<uuid:key>/test/", webhooks.test, name="test"),
-    path("<uuid:key>/secret/", webhooks.secret, name="secret"),
-    path("<uuid:key>/remove/", webhooks.remove, name="remove"),
+    path("<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("<slug:slug>/webhooks/<uuid:key>/", webhooks.webhook, name="webhook"),
+    path("<slug:slug>/webhooks/<uuid:key>/test/", webhooks.test, name="test"),
+    path("<slug:slug>/webhooks/<uuid:key>/secret/", webhooks.secret, name="secret"),
+    path("<slug:slug>/webhooks/<uuid:key>/remove/", webhooks.remove, name="remove"),
 ]

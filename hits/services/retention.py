@@ -17,7 +17,12 @@ from django.db import Error
 from annotate.errors import DomainError, one_line
 from annotate.services.api_tokens import delete_old_tokens
 from annotate.services.idempotency import delete_old_keys
-from annotate.services.retention import delete_expired_sessions, delete_old_attempts
+from annotate.services.retention import (
+    delete_expired_sessions,
+    delete_old_attempts,
+    delete_old_jobs,
+    delete_old_notices,
+)
 from annotate.site.connections import drop_lost_connections
 from hits.services.syncs import delete_old_messages, delete_old_syncs
 from hits.services.task_pages import delete_expired_pages
@@ -51,6 +56,8 @@ RULES: tuple[Rule, ...] = (
     Rule("API tokens", delete_old_tokens),
     Rule("idempotency keys", delete_old_keys),
     Rule("old counts of wrong passwords", delete_old_attempts),
+    Rule("jobs", delete_old_jobs),
+    Rule("notices", delete_old_notices),
     Rule("expired task pages", delete_expired_pages),
     Rule("records of syncs", delete_old_syncs),
     Rule("queue messages", delete_old_messages),

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.contrib.sessions.models import Session
@@ -10,8 +11,16 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from annotate.celery import app
+from annotate.models import Job, Notice
 from annotate.services.campaigns import recount_places
-from annotate.services.retention import delete_expired_sessions, delete_in_batches
+from annotate.services.retention import (
+    JOBS_ARE_KEPT,
+    NOTICES_ARE_KEPT,
+    delete_expired_sessions,
+    delete_in_batches,
+    delete_old_jobs,
+    delete_old_notices,
+)
 from hits import tasks
 from hits.models import ProcessedMessage, Sync, TaskPage
 from hits.services import retention
@@ -37,6 +46,33 @@ def test_sessions_are_deleted_once_they_have_expired():
 
     assert delete_expired_sessions(at=NOON) == 1
     assert Session.objects.get() == kept
+
+
+def test_old_jobs_are_deleted_with_their_files(settings):
+    file = Path(settings.MEDIA_ROOT) / "exports" / "v1.zip"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    values = {"kind": "export", "asked_at": NOON, "due_at": NOON}
+    done = {"status": "DONE", "result_file": "exports/v1.zip"}
+    Job.objects.create(**values, **done, fingerprint="1", ended_at=NOON)
+    kept = Job.objects.create(**values, fingerprint="2")
+
+    assert delete_old_jobs(at=NOON + JOBS_ARE_KEPT) == 0
+    assert delete_old_jobs(at=NOON + JOBS_ARE_KEPT + timedelta(seconds=1)) == 1
+
+    assert Job.objects.get() == kept
+    assert not file.exists()
+
+
+def test_old_notices_are_deleted_unless_their_state_lasts():
+    values = {"kind": "try", "title": "Try", "text": "", "path": "/", "noticed_at": NOON}
+    Notice.objects.create(**values, subject="1", over_at=NOON)
+    kept = Notice.objects.create(**values, subject="2", campaign=CampaignFactory())
+
+    assert delete_old_notices(at=NOON + NOTICES_ARE_KEPT) == 0
+    assert delete_old_notices(at=NOON + NOTICES_ARE_KEPT + timedelta(seconds=1)) == 1
+
+    assert Notice.objects.get() == kept
 
 
 def test_rows_are_deleted_in_batches(django_assert_num_queries):

@@ -1,0 +1,126 @@
+"""Worker processes that are killed or stopped while they run a job, as real processes."""
+
+import os
+import signal
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db import connections
+from django.utils import timezone
+
+from annotate.jobs import leases, registry
+from annotate.jobs.registry import JobKind
+from annotate.jobs.requests import request_job
+from annotate.jobs.work import Result, Work
+from annotate.management.commands import work_jobs
+from annotate.models import Job, JobStatus
+from tests.jobs import run_jobs
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def register(monkeypatch):
+    def add(work):
+        registry.kind_named("release")
+        monkeypatch.setitem(registry._kinds, "try", JobKind("try", "Try", work))
+        return request_job(kind="try", arguments={}, user=None, at=timezone.now())
+
+    return add
+
+
+def in_child(action) -> int:
+    """Run the action in a child process with a connection of its own; return how it ended, as
+    `os.waitpid` says it."""
+    connections.close_all()
+    child = os.fork()
+    if child == 0:
+        try:
+            action()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return status
+
+
+def test_another_worker_takes_up_the_job_of_one_that_was_killed(register):
+    parent = os.getpid()
+
+    def work_and_die_once(work: Work) -> Result:
+        if os.getpid() != parent:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Result("Done by another.")
+
+    job = register(work_and_die_once)
+
+    status = in_child(run_jobs)
+
+    assert os.WTERMSIG(status) == signal.SIGKILL
+    job.refresh_from_db()
+    assert (job.status, job.attempt) == (JobStatus.RUNNING, 1)
+    assert run_jobs() == []  # its lease has not ended
+    Job.objects.update(lease_ends_at=timezone.now())
+    assert run_jobs() == []  # now it is doubted
+    Job.objects.update(doubted_at=timezone.now() - leases.DOUBT)
+    (done,) = run_jobs()
+    assert (done.status, done.attempt) == (JobStatus.DONE, 2)
+    assert done.result_text == "Done by another."
+
+
+def test_a_worker_that_gets_a_signal_gives_its_job_back(register):
+    def wait_for_the_signal(work: Work) -> Result:
+        os.kill(os.getpid(), signal.SIGTERM)
+        while True:
+            work.check()
+
+    job = register(wait_for_the_signal)
+
+    status = in_child(lambda: call_command("work_jobs", watch=0.1, stdout=StringIO()))
+
+    assert status == 0
+    job.refresh_from_db()
+    assert (job.status, job.attempt, job.run) == (JobStatus.WAITING, 0, None)
+    assert [line.text for line in job.lines.all()] == [
+        "The worker process was stopped. Another one continues."
+    ]
+
+
+def test_the_command_runs_what_waits_and_says_how_it_ended(register, monkeypatch):
+    register(lambda work: Result())
+    out = StringIO()
+
+    call_command("work_jobs", stdout=out)
+
+    assert out.getvalue() == "Try: done\n1 job ended.\n"
+
+
+def test_the_command_goes_on_after_an_error(register, monkeypatch):
+    class Enough(BaseException):
+        """Ends the command, which runs forever."""
+
+    pauses = []
+
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            raise Enough
+
+    job = register(lambda work: Result())
+    monkeypatch.setattr(work_jobs.time, "sleep", pause)
+    monkeypatch.setattr(work_jobs.signal, "signal", lambda *_: None)
+    fails = [True]
+
+    def take(*, at):
+        if fails.pop() if fails else False:
+            raise OSError("disk full")
+        return leases.take(at=at)
+
+    monkeypatch.setattr("annotate.jobs.runner.take", take)
+
+    with pytest.raises(Enough):
+        call_command("work_jobs", watch=5.0, stdout=StringIO())
+
+    job.refresh_from_db()
+    assert job.status == JobStatus.WAITING
+    assert pauses == [1.0, 5.0]
