@@ -1,15 +1,17 @@
 """Access to the operator's pages, and the log of operators' actions."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from marketplace import clock
+from marketplace.errors import DomainError
 from marketplace.services.activity import noted
 
 Rest = ParamSpec("Rest")
@@ -42,3 +44,17 @@ def logged(request: OperatorRequest, action: str, about: str) -> AbstractContext
     """Log the operator's action in the block, or the error that it raises."""
     actor = f"operator {request.user.get_username()}"
     return noted(actor=actor, action=action, about=about, at=clock.now())
+
+
+@contextmanager
+def logged_with_message(
+    request: OperatorRequest, action: str, about: str, done: str
+) -> Iterator[None]:
+    """Log the action in the block and show the operator its result or refusal."""
+    try:
+        with logged(request, action, about):
+            yield
+    except DomainError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, done)

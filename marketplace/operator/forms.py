@@ -1,15 +1,28 @@
 """Forms of the operator's pages."""
 
+from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 from django import forms
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
+from django.template.defaultfilters import date
+from django.utils.timezone import localtime
 
 from marketplace.models import HitType, Requester
-from marketplace.services.accounts import MOST_INVITATION_DAYS, MOST_INVITATION_USES
+from marketplace.services.accounts import (
+    LONGEST_NAME,
+    MOST_INVITATION_DAYS,
+    MOST_INVITATION_USES,
+)
 from marketplace.services.operators import MOST_MONEY
 from marketplace.services.studies import StudyPlan
+from marketplace.services.workers import WorkerProfile
+
+MOST_NEW_WORKERS = 100
+# The newest groups that a study can be made of; older ones have hardly any open HITs.
+MOST_GROUPS = 200
 
 
 class SignInForm(forms.Form):
@@ -37,23 +50,84 @@ class RequesterForm(forms.Form):
     )
 
 
-class WorkerForm(forms.Form):
-    country = forms.RegexField(
+def _country_field() -> forms.RegexField:
+    return forms.RegexField(
         "^[A-Za-z]{2}(-[A-Za-z0-9]{2})?$",
         label="Country",
         required=False,
+        help_text="Two letters, such as US, or US-PA with a state. HITs can require a country.",
         error_messages={
             "invalid": ("Two letters, such as US, with a state if needed, as in US-PA.")
         },
     )
+
+
+class WorkerForm(forms.Form):
+    country = _country_field()
     approved = forms.IntegerField(label="Approved HITs", min_value=0, max_value=10**8)
     rejected = forms.IntegerField(label="Rejected HITs", min_value=0, max_value=10**8)
+    is_master = forms.BooleanField(label="Has the Masters qualification", required=False)
+    is_adult = forms.BooleanField(
+        label="Is an adult who accepts HITs with adult content", required=False
+    )
+
+
+class NewWorkersForm(forms.Form):
+    names = forms.CharField(
+        label="Names, one on each line",
+        max_length=MOST_NEW_WORKERS * (LONGEST_NAME + 2),
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
+        help_text=f"At most {MOST_NEW_WORKERS}. Each person gets a sign-in link of their own.",
+    )
+    country = _country_field()
+    approved = forms.IntegerField(
+        label="Approved HITs",
+        min_value=0,
+        max_value=10**8,
+        initial=0,
+        help_text="A history to begin with. nocaps' requirements ask for 5000.",
+    )
+    rate = forms.IntegerField(
+        label="Approval rate in percent", min_value=1, max_value=100, initial=100
+    )
+
+    def clean_names(self) -> list[str]:
+        lines = self.cleaned_data["names"].splitlines()
+        names = list(dict.fromkeys(filter(None, (" ".join(line.split()) for line in lines))))
+        if not names:
+            raise forms.ValidationError("Enter at least one name.")
+        if len(names) > MOST_NEW_WORKERS:
+            raise forms.ValidationError(f"Enter at most {MOST_NEW_WORKERS} names.")
+        for name in names:
+            if len(name) > LONGEST_NAME or not name.isprintable():
+                raise forms.ValidationError(
+                    f"A name must have at most {LONGEST_NAME} printable characters: {name[:40]}"
+                )
+        return names
+
+    def profile(self) -> WorkerProfile:
+        """The form's values as a WorkerProfile."""
+        return WorkerProfile(
+            country=self.cleaned_data["country"],
+            approved=self.cleaned_data["approved"],
+            rate=self.cleaned_data["rate"],
+        )
+
+
+def _group_choices() -> Iterator[tuple[str, str]]:
+    yield "", "Choose a group of HITs"
+    for group in HitType.objects.select_related("requester").order_by("-pk")[:MOST_GROUPS]:
+        posted = date(localtime(group.created_at), "j M Y, H:i")
+        yield group.public_id, f"{group.title} ({group.requester.name}, posted {posted})"
 
 
 class StudyForm(forms.Form):
     name = forms.CharField(max_length=100, help_text="As participants see it.")
     hit_type = forms.CharField(
-        label="HIT type", max_length=64, help_text="HITTypeId of the study's HITs."
+        label="HITs",
+        max_length=64,
+        widget=forms.Select,
+        help_text="The group of HITs that participants do. The newest is first.",
     )
     assignments = forms.IntegerField(
         label="HITs for each participant", min_value=1, max_value=10_000
@@ -72,10 +146,16 @@ class StudyForm(forms.Form):
         label="Parameter with the panel's id", max_length=64, initial="PROLIFIC_PID"
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        widget = self.fields["hit_type"].widget
+        assert isinstance(widget, forms.Select)
+        widget.choices = list(_group_choices())
+
     def clean_hit_type(self) -> HitType:
         found = HitType.objects.filter(public_id=self.cleaned_data["hit_type"].strip()).first()
         if found is None:
-            raise forms.ValidationError("There is no such HIT type.")
+            raise forms.ValidationError("There is no such group of HITs. Choose one of the list.")
         return found
 
     def plan(self) -> StudyPlan:

@@ -99,7 +99,9 @@ def end_invitation(request: OperatorRequest, pk: int) -> HttpResponse:
 @operator_required
 def studies(request: OperatorRequest) -> HttpResponse:
     """List the studies with the URLs for their panels; create one on POST."""
-    form = StudyForm(request.POST or None)
+    form = StudyForm(
+        request.POST or None, initial={"hit_type": request.GET.get("hit_type", "")[:64]}
+    )
 
     def make() -> None:
         name, hit_type = form.cleaned_data["name"], form.cleaned_data["hit_type"]

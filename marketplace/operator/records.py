@@ -1,8 +1,9 @@
-"""The operator's pages of HITs, the activity log, the ledger and payouts."""
+"""The operator's pages of groups, HITs, the activity log, the ledger and payouts."""
 
 import csv
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Q, Sum
 from django.http import Http404, HttpResponse
@@ -10,14 +11,57 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
-from marketplace.models import Account, Activity, Hit, HitStatus, Transfer, TransferKind, Worker
+from marketplace.models import (
+    Account,
+    Activity,
+    Hit,
+    HitStatus,
+    HitType,
+    Transfer,
+    TransferKind,
+    Worker,
+)
 from marketplace.services import payouts as services
 from marketplace.spreadsheets import cell
 
 from .access import OperatorRequest, logged, operator_required
 from .pages import newest_first
+from .wording import told
 
 MOST_PAYOUTS = 50
+
+
+@require_GET
+@operator_required
+def groups(request: OperatorRequest) -> HttpResponse:
+    """List the groups of HITs by title, with their requesters and the state of their HITs."""
+    search = request.GET.get("q", "").strip()[:100]
+    found = HitType.objects.select_related("requester")
+    if search:
+        found = found.filter(
+            Q(public_id=search.upper())
+            | Q(group_id=search.upper())
+            | Q(title__icontains=search)
+            | Q(requester__name__icontains=search)
+        )
+    page = newest_first(request, found)
+    counts = (
+        Hit.objects.undisposed()
+        .filter(hit_type__in=page.rows)
+        .order_by()
+        .values("hit_type")
+        .annotate(
+            hits=Count("pk"),
+            available=Sum("available"),
+            pending=Sum("pending"),
+            unreviewed=Sum("unreviewed"),
+            completed=Sum("completed"),
+        )
+    )
+    by_group = {row["hit_type"]: row for row in counts}
+    rows = [(group, by_group.get(group.pk)) for group in page.rows]
+    context = {"page": page, "rows": rows, "search": search, "site": settings.MARKETPLACE_URL}
+    return render(request, "marketplace/operator/groups.html", context)
 
 
 @require_GET
@@ -66,9 +110,11 @@ def activity(request: OperatorRequest) -> HttpResponse:
         found = found.filter(
             Q(actor__icontains=search) | Q(action__icontains=search) | Q(about__icontains=search)
         )
-    if request.GET.get("state") == "refused":
+    is_refused = request.GET.get("state") == "refused"
+    if is_refused:
         found = found.exclude(refusal="")
-    context = {"page": newest_first(request, found), "search": search}
+    page = newest_first(request, found)
+    context = {"page": page, "rows": told(page.rows), "search": search, "is_refused": is_refused}
     return render(request, "marketplace/operator/activity.html", context)
 
 

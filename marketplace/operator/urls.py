@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import invitations, records, views
+from . import invitations, records, views, workers
 
 app_name = "operator"
 urlpatterns = [
@@ -13,14 +13,17 @@ urlpatterns = [
     path("requesters/<int:pk>", views.requester, name="requester"),
     path("requesters/<int:pk>/money", views.add_money, name="add_money"),
     path("requesters/<int:pk>/keys", views.replace_keys, name="replace_keys"),
-    path("workers", views.workers, name="workers"),
-    path("workers/<str:public_id>", views.worker, name="worker"),
-    path("workers/<str:public_id>/suspension", views.suspend, name="suspend"),
+    path("workers", workers.workers, name="workers"),
+    path("workers/<str:public_id>", workers.worker, name="worker"),
+    path("workers/<str:public_id>/link", workers.link, name="sign_in_link"),
+    path("workers/<str:public_id>/sessions", workers.end_sessions, name="end_sessions"),
+    path("workers/<str:public_id>/suspension", workers.suspend, name="suspend"),
     path("invitations", invitations.invitations, name="invitations"),
     path("invitations/<int:pk>/end", invitations.end_invitation, name="end_invitation"),
     path("studies", invitations.studies, name="studies"),
     path("studies/<slug:slug>/open", invitations.open_study, name="open_study"),
     path("layouts", invitations.layouts, name="layouts"),
+    path("groups", records.groups, name="groups"),
     path("hits", records.hits, name="hits"),
     path("hits/<str:public_id>", records.hit, name="hit"),
     path("activity", records.activity, name="activity"),

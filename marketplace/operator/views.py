@@ -1,26 +1,24 @@
-"""The operator's pages for signing in, requesters and workers."""
+"""The operator's pages for signing in and requesters."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout
-from django.db.models import Q, Sum
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from marketplace import clock
-from marketplace.errors import DomainError, TooManyAttempts
+from marketplace.errors import TooManyAttempts
 from marketplace.models import Hit, HitStatus, Requester, Worker
 from marketplace.pages.sign_in import address_of
 from marketplace.services import operators
 from marketplace.services.attempts import count_attempt
 from marketplace.services.payouts import balances
 
-from .access import OperatorRequest, logged, operator_required
-from .forms import MoneyForm, RequesterForm, SignInForm, WorkerForm
+from .access import OperatorRequest, logged_with_message, operator_required
+from .forms import MoneyForm, RequesterForm, SignInForm
 from .pages import newest_first
 
 MOST_TRIES = 10
@@ -54,20 +52,6 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("operator:sign_in")
 
 
-@contextmanager
-def _logged_with_message(
-    request: OperatorRequest, action: str, about: str, done: str
-) -> Iterator[None]:
-    """Log the action in the block and show the operator its result or refusal."""
-    try:
-        with logged(request, action, about):
-            yield
-    except DomainError as error:
-        messages.error(request, str(error))
-    else:
-        messages.success(request, done)
-
-
 @require_GET
 @operator_required
 def overview(request: OperatorRequest) -> HttpResponse:
@@ -94,7 +78,7 @@ def requesters(request: OperatorRequest) -> HttpResponse:
     form = RequesterForm(request.POST or None)
     if form.is_valid():
         name = form.cleaned_data["name"]
-        with _logged_with_message(
+        with logged_with_message(
             request, "created a requester", name, f"Requester {name} created."
         ):
             operators.make_requester(
@@ -119,6 +103,7 @@ def requester(request: OperatorRequest, pk: int) -> HttpResponse:
         {
             "requester": found,
             "form": MoneyForm(),
+            "endpoint_url": settings.MARKETPLACE_URL,
             "transfers": found.transfers.select_related("worker", "hit").order_by("-pk")[:20],
         },
     )
@@ -135,7 +120,7 @@ def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
         return redirect("operator:requester", pk)
     amount = form.cleaned_data["amount"]
     about = f"{found.name}: ${amount}"
-    with _logged_with_message(request, "paid in", about, f"${amount} added."):
+    with logged_with_message(request, "paid in", about, f"${amount} added."):
         operators.add_money(requester=found, amount=amount, at=clock.now())
     return redirect("operator:requester", pk)
 
@@ -144,69 +129,8 @@ def add_money(request: OperatorRequest, pk: int) -> HttpResponse:
 @operator_required
 def replace_keys(request: OperatorRequest, pk: int) -> HttpResponse:
     found = get_object_or_404(Requester, pk=pk)
-    with _logged_with_message(
+    with logged_with_message(
         request, "replaced keys", found.name, "Keys replaced. The old keys no longer work."
     ):
         operators.replace_keys(requester=found)
     return redirect("operator:requester", pk)
-
-
-@require_GET
-@operator_required
-def workers(request: OperatorRequest) -> HttpResponse:
-    """List the workers, filtered by id or name."""
-    search = request.GET.get("q", "").strip()[:100]
-    found = Worker.objects.filter(Q(public_id=search.upper()) | Q(name__icontains=search))
-    if request.GET.get("state") == "suspended":
-        found = found.filter(is_suspended=True)
-    page = newest_first(request, found)
-    due = balances(Worker.objects.filter(pk__in=[row.pk for row in page.rows]))
-    rows = [(row, due.get(row.pk, 0)) for row in page.rows]
-    context = {"page": page, "rows": rows, "search": search}
-    return render(request, "marketplace/operator/workers.html", context)
-
-
-@require_http_methods(["GET", "POST"])
-@operator_required
-def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
-    """Show a worker; change the profile on POST."""
-    found = get_object_or_404(Worker, public_id=public_id)
-    form = WorkerForm(
-        request.POST or None,
-        initial={
-            "country": found.place,
-            "approved": found.approved_count,
-            "rejected": found.rejected_count,
-        },
-    )
-    if form.is_valid():
-        with _logged_with_message(
-            request, "changed a worker", public_id, "Qualification values saved."
-        ):
-            operators.set_profile(worker=found, **form.cleaned_data)
-        return redirect("operator:worker", public_id)
-    context = {
-        "worker": found,
-        "form": form,
-        "blocks": found.blocks.select_related("requester").order_by("-pk")[:20],
-        "assignments": found.assignments.select_related("hit__hit_type").order_by("-pk")[:20],
-        "due": balances(Worker.objects.filter(pk=found.pk)).get(found.pk, 0),
-    }
-    status = 400 if form.errors else 200
-    return render(request, "marketplace/operator/worker.html", context, status=status)
-
-
-@require_POST
-@operator_required
-def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
-    """Suspend a worker or end the suspension."""
-    found = get_object_or_404(Worker, public_id=public_id)
-    is_suspended = request.POST.get("suspended") == "yes"
-    action, done = (
-        ("suspended a worker", "Worker suspended.")
-        if is_suspended
-        else ("ended a suspension", "Suspension ended.")
-    )
-    with _logged_with_message(request, action, public_id, done):
-        operators.suspend(worker=found, is_suspended=is_suspended)
-    return redirect("operator:worker", public_id)

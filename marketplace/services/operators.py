@@ -1,9 +1,10 @@
 """Changes by operators: requesters with their keys and money, and workers' profiles."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from marketplace import ids
 from marketplace.countries import read_place
@@ -11,7 +12,7 @@ from marketplace.errors import DomainError
 from marketplace.models import Requester, TransferKind, Worker
 
 from . import money
-from .workers import get_or_create_requester
+from .workers import WorkerProfile, get_or_create_requester
 
 MOST_MONEY = Decimal("1000000000.00")
 
@@ -37,10 +38,44 @@ def replace_keys(*, requester: Requester) -> None:
     )
 
 
-def set_profile(*, worker: Worker, country: str, approved: int, rejected: int) -> None:
-    """Set a worker's country and counts of approved and rejected HITs."""
+@transaction.atomic
+def make_workers(*, names: Sequence[str], profile: WorkerProfile, at: datetime) -> list[Worker]:
+    """Create workers with this profile, all or none; raises DomainError if a name is taken."""
+    taken = sorted(Worker.objects.filter(name__in=names).values_list("name", flat=True))
+    if taken:
+        others = f" and {len(taken) - 3} more" if len(taken) > 3 else ""
+        raise DomainError(
+            f"There are workers with these names already: {', '.join(taken[:3])}{others}. Nobody "
+            "was created. Choose other names, or open the worker's page for a new sign-in link."
+        )
+    try:
+        with transaction.atomic():
+            return [
+                Worker.objects.create(name=name, created_at=at, **profile.values())
+                for name in names
+            ]
+    except IntegrityError as error:
+        raise DomainError(
+            "One of these names was taken at the same moment. Nobody was created. Try again."
+        ) from error
+
+
+def set_profile(
+    *,
+    worker: Worker,
+    country: str,
+    approved: int,
+    rejected: int,
+    is_master: bool,
+    is_adult: bool,
+) -> None:
+    """Set a worker's country, counts of approved and rejected HITs, and further qualifications."""
     Worker.objects.filter(pk=worker.pk).update(
-        **read_place(country)._asdict(), approved_count=approved, rejected_count=rejected
+        **read_place(country)._asdict(),
+        approved_count=approved,
+        rejected_count=rejected,
+        is_master=is_master,
+        is_adult=is_adult,
     )
 
 

@@ -54,7 +54,8 @@ def addresses() -> dict[str, str]:
     """A URL for each of the operator's routes."""
     arguments = {
         "requester": [1], "add_money": [1], "replace_keys": [1], "worker": ["A1"],
-        "suspend": ["A1"], "hit": ["3A"], "payout_csv": ["2026-03-02T12:00:00+00:00"],
+        "suspend": ["A1"], "sign_in_link": ["A1"], "end_sessions": ["A1"],
+        "hit": ["3A"], "payout_csv": ["2026-03-02T12:00:00+00:00"],
         "end_invitation": [1], "open_study": ["scenes"],
     }  # fmt: skip
     return {

@@ -17,7 +17,7 @@ from tests.marketplace.ledger import ledger_balance
 pytestmark = pytest.mark.browser
 
 PASSWORD = "a long password"
-WIDTHS = {"phone": 390, "desktop": 1280}
+WIDTHS = {"phone": 390, "tablet": 1024, "desktop": 1600}
 
 
 @pytest.fixture
@@ -52,8 +52,8 @@ def busy_marketplace(marketplace) -> list[str]:
     layouts.create_layout(requester=lab, name="Captions", page="<p>${image}</p>", at=now)
     return [
         "", "requesters", f"requesters/{lab.pk}", "workers", f"workers/{worker.worker_id}",
-        "invitations", "studies", "layouts", "hits", f"hits/{hit['HITId']}", "activity", "money",
-        "money/ledger",
+        "invitations", "studies", "groups", "layouts", "hits", f"hits/{hit['HITId']}",
+        "activity", "money", "money/ledger",
     ]  # fmt: skip
 
 
@@ -94,9 +94,10 @@ def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operato
     operator.get_by_role("button", name="Create layout").click()
     expect(operator.get_by_role("cell", name="image", exact=True)).to_be_visible()
 
+    hit_type = make_hit_type(lab)
     operator.get_by_role("link", name="Studies").click()
     operator.get_by_label("Name:", exact=True).fill("Everyday scenes")
-    operator.get_by_label("HIT type:", exact=True).fill(make_hit_type(lab).public_id)
+    operator.get_by_label("HITs:", exact=True).select_option(hit_type.public_id)
     operator.get_by_label("HITs for each participant:", exact=True).fill("3")
     operator.get_by_label("Completion code:", exact=True).fill("C1A2B3")
     operator.get_by_role("button", name="Create study").click()

@@ -103,7 +103,7 @@ def test_a_study_of_the_page_is_joined_at_its_address(operator, settings):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"hit_type": "3NONE"}, "There is no such HIT type."),
+        ({"hit_type": "3NONE"}, "There is no such group of HITs."),
         ({"return_url": "panel.example"}, "The return address must be a complete https address."),
         ({"name": "Scenes"}, "There is a study at 'scenes' already."),
         ({"name": "???"}, "The name must contain letters or digits"),

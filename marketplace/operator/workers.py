@@ -1,0 +1,137 @@
+"""The operator's pages of workers: list, new workers, sign-in links, profile, suspension."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from marketplace import clock
+from marketplace.errors import DomainError
+from marketplace.models import Worker
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services import accounts, operators
+from marketplace.services.payouts import balances
+
+from .access import OperatorRequest, logged, logged_with_message, operator_required
+from .forms import NewWorkersForm, WorkerForm
+from .pages import newest_first
+
+get_or_post = require_http_methods(["GET", "POST"])
+
+
+@get_or_post
+@operator_required
+def workers(request: OperatorRequest) -> HttpResponse:
+    """List the workers, filtered by id or name; create workers on POST and show their links."""
+    form = NewWorkersForm(request.POST or None)
+    made = _make_workers(request, form) if form.is_valid() else []
+    search = request.GET.get("q", "").strip()[:100]
+    state = request.GET.get("state", "")
+    found = Worker.objects.filter(Q(public_id=search.upper()) | Q(name__icontains=search))
+    if state in ("active", "suspended"):
+        found = found.filter(is_suspended=state == "suspended")
+    page = newest_first(request, found)
+    due = balances(Worker.objects.filter(pk__in=[row.pk for row in page.rows]))
+    context = {
+        "page": page,
+        "rows": [(row, due.get(row.pk, 0)) for row in page.rows],
+        "search": search,
+        "state": state,
+        "states": ["active", "suspended"],
+        "form": NewWorkersForm() if made else form,
+        "made": [(worker, sign_in_url(worker)) for worker in made],
+        "link_days": settings.SIGN_IN_LINK_AGE.days,
+    }
+    status = 400 if form.errors else 200
+    return render(request, "marketplace/operator/workers.html", context, status=status)
+
+
+def _make_workers(request: OperatorRequest, form: NewWorkersForm) -> list[Worker]:
+    """The new workers; none, with an error in the form, if they cannot be created."""
+    names = form.cleaned_data["names"]
+    try:
+        with logged(request, "created workers", ", ".join(names)):
+            return operators.make_workers(names=names, profile=form.profile(), at=clock.now())
+    except DomainError as error:
+        form.add_error("names", str(error))
+        return []
+
+
+@get_or_post
+@operator_required
+def worker(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """Show a worker; change the profile on POST."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    form = WorkerForm(request.POST or None, initial=_profile(found))
+    if form.is_valid():
+        with logged_with_message(
+            request, "changed a worker", public_id, "Qualification values saved."
+        ):
+            operators.set_profile(worker=found, **form.cleaned_data)
+        return redirect("operator:worker", public_id)
+    return _show(request, found, form)
+
+
+def _profile(found: Worker) -> dict[str, object]:
+    return {
+        "country": found.place,
+        "approved": found.approved_count,
+        "rejected": found.rejected_count,
+        "is_master": found.is_master,
+        "is_adult": found.is_adult,
+    }
+
+
+def _show(
+    request: OperatorRequest, found: Worker, form: WorkerForm, *, link: str = ""
+) -> HttpResponse:
+    context = {
+        "worker": found,
+        "form": form,
+        "link": link,
+        "link_days": settings.SIGN_IN_LINK_AGE.days,
+        "blocks": found.blocks.select_related("requester").order_by("-pk")[:20],
+        "assignments": found.assignments.select_related("hit__hit_type").order_by("-pk")[:20],
+        "due": balances(Worker.objects.filter(pk=found.pk)).get(found.pk, 0),
+    }
+    status = 400 if form.errors else 200
+    return render(request, "marketplace/operator/worker.html", context, status=status)
+
+
+@require_POST
+@operator_required
+def link(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """Show a new link that signs the worker in. It is in no other page and in no log."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    with logged(request, "created a sign-in link", public_id):
+        url = sign_in_url(found)
+    return _show(request, found, WorkerForm(initial=_profile(found)), link=url)
+
+
+@require_POST
+@operator_required
+def end_sessions(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """Sign the worker out everywhere and make all earlier links invalid."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    with logged(request, "ended a worker's sessions", public_id):
+        accounts.end_all_sessions(worker=found)
+    messages.success(request, "The worker is signed out. Earlier sign-in links no longer work.")
+    return redirect("operator:worker", public_id)
+
+
+@require_POST
+@operator_required
+def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """Suspend a worker or end the suspension."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    is_suspended = request.POST.get("suspended") == "yes"
+    action, done = (
+        ("suspended a worker", "Worker suspended.")
+        if is_suspended
+        else ("ended a suspension", "Suspension ended.")
+    )
+    with logged_with_message(request, action, public_id, done):
+        operators.suspend(worker=found, is_suspended=is_suspended)
+    return redirect("operator:worker", public_id)
