@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hits.dashboard import captions, held_payments, pay, selected
+from hits.dashboard import captions, changes, held_payments, pay, selected
 from hits.dashboard import views as dashboard
 from hits.dashboard.new_campaign import views as new_campaign
 from hits.task_page.draft_preview import draft_preview
@@ -22,11 +22,14 @@ urlpatterns = [
     path("new/<int:pk>/steps/<slug:name>/", new_campaign.step, name="new_step"),
     path("campaigns/<slug:slug>/", dashboard.campaign, name="campaign"),
     path("campaigns/<slug:slug>/campaign.toml", new_campaign.campaign_file, name="campaign_file"),
+    path("campaigns/<slug:slug>/change/", changes.change, name="change"),
     path("campaigns/<slug:slug>/copy/", new_campaign.copy, name="copy"),
     path("campaigns/<slug:slug>/edit/", new_campaign.edit, name="edit"),
     path("campaigns/<slug:slug>/publish/", dashboard.publish, name="publish"),
     path("campaigns/<slug:slug>/pause/", dashboard.pause, name="pause"),
     path("campaigns/<slug:slug>/finish/", dashboard.finish, name="finish"),
+    path("campaigns/<slug:slug>/pause/confirm/", dashboard.confirm_pause, name="confirm_pause"),
+    path("campaigns/<slug:slug>/finish/confirm/", dashboard.confirm_finish, name="confirm_finish"),
     path("campaigns/<slug:slug>/sync/", dashboard.sync, name="sync"),
     path("campaigns/<slug:slug>/sync/progress/", dashboard.sync_progress, name="sync_progress"),
     path(

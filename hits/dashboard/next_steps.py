@@ -12,6 +12,7 @@ from annotate.models import Campaign, CampaignStatus, Right
 from annotate.services.campaigns import Progress
 from annotate.wording import counted
 from hits.models import Sync
+from hits.mturk.endpoints import endpoint_of, is_amazons
 from hits.queries.costs import Spend, estimate, shortfall
 from qualcontrol.models import Appeal, HeldPayment, Proposal, waiting_for_verdicts
 
@@ -176,3 +177,80 @@ def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:
             )
         ]
     return []
+
+
+def how_people_get_in(campaign: Campaign, progress: Progress) -> list[NextStep]:
+    """How workers reach a running campaign; empty if it needs nobody.
+
+    The last step leads to the campaign's HITs as a worker sees them.
+    """
+    if campaign.status != CampaignStatus.RUNNING or progress.complete >= progress.tasks:
+        return []
+    link = worker_link(campaign)
+    if not link:
+        return [
+            NextStep(
+                "The link for workers appears here after the first sync, usually within a minute."
+            )
+        ]
+    return [*_invitations(campaign), NextStep(_about_link(campaign), "Open as a worker", link)]
+
+
+def worker_link(campaign: Campaign) -> str:
+    """The marketplace's page of the campaign's HITs; empty if there are no HITs yet."""
+    newest = campaign.hit_types.filter(hits__hit_id__isnull=False).order_by("-pk").first()
+    if newest is None:
+        return ""
+    origin = endpoint_of(campaign.endpoint).worker_origins[0]
+    return f"{origin}/mturk/preview?groupId={newest.hit_type_id}"
+
+
+def _invitations(campaign: Campaign) -> list[NextStep]:
+    if is_amazons(campaign.endpoint):
+        return []
+    operator = f"{endpoint_of(campaign.endpoint).worker_origins[0]}/operator"
+    if campaign.config.workers.who == "panel":
+        return [
+            NextStep(
+                "A panel sends people by the link of a study. Create a study for this campaign's "
+                f"HIT group at the marketplace ({worker_group(campaign)}), and give its link to "
+                "the provider.",
+                "Create a study",
+                f"{operator}/studies",
+            )
+        ]
+    return [
+        NextStep(
+            "People need an account at the marketplace. Invite them there: an invitation is a "
+            "link with which somebody creates an account.",
+            "Invite people",
+            f"{operator}/invitations",
+        )
+    ]
+
+
+def worker_group(campaign: Campaign) -> str:
+    newest = campaign.hit_types.order_by("-pk").first()
+    return newest.hit_type_id if newest else ""
+
+
+def _about_link(campaign: Campaign) -> str:
+    workers = campaign.config.workers
+    if not workers.has_requirements:
+        return (
+            "Everybody with an account may work. Send people this link, or try the task "
+            "yourself with a worker's account of your own."
+        )
+    needs = []
+    if workers.countries:
+        needs.append(f"country {', '.join(workers.countries)}")
+    if workers.approved_hits:
+        needs.append(f"{workers.approved_hits:,} approved HITs")
+    if workers.approval_rate:
+        needs.append(f"an approval rate above {workers.approval_rate}%")
+    if workers.masters:
+        needs.append("Masters")
+    return (
+        f"Workers need: {', '.join(needs)}. Others are told what they lack. Send people this "
+        "link, or try the task yourself with a worker's account of your own."
+    )

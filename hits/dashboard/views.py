@@ -25,7 +25,7 @@ from annotate.pages.signed_in import (
 from annotate.services.campaigns import progress
 from annotate.site.background import hand_on
 from hits.dashboard.charts import course_path, hour_bars, pay_chart
-from hits.dashboard.next_steps import next_steps
+from hits.dashboard.next_steps import how_people_get_in, next_steps, worker_link
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost, spend
@@ -37,11 +37,12 @@ from hits.queries.statistics import (
     responses_so_far,
     time_left,
 )
+from hits.queries.under_way import work_under_way
 from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
 from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
-from qualcontrol.models import SpotCheck, WorkerRisk
+from qualcontrol.models import HeldPayment, SpotCheck, WorkerRisk
 from qualcontrol.pages.forms import ReasonForm, RejectionForm
 from qualcontrol.queries.quality_report import known_workers, latest_workers, worker_summaries
 from qualcontrol.services.exclusions import exclude_worker, exclusion_preview
@@ -84,6 +85,8 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
             last_sync=last_sync,
             rights=rights_in(request, found.team),
         ),
+        "entrances": how_people_get_in(found, numbers),
+        "worker_link": worker_link(found) if found.status == CampaignStatus.RUNNING else "",
         "so_far": so_far,
         "course": course_path(so_far, wanted=numbers.wanted),
         "missing": missing,
@@ -134,6 +137,31 @@ def pause(request: HttpRequest, slug: str) -> HttpResponse:
 def finish(request: HttpRequest, slug: str) -> HttpResponse:
     """Finish a campaign."""
     return _move(request, slug, lifecycle.finish)
+
+
+@require_safe
+def confirm_pause(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what a pause does."""
+    return _confirm(request, slug, "hits/dashboard_pause.html")
+
+
+@require_safe
+def confirm_finish(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what finishing ends for good."""
+    return _confirm(request, slug, "hits/dashboard_finish.html")
+
+
+def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
+    found = get_object_or_404(Campaign, slug=slug)
+    context = {
+        "campaign": found,
+        "progress": progress(found),
+        "spend": spend(found),
+        "work": work_under_way(found),
+        "open_checks": SpotCheck.objects.of(found).open().count(),
+        "held": HeldPayment.objects.of(found).open().count(),
+    }
+    return render(request, template, context)
 
 
 def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:

@@ -21,7 +21,7 @@ from hits.queries.costs import outstanding_slots, slot_cost, slot_fee, spend
 from hits.reconcile.close import expire
 from hits.reconcile.reading import adopt
 from hits.reconcile.run import HIT_NAME, TOKENS_HOLD, Run
-from hits.services.hit_types import ensure_hit_type
+from hits.services.hit_types import current_hit_types, ensure_hit_type
 
 
 def top_up(run: Run) -> None:
@@ -34,6 +34,7 @@ def top_up(run: Run) -> None:
         return
     excess = plan_slots(run, ensure_hit_type(run.campaign, run.marketplace, at=run.at))
     _expire_excess(run, excess)
+    _expire_superseded(run)
     _expire_stuck(run)
     planned = run.campaign.hits.filter(status=HitStatus.PLANNED).order_by("pk")
     if not run.sync.listing:
@@ -64,6 +65,8 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
     campaign = Campaign.objects.select_for_update().get(pk=run.campaign.pk)
     if campaign.status != CampaignStatus.RUNNING:
         return Excess()
+    if not current_hit_types(campaign).filter(pk=hit_type.pk).exists():
+        return Excess()  # The reward changed during this sync; the next one plans.
     config = campaign.config
     work = open_work(campaign)
     wanted = -(-work.responses // config.hit.images)
@@ -127,6 +130,21 @@ def _expire_excess(run: Run, excess: Excess) -> None:
                 expire(run, hit)
             unwanted -= hit.available
             unaffordable -= hit.available
+
+
+def _expire_superseded(run: Run) -> None:
+    """Expire HITs with free slots that have an earlier reward of the campaign.
+
+    The next sync plans new HITs with the present reward for the slots that nobody has taken.
+    """
+    campaign = Campaign.objects.get(pk=run.campaign.pk)
+    others = campaign.hit_types.exclude(reward=None).exclude(pk__in=current_hit_types(campaign))
+    superseded = campaign.hits.filter(
+        hit_type__in=others, status=HitStatus.OPEN, available__gt=0
+    ).order_by("pk")
+    for hit in run.healthy_first(superseded, HIT_NAME):
+        with run.alone(HIT_NAME(hit)):
+            expire(run, hit)
 
 
 def _expire_stuck(run: Run) -> None:

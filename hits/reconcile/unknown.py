@@ -97,7 +97,11 @@ class Unknown:
         return HitType.objects.get_or_create(
             campaign=campaign,
             hit_type_id=hit_type_id,
-            defaults={"exclusion_type_id": exclusion_type_id, "created_at": self.run.at},
+            defaults={
+                "exclusion_type_id": exclusion_type_id,
+                "reward": listed.reward,
+                "created_at": self.run.at,
+            },
         )[0]
 
 

@@ -26,6 +26,7 @@ from .frame_urls import assignment_frame, preview_frame
 from .groups import SORTS, GroupFilters, groups_for
 from .problems import not_possible
 from .recent_work import recent_work
+from .unmet import reasons_for
 
 PAGE_SIZE = 50
 
@@ -35,8 +36,11 @@ def groups(request: WorkerRequest) -> HttpResponse:
     """List the HIT groups that have HITs for the worker."""
     filters = GroupFilters.of(request.GET)
     found = groups_for(worker=request.worker, filters=filters, at=clock.now())
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    closed = [group.hit_type for group in page if not group.can_accept]
     context = {
-        "page": Paginator(found, PAGE_SIZE).get_page(request.GET.get("page")),
+        "page": page,
+        "reasons": reasons_for(request.worker, closed),
         "filters": filters,
         "sorts": [(key, label) for key, (label, _order) in SORTS.items()],
     }
@@ -91,6 +95,7 @@ def _preview(
         "can_accept": allowed[Action.ACCEPT],
         "problem": problem,
         "accepts_next": request.session.get(AUTO_ACCEPT_KEY, False),
+        "reasons": reasons_for(request.worker, [] if allowed[Action.ACCEPT] else [hit_type]),
         "can_ask_for": requestable_for(worker=request.worker, hit_type=hit_type),
     }
     return render(request, "marketplace/preview.html", context, status=status)

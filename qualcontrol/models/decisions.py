@@ -23,10 +23,18 @@ class Act(models.TextChoices):
     RESUME = "LET_GO_ON", "pause ended"
     APPEAL = "APPEAL", "appealed"
     ANSWER = "ANSWER", "appeal answered"
+    BUDGET = "BUDGET", "budget raised"
+    REWARD = "REWARD", "reward changed"
+    SHARE = "SHARE", "share of spot checks raised"
+
+
+# Decisions about the campaign as a whole.
+OF_THE_CAMPAIGN = [Act.BUDGET, Act.REWARD, Act.SHARE]
 
 
 class Decision(models.Model):
-    """An entry of the decision log: who did what to which response or worker, when and why.
+    """An entry of the decision log: who did what to which response or worker, or to the campaign,
+    when and why.
     Database triggers refuse changes (`append_only`)."""
 
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="decisions")
@@ -48,7 +56,9 @@ class Decision(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(response__isnull=False) | Q(worker__isnull=False),
+                condition=Q(response__isnull=False)
+                | Q(worker__isnull=False)
+                | Q(act__in=OF_THE_CAMPAIGN),
                 name="decision_has_a_subject",
             ),
             models.CheckConstraint(
@@ -59,4 +69,4 @@ class Decision(models.Model):
         indexes = [models.Index(fields=["campaign", "act"], name="decision_by_act")]
 
     def __str__(self) -> str:
-        return f"{self.get_act_display()}: {self.response or self.worker}"
+        return f"{self.get_act_display()}: {self.response or self.worker or self.campaign}"

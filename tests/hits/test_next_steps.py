@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import progress
-from hits.dashboard.next_steps import next_steps
+from hits.dashboard.next_steps import how_people_get_in, next_steps
 from hits.models import Sync
 from hits.queries.costs import spend
 from hits.services.lifecycle import MOST_BUDGET, BadAmount, add_to_budget
@@ -200,3 +200,52 @@ def test_the_review_says_how_many_workers_wait_for_it():
     assert sentences(campaign, open_checks=2) == [
         "2 captions need review. 2 workers are waiting for it."
     ]
+
+
+def entrances(campaign):
+    return how_people_get_in(campaign, progress(campaign))
+
+
+def test_the_link_for_workers_comes_with_the_first_hit():
+    campaign = campaign_of()
+
+    assert [step.address for step in entrances(campaign)] == [""]
+    HitFactory(hit_type__campaign=campaign, hit_type__hit_type_id="GROUP1")
+
+    assert entrances(campaign)[-1].address.endswith("/mturk/preview?groupId=GROUP1")
+
+
+@pytest.mark.parametrize(
+    ("who", "label", "sentence"),
+    [
+        ("own", "Invite people", "Everybody with an account may work."),
+        ("panel", "Create a study", "Everybody with an account may work."),
+        ("nocaps", "Invite people", "Workers need: country US, 5,000 approved HITs, "),
+    ],
+)
+def test_how_people_get_in_depends_on_who_may_work(who, label, sentence):
+    campaign = CampaignFactory(config={"references": 1, "workers": {"who": who}}, tasks=1)
+    HitFactory(hit_type__campaign=campaign)
+
+    first, last = entrances(campaign)
+
+    assert first.label == label
+    assert last.sentence.startswith(sentence)
+
+
+def test_amazons_workers_are_not_invited():
+    campaign = campaign_of(endpoint="sandbox")
+    HitFactory(hit_type__campaign=campaign, hit_type__hit_type_id="GROUP1")
+
+    (only,) = entrances(campaign)
+
+    assert only.address == "https://workersandbox.mturk.com/mturk/preview?groupId=GROUP1"
+
+
+@pytest.mark.parametrize("status", ["DRAFT", "PAUSED", "FINISHED"])
+def test_nobody_gets_in_unless_the_campaign_runs(status):
+    assert entrances(campaign_of(status=status)) == []
+
+
+def test_nobody_is_asked_for_when_all_is_done():
+    assert entrances(campaign_of(answered=2)) == []
