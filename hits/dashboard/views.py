@@ -25,7 +25,7 @@ from annotate.pages.signed_in import (
 from annotate.services.campaigns import progress
 from annotate.site.background import hand_on
 from hits.dashboard.charts import course_path, hour_bars, pay_chart
-from hits.dashboard.next_steps import how_people_get_in, next_steps, worker_link
+from hits.dashboard.next_steps import how_people_get_in, next_steps
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost, spend
@@ -86,7 +86,6 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
             rights=rights_in(request, found.team),
         ),
         "entrances": how_people_get_in(found, numbers),
-        "worker_link": worker_link(found) if found.status == CampaignStatus.RUNNING else "",
         "so_far": so_far,
         "course": course_path(so_far, wanted=numbers.wanted),
         "missing": missing,
