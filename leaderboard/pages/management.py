@@ -190,7 +190,7 @@ def _submission_of(challenge: Challenge, pk: int) -> Submission:
 @require_safe
 def table(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Download all submissions with their scores as CSV."""
-    found = managed(request, name, may=Right.VIEW)
+    found = managed(request, name, may=Right.MANAGE)
     response = StreamingHttpResponse(
         submission_table(found), content_type="text/csv; charset=utf-8"
     )

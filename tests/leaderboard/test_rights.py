@@ -1,0 +1,409 @@
+"""Every address of the site with every verb, as each sort of user, against RULES.
+
+A route without a line in RULES fails here. Add a line with what each verb needs:
+
+    "hits:pause": team(post=MANAGE),
+
+`team` is for what belongs to a team: members of another one get 404, and members without the right
+403. `members` is for lists of the current team and for forms that create rows. `account` is for
+pages that each account has, `public` for those without sign-in, and `draft` for the user's own
+drafts. If the route needs an argument that `world` does not have, add it there.
+"""
+
+import re
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLResolver, get_resolver, reverse
+
+from annotate.models import Job, Release, Right, TeamRole, Webhook
+from annotate.models.teams import RIGHTS
+from annotate.services.drafts import begin_draft
+from leaderboard.models import Challenge
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ImageFactory,
+    ResponseFactory,
+    SelectionFactory,
+    SpotCheckFactory,
+    TeamFactory,
+    UserFactory,
+)
+
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
+
+VIEW, MONEY, REVIEW, MANAGE, PAY = (
+    Right.VIEW,
+    Right.SEE_MONEY,
+    Right.REVIEW,
+    Right.MANAGE,
+    Right.PAY,
+)
+VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+REFUSED = {401, 403, 404, 405}
+# Amounts of the campaign that a reviewer must not see, and a name that another team must not see.
+BUDGET, REWARD, NAME = "98765.43", "7.89", "zebra"
+
+
+@dataclass(frozen=True)
+class Rule:
+    scope: str
+    verbs: dict[str, Right] = field(default_factory=dict)
+    # Whether the row or file that the address names does not exist in this test.
+    is_missing: bool = False
+
+
+def team(*, missing: bool = False, **verbs: Right) -> Rule:
+    return Rule("team", _verbs(verbs), missing)
+
+
+def members(**verbs: Right) -> Rule:
+    return Rule("members", _verbs(verbs))
+
+
+def draft(**verbs: Right) -> Rule:
+    return Rule("draft", _verbs(verbs))
+
+
+def _verbs(verbs: dict[str, Right]) -> dict[str, Right]:
+    found = {verb.upper(): right for verb, right in verbs.items()}
+    return {**found, "HEAD": found["GET"]} if "GET" in found else found
+
+
+account, public = Rule("account"), Rule("public")
+
+RULES = {
+    # The user's own account.
+    "account:notices": account,
+    "account:password": account,
+    "account:tokens": account,
+    "account:withdraw_token": account,
+    "logout": account,
+    "jobs:count": account,
+    "api-root": account,
+    "api-schema": account,
+    "api-documentation": account,
+    "login": public,
+    "api-token": public,
+    "hits:task": public,
+    "image-copy": public,
+    "leaderboard:sign_up": public,
+    "leaderboard:board": public,
+    "media": Rule("account", is_missing=True),
+    # Challenges are for everybody from their opening on. The one of this test has not opened.
+    "leaderboard:challenges": account,
+    "leaderboard:challenge": team(get=VIEW, post=VIEW),
+    "leaderboard:images": team(get=VIEW),
+    "leaderboard:new": members(get=MANAGE, post=MANAGE),
+    "leaderboard:manage": team(get=VIEW),
+    "leaderboard:csv": team(get=VIEW),
+    "leaderboard:publish": team(post=MANAGE),
+    "leaderboard:closing": team(post=MANAGE),
+    "leaderboard:limits": team(post=MANAGE),
+    "leaderboard:score_again": team(missing=True, post=MANAGE),
+    "leaderboard:withdraw": team(missing=True, get=MANAGE, post=MANAGE),
+    "api-challenge-list": account,
+    "api-challenge-detail": team(get=VIEW),
+    "api-challenge-images": team(get=VIEW),
+    "api-challenge-board": team(get=VIEW),
+    "api-challenge-submissions": team(get=VIEW, post=VIEW),
+    "api-challenge-submission": team(missing=True, get=VIEW),
+    # Campaigns.
+    "hits:campaigns": members(get=VIEW),
+    "hits:campaign": team(get=VIEW),
+    "hits:campaign_file": team(get=MONEY),
+    "hits:images": team(get=VIEW),
+    "hits:image": team(get=VIEW),
+    "hits:captions": team(get=VIEW),
+    "hits:sync_progress": team(get=VIEW),
+    "hits:publish": team(get=MANAGE, post=MANAGE),
+    "hits:pause": team(post=MANAGE),
+    "hits:finish": team(post=MANAGE),
+    "hits:sync": team(post=MANAGE),
+    "hits:copy": team(post=MANAGE),
+    "hits:edit": team(post=MANAGE),
+    "hits:exclude": team(get=REVIEW, post=REVIEW),
+    "hits:selected_workers": team(missing=True, get=VIEW, post=VIEW),
+    "hits:reject": team(get=PAY, post=PAY),
+    "hits:payments": team(get=MONEY),
+    "hits:statement": team(get=MONEY),
+    "hits:bonuses": team(post=PAY),
+    "hits:held_payments": team(get=PAY),
+    "hits:pay_held": team(missing=True, get=PAY, post=PAY),
+    "hits:reject_held": team(missing=True, get=PAY, post=PAY),
+    "hits:new_campaign": members(get=MANAGE, post=MANAGE),
+    "hits:new_from_file": members(get=MANAGE, post=MANAGE),
+    "hits:new_create": draft(post=MANAGE),
+    "hits:new_delete": draft(post=MANAGE),
+    "hits:new_detach": draft(post=MANAGE),
+    "hits:new_file": draft(get=MANAGE),
+    "hits:new_preview": draft(get=MANAGE),
+    "hits:new_step": draft(get=MANAGE, post=MANAGE),
+    "webhooks:webhooks": team(get=MANAGE, post=MANAGE),
+    "webhooks:webhook": team(get=MANAGE, post=MANAGE),
+    "webhooks:test": team(post=MANAGE),
+    "webhooks:secret": team(post=MANAGE),
+    "webhooks:remove": team(post=MANAGE),
+    # Quality control.
+    "qualcontrol:queue": team(get=REVIEW),
+    "qualcontrol:judge": team(missing=True, post=REVIEW),
+    "qualcontrol:take_back": team(missing=True, post=REVIEW),
+    "qualcontrol:take_back_last": team(post=REVIEW),
+    "qualcontrol:response": team(get=REVIEW, post=REVIEW),
+    "qualcontrol:gold": team(get=REVIEW, post=REVIEW),
+    "qualcontrol:quality": team(get=VIEW),
+    "qualcontrol:decisions": team(get=VIEW),
+    "qualcontrol:workers": team(get=VIEW),
+    "qualcontrol:worker": team(get=VIEW),
+    "qualcontrol:act": team(post=REVIEW),
+    "qualcontrol:appeal": team(post=REVIEW),
+    "qualcontrol:answer_appeal": team(missing=True, post=REVIEW),
+    "qualcontrol:releases": team(get=VIEW, post=MANAGE),
+    # Releases, jobs, images.
+    "annotate:releases": members(get=VIEW),
+    "annotate:release": team(get=VIEW),
+    "annotate:release_archive": team(get=VIEW),
+    "annotate:release_file": team(get=VIEW),
+    "annotate:report": team(missing=True, get=VIEW, post=MANAGE),
+    "annotate:report_file": team(missing=True, get=VIEW),
+    "jobs:jobs": members(get=VIEW),
+    "jobs:job": team(get=VIEW),
+    "jobs:file": team(missing=True, get=VIEW),
+    "jobs:cancel": team(post=MANAGE),
+    "jobs:again": team(post=MANAGE),
+    "images:images": members(get=VIEW),
+    "images:image": team(get=VIEW),
+    "images:pick": members(post=VIEW),
+    "images:import": members(get=MANAGE, post=MANAGE),
+    "images:pools": members(get=VIEW),
+    "images:selections": members(get=VIEW),
+    "images:selection": team(get=VIEW),
+    "images:new_selection": members(get=MANAGE, post=MANAGE),
+    # The API.
+    "api-campaign-list": members(get=VIEW, post=MANAGE),
+    "api-campaign-detail": team(get=VIEW),
+    "api-campaign-estimate": team(get=MONEY),
+    "api-campaign-publish": team(post=MANAGE),
+    "api-campaign-pause": team(post=MANAGE),
+    "api-campaign-finish": team(post=MANAGE),
+    "api-campaign-sync": team(get=VIEW, post=MANAGE),
+    "api-campaign-budget": team(post=PAY),
+    "api-campaign-bonuses": team(get=MONEY, post=PAY),
+    "api-campaign-tasks": team(get=VIEW),
+    "api-campaign-responses": team(get=VIEW),
+    "api-campaign-decisions": team(get=VIEW),
+    "api-campaign-releases": team(get=VIEW, post=MANAGE),
+    "api-spot-check-list": team(get=VIEW),
+    "api-spot-check-next": team(post=REVIEW),
+    "api-spot-check-verdict": team(missing=True, post=REVIEW),
+    "api-worker-list": team(get=VIEW),
+    "api-worker-detail": team(get=VIEW),
+    "api-worker-exclusion": team(get=REVIEW, post=REVIEW),
+    "api-worker-reinstatement": team(post=REVIEW),
+    "api-worker-pause": team(post=REVIEW),
+    "api-worker-resume": team(post=REVIEW),
+    "api-worker-dismissal": team(post=REVIEW),
+    "api-image-list": members(get=VIEW, post=MANAGE),
+    "api-selection-list": members(get=VIEW, post=MANAGE),
+    "api-selection-detail": team(get=VIEW),
+    "api-selection-images": team(get=VIEW),
+    "api-job-list": members(get=VIEW),
+    "api-job-detail": team(get=VIEW),
+    "api-job-cancel": team(post=MANAGE),
+    "api-job-again": team(post=MANAGE),
+    "api-release-list": members(get=VIEW),
+    "api-release-detail": team(get=VIEW),
+    "api-release-archive": team(get=VIEW),
+    "api-release-file": team(get=VIEW),
+}
+
+
+def routes(resolver=None, namespaces=(), arguments=()):
+    """The name and the names of the arguments of each route, without those of the admin."""
+    for one in (resolver or get_resolver()).url_patterns:
+        pattern = one.pattern
+        names = getattr(pattern, "converters", {}) or getattr(pattern, "regex", re.compile(""))
+        own = tuple(names if isinstance(names, dict) else names.groupindex)
+        if isinstance(one, URLResolver):
+            if one.namespace != "admin":
+                inside = (*namespaces, one.namespace) if one.namespace else namespaces
+                yield from routes(one, inside, (*arguments, *own))
+        else:
+            yield ":".join([*namespaces, one.name or str(pattern)]), (*arguments, *own)
+
+
+ROUTES = dict(routes())
+
+
+def test_every_route_has_a_rule():
+    missing, gone = sorted(ROUTES.keys() - RULES), sorted(RULES.keys() - ROUTES)
+
+    assert not missing, (
+        f"Add a line to RULES in {__file__} for each of these routes, such as "
+        f'"{missing[0]}": team(get=VIEW): {", ".join(missing)}'
+    )
+    assert not gone, f"Remove these routes from RULES in {__file__}: {', '.join(gone)}"
+
+
+@pytest.fixture
+def world():
+    """Rows of a team, named in addresses as this dictionary says, and a client of each user."""
+    home = TeamFactory(slug="zebra-team")
+    users = {
+        "viewer": UserFactory(team=home, team__role="VIEWER"),
+        "reviewer": UserFactory(team=home, team__role="REVIEWER"),
+        "researcher": UserFactory(team=home),
+        "outsider": UserFactory(team=TeamFactory(slug="other-team")),
+        "operator": UserFactory(team=False, is_superuser=True, is_staff=True),
+    }
+    image = ImageFactory(team=home, split=NAME, key=NAME)
+    selection = SelectionFactory(team=home, name=f"{NAME}-set", split=NAME, images=[image])
+    campaign = CampaignFactory(
+        slug=NAME,
+        team=home,
+        selection=selection,
+        budget=BUDGET,
+        config={"budget": BUDGET, "hit": {"reward": REWARD}},
+    )
+    response = ResponseFactory(task__campaign=campaign, task__image=image, task__number=1)
+    SpotCheckFactory(response=response)
+    release = Release.objects.create(
+        name=f"{NAME}-v1", campaign=campaign, seed=0, created_at=NOON, is_partial=True
+    )
+    challenge = Challenge.objects.create(
+        name=f"{NAME}-race",
+        title=NAME,
+        release=release,
+        plain_data="none",
+        per_day=1,
+        in_total=1,
+        opens_at=NOON.replace(year=2999),
+        metrics=[],
+        tokeniser="plain",
+        seconds=1,
+        megabytes=1,
+        created_at=NOON,
+    )
+    job = Job.objects.create(
+        kind="report",
+        title=f"Report on {NAME}",
+        team=home,
+        campaign=campaign,
+        fingerprint="x",
+        asked_at=NOON,
+        due_at=NOON,
+    )
+    hook = Webhook.objects.create(
+        campaign=campaign, url="https://example.org/", kinds=[], created_at=NOON
+    )
+    own = begin_draft(owner=users["researcher"], file={"name": f"{NAME}-2"}, team=home, at=NOON)
+    names = {
+        "slug": campaign.slug,
+        "number": 1,
+        "pseudonym": response.worker.pseudonym,
+        "key": uuid4(),
+        "act": "pause",
+        "name": release.name,
+        "file": "captions.json",
+        "file_format": "csv",
+        "path": "none.jpg",
+        "pk": 0,
+        "size": "large",
+        "code": "none",
+        "state": "preview",
+        "leaderboard.name": challenge.name,
+        "api-challenge.name": challenge.name,
+        "hits:new_step.name": "task",
+        "hits:reject.pk": response.pk,
+        "qualcontrol:response.pk": response.pk,
+        "annotate:report_file.file": "report.html",
+        "images:image.pk": image.pk,
+        "images:selection.name": selection.name,
+        "api-selection.name": selection.name,
+        "hits:new_.pk": own.pk,
+        "jobs.key": job.key,
+        "api-job.key": job.key,
+        "webhooks.key": hook.key,
+    }
+    clients = {"stranger": Client()}
+    for who, user in users.items():
+        clients[who] = Client(raise_request_exception=True)
+        clients[who].force_login(user)
+    return names, clients
+
+
+def address_of(route: str, names: dict) -> str:
+    def value(argument: str) -> object:
+        fitting = [
+            key
+            for key in names
+            if key.endswith(f".{argument}") and route.startswith(key.rpartition(".")[0])
+        ]
+        return names[max(fitting, key=len) if fitting else argument]
+
+    return reverse(route, kwargs={one: value(one) for one in ROUTES[route]})
+
+
+def ask(client: Client, verb: str, address: str):
+    """The answer; what the request changes is undone."""
+    with transaction.atomic():
+        if address.startswith("/api/") and verb in {"POST", "PUT", "PATCH"}:
+            answer = client.generic(verb, address, "{}", content_type="application/json")
+        else:
+            answer = client.generic(verb, address)
+        body = b"" if answer.streaming and verb == "HEAD" else b"".join(answer)
+        transaction.set_rollback(True)
+    return answer, body.decode(errors="replace")
+
+
+def is_sign_in(answer) -> bool:
+    return answer.status_code == 302 and answer["Location"].startswith("/sign-in/")
+
+
+@pytest.mark.parametrize("route", sorted(RULES.keys() & ROUTES))
+def test_a_route_lets_in_whom_its_rule_names(route, world):
+    names, clients = world
+    rule, address = RULES[route], address_of(route, names)
+    for who, client in clients.items():
+        for verb in VERBS if who in {"outsider", "researcher"} else {"GET", "POST", *rule.verbs}:
+            answer, body = ask(client, verb, address)
+            status = answer.status_code
+            said = f"{verb} {address} as {who}: {status} {answer.get('Location', '')}"
+            assert status < 500, said
+            if rule.scope == "public":
+                continue
+            if who == "stranger":
+                assert status == 401 or is_sign_in(answer), said
+                continue
+            if who == "outsider" and NAME not in address:
+                assert NAME not in body, f"{said} shows {NAME}"
+            if who == "reviewer" and status == 200:
+                shown = [one for one in (BUDGET, "98,765.43", f"${REWARD}") if one in body]
+                assert not shown, f"{said} shows {shown}"
+            if rule.scope != "account":
+                check(rule, who, verb, status, said)
+
+
+def check(rule: Rule, who: str, verb: str, status: int, said: str) -> None:
+    right = rule.verbs.get(verb)
+    if right is None:
+        # OPTIONS and further verbs of the API say 405, or 403 or 404 before they look at the verb.
+        assert status in REFUSED, f"{said}: the rule does not name this verb"
+    elif rule.scope == "draft" and who != "researcher":
+        assert status in {403, 404}, f"{said}: this is another user's draft"
+    elif rule.scope == "team" and who == "outsider":
+        assert status == 404, f"{said}: this is another team's"
+    elif may(who, right):
+        assert status not in REFUSED or (rule.is_missing and status == 404), f"{said}: may"
+    else:
+        assert status == 403, f"{said}: may not"
+
+
+def may(who: str, right: Right) -> bool:
+    if who in {"operator", "outsider", "researcher"}:
+        return True
+    return right in RIGHTS[TeamRole(who.upper())]
