@@ -15,7 +15,7 @@ from waitress.server import create_server
 from marketplace import clock
 from marketplace.services.notifications import deliver
 from marketplace.services.retention import forget
-from marketplace.services.sweep import sweep
+from marketplace.services.sweep import sweep_by_the_clock
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def serve(
     companions: list[Companion] = []
     try:
         repeaters = (
-            Repeater(sweep),
+            Repeater(sweep_by_the_clock),
             Repeater(deliver),
             Repeater(forget, every=settings.RETENTION_SECONDS),
         )

@@ -1,9 +1,11 @@
 """Act on deadlines. Every step can be repeated, and can run twice at the same time.
 
-A thread of the server sweeps regularly. Each API call sweeps its requester's rows first, so that no
-response shows a deadline that has passed. A sweep that finds nothing due only reads.
+A thread of the server sweeps regularly. If this process has no such thread, or if it is late, each
+API call sweeps its requester's rows first. So no response shows a deadline that passed more than
+SWEPT_LATELY sweeps ago. A sweep that finds nothing due only reads.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +22,9 @@ from . import assignments, hits, review_policies, reviews
 
 # Maximum number of rows per kind and sweep, so that an API call does not wait for thousands.
 BATCH = 200
+# An API call trusts the server's thread if its last complete sweep began within this many times
+# MARKETPLACE_SWEEP_SECONDS.
+SWEPT_LATELY = 3
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,28 @@ class Deadline:
 def sweep(*, at: datetime, requester: Requester | None = None) -> int:
     """Abandon, expire, approve and dispose of what is due; return the number of changed rows."""
     return sum(deadline.meet(at=at, requester=requester) for deadline in DEADLINES)
+
+
+class _Thread:
+    """The server's sweeping thread: when its last complete sweep began, by the monotonic clock."""
+
+    began: float | None = None
+
+
+def sweep_by_the_clock(*, at: datetime) -> int:
+    """One sweep of the server's thread, for all requesters. Complete if it changed nothing."""
+    began = time.monotonic()
+    changed = sweep(at=at)
+    _Thread.began = None if changed else began
+    return changed
+
+
+def is_swept_by_the_clock() -> bool:
+    """Whether a thread of this process has swept all requesters' rows lately."""
+    began = _Thread.began
+    if began is None:
+        return False
+    return time.monotonic() - began < SWEPT_LATELY * settings.SWEEP_SECONDS
 
 
 def _assignments_to_abandon(at: datetime) -> QuerySet[Assignment]:
