@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
@@ -25,7 +26,17 @@ class Answered(NamedTuple):
     behaviour: Mapping[str, Any] | None = None
 
 
-@transaction.atomic
+class Submitted(NamedTuple):
+    """The answers that a worker submitted together.
+
+    `assignment` is the primary key of the assignment, None for responses collected elsewhere.
+    """
+
+    worker: Worker
+    answers: Sequence[Answered]
+    assignment: int | None = None
+
+
 def add_submitted(
     *,
     worker: Worker,
@@ -33,30 +44,47 @@ def add_submitted(
     at: datetime,
     assignment: int | None = None,
 ) -> list[Response]:
-    """Store the answers that a worker submitted; return the new responses.
+    """Store the answers that a worker submitted; return the new responses. The caller must have
+    locked the worker. See `add_all_submitted`."""
+    return add_all_submitted(submitted=[Submitted(worker, answers, assignment)], at=at)[0]
 
-    `assignment` is the primary key of the assignment, None for responses collected elsewhere. An
-    answer is skipped if the worker already has a response to its task. A task may get more
-    responses than it wants. The caller must have locked the worker.
+
+@transaction.atomic
+def add_all_submitted(*, submitted: Sequence[Submitted], at: datetime) -> list[list[Response]]:
+    """Store what several workers submitted; return the new responses of each submission.
+
+    An answer is skipped if the worker already has a response to its task. A task may get more
+    responses than it wants. The caller must have locked the workers.
     """
-    keys = sorted({answered.task.pk for answered in answers})
+    keys = sorted({answered.task.pk for each in submitted for answered in each.answers})
     lock_tasks(keys)
-    known = set(worker.responses.filter(task__in=keys).values_list("task_id", flat=True))
-    new = [answered for answered in answers if answered.task.pk not in known]
-    responses = Response.objects.bulk_create(
-        Response(
-            task=answered.task,
-            worker=worker,
-            assignment_id=assignment,
-            submitted_at=at,
-            seconds=answered.seconds,
-            primed=answered.task.primed,
-        )
-        for answered in new
-    )
+    workers = {each.worker.pk for each in submitted}
+    pairs = Response.objects.filter(task__in=keys, worker__in=workers)
+    known = set(pairs.values_list("worker_id", "task_id"))
+    found: list[list[Response]] = []
+    new: list[Answered] = []
+    for worker, answers, assignment in submitted:
+        found.append([])
+        for answered in answers:
+            if (worker.pk, answered.task.pk) in known:
+                continue
+            known.add((worker.pk, answered.task.pk))
+            new.append(answered)
+            found[-1].append(
+                Response(
+                    task=answered.task,
+                    worker=worker,
+                    assignment_id=assignment,
+                    submitted_at=at,
+                    seconds=answered.seconds,
+                    primed=answered.task.primed,
+                )
+            )
+    responses = Response.objects.bulk_create(chain.from_iterable(found))
     _keep_content(responses, new)
-    move_answers(Counter({response.task_id: -1 for response in responses}))
-    return responses
+    moved = Counter(response.task_id for response in responses)
+    move_answers(Counter({task: -number for task, number in moved.items()}))
+    return found
 
 
 def _keep_content(responses: Sequence[Response], answers: Sequence[Answered]) -> None:

@@ -1,10 +1,11 @@
 """Read one HIT: its counts, its submitted assignments, and whether it still exists."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from hits.models import DECIDED, Assignment, AssignmentStatus, Hit, HitStatus
@@ -13,7 +14,7 @@ from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus, ListedH
 from hits.reconcile.run import HIT_NAME, Done, Run
 from hits.services.counts import recount
 from hits.services.held_payments import lapse_held
-from hits.services.submissions import take_submission
+from hits.services.submissions import take_submissions
 from hits.services.task_pages import close_pages, close_returned
 
 STATUSES = {
@@ -89,12 +90,30 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
 def _read(run: Run, hit: Hit, *, most: int) -> bool:
     """Ingest the HIT's submitted assignments; return whether all of them could be read."""
     with run.alone(HIT_NAME(hit)):
-        for listed in _listed_assignments(run, hit, most=most):
+        found = _listed_assignments(run, hit, most=most)
+        readable = [each for each in found if isinstance(each, ListedAssignment)]
+        is_ingested = _ingest_together(run, hit, readable)
+        for listed in found:
             with run.alone(HIT_NAME(hit)):
                 if isinstance(listed, StrangeReply):
                     raise listed
-                ingest_assignment(run, hit, listed)
+                if not is_ingested:
+                    ingest_assignments(run, hit, [listed])
     return HIT_NAME(hit) not in run.problems
+
+
+def _ingest_together(run: Run, hit: Hit, listed: Sequence[ListedAssignment]) -> bool:
+    """Store a HIT's submitted assignments in one transaction; return whether this succeeded.
+
+    If it fails, the caller stores each by itself, so that only those that fail are missing.
+    """
+    try:
+        ingest_assignments(run, hit, listed)
+    except (InterfaceError, OperationalError):
+        raise
+    except Exception:
+        return False
+    return True
 
 
 def _listed_assignments(run: Run, hit: Hit, *, most: int) -> list[ListedAssignment | StrangeReply]:
@@ -161,7 +180,7 @@ def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
             with run.alone(HIT_NAME(hit)):
                 if isinstance(listed, StrangeReply):
                     raise listed
-                ingest_assignment(run, hit, listed)
+                ingest_assignments(run, hit, [listed])
     except MarketplaceError as error:
         if not error.says_gone:
             raise
@@ -241,14 +260,17 @@ def _note_counts(hit: Hit, *, available: int, pending: int, **values: Any) -> No
     recount(hit.pk)
 
 
-@transaction.atomic
-def ingest_assignment(run: Run, hit: Hit, listed: ListedAssignment) -> None:
-    """Store one submitted assignment. If it is stored already, update only its status."""
-    assignment, is_new = take_submission(campaign=run.campaign, hit=hit, listed=listed, at=run.at)
-    lost = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.LOST)
-    lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None)
-    note_decision(assignment, listed)
-    run.sync.ingested += is_new
+def ingest_assignments(run: Run, hit: Hit, listed: Sequence[ListedAssignment]) -> None:
+    """Store submitted assignments of a HIT. If one is stored already, update only its status."""
+    with transaction.atomic():
+        rows = take_submissions(campaign=run.campaign, hit=hit, listed=listed, at=run.at)
+        for (assignment, _), each in zip(rows, listed, strict=True):
+            if assignment.status == AssignmentStatus.LOST:
+                lost = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.LOST)
+                lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None)
+            if assignment.status != STATUSES[each.status]:
+                note_decision(assignment, each)
+    run.sync.ingested += sum(is_new for _, is_new in rows)
 
 
 def note_decision(assignment: Assignment, listed: ListedAssignment) -> bool:

@@ -25,6 +25,17 @@ def account_for(*, endpoint: str, marketplace_id: str) -> WorkerAccount:
 
 
 @transaction.atomic
+def accounts_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, WorkerAccount]:
+    """Return the accounts with these ids at this marketplace, with their workers, by id.
+
+    Missing ones are created, like by `account_for`.
+    """
+    workers_for(endpoint=endpoint, marketplace_ids=marketplace_ids)
+    accounts = WorkerAccount.objects.filter(endpoint=endpoint, marketplace_id__in=marketplace_ids)
+    return {account.marketplace_id: account for account in accounts.select_related("worker")}
+
+
+@transaction.atomic
 def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
     """Return the keys of the workers with these ids at this marketplace, by id.
 

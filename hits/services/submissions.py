@@ -11,7 +11,8 @@ and answers that the page would have refused, are not paid until a person decide
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain, islice
@@ -19,20 +20,21 @@ from typing import Any
 
 from defusedxml import DefusedXmlException
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Prefetch, Q
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
-from annotate.models import Campaign, Response, Task, Worker
+from annotate.models import Campaign, Claim, Response, Task
 from annotate.services.places import lock_tasks
-from annotate.services.responses import Answered, add_submitted
-from hits.models import Assignment, Hit, TaskPage
+from annotate.services.responses import Answered, Submitted, add_all_submitted
+from hits.models import Assignment, Hit, TaskPage, WorkerAccount
 from hits.mturk.answers import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
-from hits.services.accounts import account_for
+from hits.services.accounts import accounts_for
 from hits.services.task_pages import close_pages
 from qualcontrol.models import HeldCause
 from qualcontrol.services.held_payments import hold_payment
 from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.locks import lock_workers
 
 log = logging.getLogger(__name__)
 
@@ -42,66 +44,128 @@ MOST_NAMED = 50
 MOST_KEPT = 20_000
 
 
-@transaction.atomic
 def take_submission(
     *, campaign: Campaign, hit: Hit, listed: ListedAssignment, at: datetime
 ) -> tuple[Assignment, bool]:
     """Return the row of a submitted assignment that the marketplace lists, and whether it is new.
+    See `take_submissions`."""
+    return take_submissions(campaign=campaign, hit=hit, listed=[listed], at=at)[0]
 
-    For a new assignment, create its responses, let quality control review them, close its pages,
-    and hold the payment if needed.
+
+@transaction.atomic
+def take_submissions(
+    *, campaign: Campaign, hit: Hit, listed: Sequence[ListedAssignment], at: datetime
+) -> list[tuple[Assignment, bool]]:
+    """Return the rows of the HIT's submitted assignments that the marketplace lists, and whether
+    each is new.
+
+    For new assignments, create their responses, let quality control review them, close their pages,
+    and hold the payments if needed.
     """
-    account = account_for(endpoint=campaign.endpoint, marketplace_id=listed.worker_id)
-    # Lock the worker before the tasks, in the same order as an exclusion does.
-    worker = Worker.objects.select_for_update(no_key=True).get(pk=account.worker_id)
-    assignment, is_new = Assignment.objects.get_or_create(
-        assignment_id=listed.assignment_id,
-        account=account,
-        defaults={
-            "hit": hit,
-            "accepted_at": listed.accepted_at,
-            "submitted_at": listed.submitted_at,
-        },
+    accounts = accounts_for(
+        endpoint=campaign.endpoint, marketplace_ids={each.worker_id for each in listed}
     )
-    if is_new:
-        answer, responses = _place(campaign, assignment, worker, listed.answer, at)
-        problems = answer.problems_of(responses)
-        review_submitted(campaign=campaign, responses=responses, at=at, problems=problems)
+    # Lock the workers before the tasks, in the same order as an exclusion does.
+    lock_workers({account.worker_id for account in accounts.values()})
+    rows = _rows(hit, listed, accounts)
+    new = [(row, each.answer) for (row, is_new), each in zip(rows, listed, strict=True) if is_new]
+    if new:
+        _take_new(campaign, hit, new, at)
+    return rows
+
+
+def _rows(
+    hit: Hit, listed: Sequence[ListedAssignment], accounts: Mapping[str, WorkerAccount]
+) -> list[tuple[Assignment, bool]]:
+    """The assignments' rows, and whether each was created now. The workers are locked."""
+    known = {
+        (row.assignment_id, row.account_id): row
+        for row in Assignment.objects.filter(
+            assignment_id__in=[each.assignment_id for each in listed],
+            account__in=accounts.values(),
+        )
+    }
+    rows, created = [], []
+    for each in listed:
+        account = accounts[each.worker_id]
+        key = each.assignment_id, account.pk
+        is_new = key not in known
+        if is_new:
+            known[key] = Assignment(
+                assignment_id=each.assignment_id,
+                account=account,
+                hit=hit,
+                accepted_at=each.accepted_at,
+                submitted_at=each.submitted_at,
+            )
+            created.append(known[key])
+        rows.append((known[key], is_new))
+    Assignment.objects.bulk_create(created)
+    return rows
+
+
+def _take_new(
+    campaign: Campaign, hit: Hit, new: Sequence[tuple[Assignment, str]], at: datetime
+) -> None:
+    """Create the responses of new assignments, each with the XML of its answer."""
+    answers = _answers(campaign, hit, new)
+    claimed = set(chain.from_iterable(answer.claimed for answer in answers))
+    answered = {each.task.pk for answer in answers for each in answer.answers}
+    # Lock all tasks at once and in order; otherwise two transactions may cause a deadlock.
+    lock_tasks(sorted(answered | claimed))
+    found = add_all_submitted(
+        submitted=[
+            Submitted(row.account.worker, answer.answers, row.pk)
+            for (row, _), answer in zip(new, answers, strict=True)
+        ],
+        at=at,
+    )
+    # Other workers with a page of these assignments have returned them, or never had them.
+    pages = hit.pages.filter(assignment_id__in=[row.assignment_id for row, _ in new])
+    close_pages(pages.values_list("pk", flat=True))
+    problems: dict[int, list[str]] = {}
+    for answer, responses in zip(answers, found, strict=True):
+        problems |= answer.problems_of(responses)
+    review_submitted(
+        campaign=campaign, responses=[*chain.from_iterable(found)], at=at, problems=problems
+    )
+    for (row, xml), answer, responses in zip(new, answers, found, strict=True):
+        if not responses:
+            # The answer fits no task, so its text is stored with the assignment.
+            Assignment.objects.filter(pk=row.pk).update(unplaced_answer=xml[:MOST_KEPT])
         cause, why = answer.why_held(responses, problems)
         if cause:
             hold_payment(
                 campaign=campaign,
-                worker=worker,
-                assignment=assignment.pk,
+                worker=row.account.worker,
+                assignment=row.pk,
                 cause=cause,
                 why=why,
                 at=at,
             )
-    return assignment, is_new
 
 
-def _place(
-    campaign: Campaign, assignment: Assignment, worker: Worker, xml: str, at: datetime
-) -> tuple["_Answer", list[Response]]:
-    """Create the responses of the answer, close the assignment's pages, and return both.
-
-    If there are no responses, the answer's XML is stored with the assignment.
-    """
-    pages = assignment.hit.pages.filter(assignment_id=assignment.assignment_id)
-    marketplace_id = assignment.account.marketplace_id
-    page = pages.filter(marketplace_id=marketplace_id).first()
-    answer = _Answer(campaign, _fields(assignment, xml), page)
-    answers = answer.answers
-    claimed = Task.objects.filter(claims__page__in=pages)
-    # Lock all tasks at once and in order; otherwise two transactions may cause a deadlock.
-    lock_tasks(sorted({each.task.pk for each in answers} | {task.pk for task in claimed}))
-    responses = add_submitted(worker=worker, answers=answers, at=at, assignment=assignment.pk)
-    # Other workers with a page of this assignment have returned it, or never had it.
-    close_pages(pages.values_list("pk", flat=True))
-    if not responses:
-        kept = xml[:MOST_KEPT]
-        Assignment.objects.filter(pk=assignment.pk).update(unplaced_answer=kept)
-    return answer, responses
+def _answers(
+    campaign: Campaign, hit: Hit, new: Sequence[tuple[Assignment, str]]
+) -> list["_Answer"]:
+    """The answers of new assignments, with the pages and tasks that they may belong to."""
+    ids = [row.assignment_id for row, _ in new]
+    claims = Prefetch("claims", Claim.objects.order_by("pk"))
+    pages = list(hit.pages.filter(assignment_id__in=ids).prefetch_related(claims))
+    own = {(page.assignment_id, page.marketplace_id): page for page in pages}
+    answers = []
+    for row, xml in new:
+        page = own.get((row.assignment_id, row.account.marketplace_id))
+        others = [page for page in pages if page.assignment_id == row.assignment_id]
+        claimed = {claim.task_id for page in others for claim in page.claims.all()}
+        answers.append(_Answer(campaign, _fields(row, xml), page, frozenset(claimed)))
+    shown = set(chain.from_iterable(answer.shown for answer in answers))
+    named = set(chain.from_iterable(answer.named for answer in answers))
+    tasks = campaign.tasks.filter(Q(pk__in=shown) | Q(number__in=named))
+    found = list(tasks.with_subject().order_by("pk"))
+    for answer in answers:
+        answer.candidates.extend(found)
+    return answers
 
 
 def _fields(assignment: Assignment, xml: str) -> dict[str, str]:
@@ -119,6 +183,20 @@ class _Answer:
     campaign: Campaign
     fields: Mapping[str, str]
     page: TaskPage | None
+    claimed: frozenset[int]  # tasks that all pages of the assignment claim
+    candidates: list[Task] = field(default_factory=list)  # tasks, among others those it names
+
+    @cached_property
+    def shown(self) -> dict[int, bool | None]:
+        """For each task that the page claims, whether it showed the keywords."""
+        if self.page is None:
+            return {}
+        return {claim.task_id: claim.primed for claim in self.page.claims.all()}
+
+    @cached_property
+    def named(self) -> set[int]:
+        """The numbers of the tasks that the fields name."""
+        return _numbers(self.fields) | (_numbers(self.page.fields) if self.page else set())
 
     @cached_property
     def answers(self) -> list[Answered]:
@@ -140,14 +218,16 @@ class _Answer:
         return list(found.values())
 
     def problems_of(self, responses: Sequence[Response]) -> dict[int, list[str]]:
-        """Return the problems that the page would have found in the responses, by task.
+        """Return the problems that the page would have found in the responses, by response.
 
         Answers that the page has checked are left out.
         """
-        new = {response.task_id for response in responses}
-        tasks = [answered.task for answered in self.answers if answered.task.pk in new]
-        found = {task.pk: self._problems(task) for task in tasks if not self._was_checked(task)}
-        return {task: problems for task, problems in found.items() if problems}
+        found = {
+            response.pk: self._problems(response.task)
+            for response in responses
+            if not self._was_checked(response.task)
+        }
+        return {response: problems for response, problems in found.items() if problems}
 
     def _problems(self, task: Task) -> list[str]:
         try:
@@ -171,8 +251,9 @@ class _Answer:
         self, responses: Sequence[Response], problems: Mapping[int, Sequence[str]]
     ) -> tuple[HeldCause | None, str]:
         """Return the cause for holding the payment, or None, and its explanation."""
-        if problems:
-            return HeldCause.RULES, " ".join(chain.from_iterable(problems.values()))
+        against = [problems[each.pk] for each in responses if each.pk in problems]
+        if against:
+            return HeldCause.RULES, " ".join(chain.from_iterable(against))
         on_page = {task.pk for task in self._tasks[0]}
         # An answer to a task of the page may have no new response, if the worker has answered the
         # task on another page in the meantime.
@@ -197,14 +278,15 @@ class _Answer:
         The others come from a page that was closed, or were never shown to the worker.
         """
         page = self.page
-        claimed = dict(page.claims.values_list("task_id", "primed")) if page else {}
         stored = _numbers(page.fields) if page else set()
-        named = Q(pk__in=claimed) | Q(number__in=stored | _numbers(self.fields))
         on_page: list[Task] = []
         elsewhere: list[Task] = []
-        for task in self.campaign.tasks.filter(named).with_subject().order_by("pk"):
-            is_on_page = task.pk in claimed or task.number in stored
-            task.primed = claimed.get(task.pk)
+        for candidate in self.candidates:
+            if candidate.pk not in self.shown and candidate.number not in self.named:
+                continue
+            task = copy(candidate)  # several answers may be to the same task
+            is_on_page = task.pk in self.shown or task.number in stored
+            task.primed = self.shown.get(task.pk)
             if page and task.number in stored and task.shows_keywords is None:
                 # The answer's form may be older than the claim.
                 task.primed = task.number in page.primed

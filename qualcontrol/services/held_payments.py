@@ -120,9 +120,9 @@ def forgive_unplaced(*, campaign: Campaign, worker: Worker) -> None:
 def flags_of(
     responses: Collection[Response], problems: Mapping[int, Sequence[str]]
 ) -> dict[int, list[Flag]]:
-    """For each response whose task has problems, the flag with these problems, by response."""
+    """For each response with problems, the flag with these problems, by response."""
     return {
-        response.pk: [rules_flag(problems[response.task_id])]
+        response.pk: [rules_flag(problems[response.pk])]
         for response in responses
-        if problems.get(response.task_id)
+        if problems.get(response.pk)
     }

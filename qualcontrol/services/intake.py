@@ -26,9 +26,9 @@ def review_submitted(
     compares: bool = True,
 ) -> None:
     """Flag newly submitted responses, discard those of excluded workers, and draw spot checks from
-    the others. A response to a task in `problems` breaks the campaign's rules: it gets a flag with
-    these sentences, and a required check. Without `compares`, the caller has the answers of each
-    image compared later, by `compare_submitted`.
+    the others. A response whose key is in `problems` breaks the campaign's rules: it gets a flag
+    with these sentences, and a required check. Without `compares`, the caller has the answers of
+    each image compared later, by `compare_submitted`.
 
     Call `decide` afterwards; it acts on all workers together.
     """

@@ -214,7 +214,7 @@ def test_an_unexpected_error_of_one_hit_stops_that_one(
     for number in range(2):
         work(client, worker, campaign, number)
     broken = Hit.objects.order_by("pk").first()
-    original = reading.ingest_assignment
+    original = reading.ingest_assignments
 
     def fail(run, hit, listed):
         if hit == broken:
@@ -222,7 +222,7 @@ def test_an_unexpected_error_of_one_hit_stops_that_one(
         original(run, hit, listed)
 
     with monkeypatch.context() as patch:
-        patch.setattr(reading, "ingest_assignment", fail)
+        patch.setattr(reading, "ingest_assignments", fail)
         done = reconcile(campaign)
     again = reconcile(campaign)
 

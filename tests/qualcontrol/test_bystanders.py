@@ -157,7 +157,7 @@ def test_a_verdict_ends_the_hold_of_its_own_assignment_alone():
             task=task, worker=worker, assignment_id=held.assignment_id, text="Dog dog dog."
         )
         review_submitted(
-            campaign=campaign, responses=[response], at=NOON, problems={task.pk: ["Too short."]}
+            campaign=campaign, responses=[response], at=NOON, problems={response.pk: ["Too short."]}
         )
         responses.append(response)
     assert SpotCheck.objects.count() == 2
