@@ -26,6 +26,7 @@ from annotate.models import (
     Task,
     Worker,
 )
+from annotate.queries.keywords import KEYWORDS
 from annotate.services.teams import first_team
 from qualcontrol.models import Assessment
 
@@ -103,6 +104,7 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
         wanted=str(wanted),
         answers_missing=str(wanted),
         places_left=str(wanted),
+        payload=_keywords(),
         **places,
     )
     return campaign
@@ -174,6 +176,14 @@ def numbers(last: int, name: str = "i") -> str:
         f"SELECT {name} + 1 FROM count_{name} WHERE {name} < {last}) "
         f"SELECT {name} FROM count_{name}) AS numbers_{name}"
     )
+
+
+def _keywords() -> str:
+    """SQL for the payload of task `i`: the names of the classes of its image's boxes."""
+    numbers = (f"(i * 7 + {k * 151}) % {CLASSES} + 1" for k in range(1, CLASSES_PER_IMAGE + 1))
+    names = " || ', ' || ".join(f"'\"Class ' || ({number}) || '\"'" for number in numbers)
+    column = {"postgresql": "jsonb", "sqlite": "text"}[connection.vendor]
+    return f"CAST('{{\"{KEYWORDS}\": [' || {names} || ']}}' AS {column})"
 
 
 def _make_classes() -> int:

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.crypto import get_random_string
 
-from annotate.models import Campaign, Device, Worker
+from annotate.models import Campaign, Claim, Device, Worker
 from qualcontrol.models import HeldPayment
 
 # MTurk's fee is higher for HITs with ten or more assignments. A HIT created with fewer can never
@@ -110,6 +110,13 @@ class HitQuerySet(models.QuerySet["Hit"]):
     def created(self) -> Self:
         return self.exclude(hit_id=None)
 
+    def with_answered(self, marketplace_id: str) -> Self:
+        """Return HITs with `has_answered`: whether a page with this worker's id, of any HIT of the
+        campaign, has an answer."""
+        pages = TaskPage.objects.answered().filter(marketplace_id=marketplace_id)
+        theirs = pages.filter(hit__campaign=models.OuterRef("campaign"))
+        return self.annotate(has_answered=models.Exists(theirs))
+
 
 class Hit(models.Model):
     """A HIT with one to nine slots. It belongs to the campaign and not to a task."""
@@ -138,6 +145,9 @@ class Hit(models.Model):
     # Number of ingested assignments, and how many of them the marketplace reports as decided.
     ingested = models.PositiveSmallIntegerField(default=0)
     settled = models.PositiveSmallIntegerField(default=0)
+
+    # Not a column: what `with_answered` adds.
+    has_answered: bool
 
     objects = HitQuerySet.as_manager()
 
@@ -176,6 +186,15 @@ class TaskPageQuerySet(models.QuerySet["TaskPage"]):
         """Return pages whose answer is stored. The worker may have submitted it since."""
         return self.filter(answered_at__isnull=False)
 
+    def with_places(self) -> Self:
+        """Return pages with `takes_place` and `gave_place_back`: whether a claim of the page takes
+        its place, and whether one does not."""
+        claims = Claim.objects.filter(page=models.OuterRef("pk"))
+        return self.annotate(
+            takes_place=models.Exists(claims.filter(takes_place=True)),
+            gave_place_back=models.Exists(claims.filter(takes_place=False)),
+        )
+
     def lapsed(self, at: datetime) -> Self:
         """Return pages whose assignment can no longer be submitted."""
         return self.filter(expires_at__lte=at)
@@ -203,6 +222,10 @@ class TaskPage(models.Model):
     # Numbers of the tasks whose keywords the form of the answer showed, where claims decide this.
     primed = models.JSONField(default=list, blank=True)
     device = models.CharField(max_length=8, choices=Device, blank=True)
+
+    # Not columns: what `with_places` adds.
+    takes_place: bool
+    gave_place_back: bool
 
     objects = TaskPageQuerySet.as_manager()
 

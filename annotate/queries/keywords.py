@@ -1,11 +1,14 @@
 """Keywords of images, and the classes that are hidden from workers."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db.models import Exists, OuterRef
 
-from annotate.models import Box, ClassRelation, Image, ImageSource, ObjectClass, Selection
+from annotate.models import Box, ClassRelation, Image, ImageSource, ObjectClass, Selection, Task
 from annotate.selection import hierarchy, priming
+
+# Key of a task's payload that has the keywords of its image.
+KEYWORDS = "keywords"
 
 
 def hidden_class_numbers() -> set[int]:
@@ -33,8 +36,13 @@ def keywords(image: Image) -> list[str]:
 
 def keywords_of(images: Iterable[Image]) -> dict[int, list[str]]:
     """The keywords of many images by primary key, in two queries."""
+    return keywords_by_key([image.pk for image in images])
+
+
+def keywords_by_key(images: Collection[int]) -> dict[int, list[str]]:
+    """The keywords of the images with these primary keys, in two queries."""
     hidden = hidden_class_numbers()
-    names: dict[int, list[str]] = {image.pk: [] for image in images}
+    names: dict[int, list[str]] = {image: [] for image in images}
     rows = (
         Box.objects.verified()
         .filter(image__in=names)
@@ -45,3 +53,13 @@ def keywords_of(images: Iterable[Image]) -> dict[int, list[str]]:
         if object_class not in hidden:
             names[image].append(name)
     return {image: priming.keywords(found) for image, found in names.items()}
+
+
+def task_keywords(task: Task) -> list[str]:
+    """The keywords of a task about an image.
+
+    They are fixed when the campaign is created. Campaigns of earlier versions did not store them:
+    there they are those of the image's boxes now.
+    """
+    stored: list[str] | None = (task.payload or {}).get(KEYWORDS)
+    return keywords(task.image) if stored is None else stored

@@ -14,25 +14,28 @@ from annotate.models.campaigns import TaskQuerySet
 from annotate.selection.priming import primes_next
 from annotate.services.places import batches, lock_tasks, move_places
 
+Seen = Collection[int] | QuerySet[Claim, int]
+
 
 class NothingToDo(DomainError):
     """No task of the campaign that still needs responses is open to the worker."""
 
 
-@transaction.atomic
+# Without a savepoint: the callers let every error end their transactions.
+@transaction.atomic(savepoint=False)
 def claim_tasks(
     *,
     campaign: Campaign,
     worker: Worker | None,
     page: int,
     count: int,
-    seen: Collection[int] = (),
+    seen: Seen = (),
 ) -> list[Task]:
     """Claim up to `count` tasks for a page and return them; tasks with most places left come first.
 
     Claims never turn a worker away: if no places are left, pages share tasks. Tasks whose keys are
-    in `seen` come last. `worker` is None for a worker without submitted responses. Raises
-    NothingToDo if no task is open to the worker.
+    in `seen`, or are returned by that query, come last. `worker` is None for a worker without
+    submitted responses. Raises NothingToDo if no task is open to the worker.
     """
     tasks = _take(_Choice(campaign.tasks.open_to(worker), count, seen))
     if not tasks:
@@ -42,7 +45,7 @@ def claim_tasks(
     return tasks
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def claim_again(*, page: int, tasks: Iterable[Task]) -> None:
     """Claim these tasks for a page that shows them already, even if they have no places left."""
     tasks = list(tasks)
@@ -79,11 +82,11 @@ class _Choice:
 
     open_tasks: TaskQuerySet
     count: int
-    seen: Collection[int]
+    seen: Seen
 
     @property
     def unseen(self) -> TaskQuerySet:
-        return self.open_tasks.exclude(pk__in=self.seen) if self.seen else self.open_tasks
+        return self.open_tasks.exclude(pk__in=self.seen)
 
     @property
     def with_place(self) -> TaskQuerySet:
@@ -108,7 +111,11 @@ def _take(choice: _Choice) -> list[Task]:
     locks, and locks are taken in the order of the keys. Otherwise two waiting callers could
     deadlock.
     """
-    for lock in chain([_lock_unlocked], repeat(_lock_waiting)):
+    # An attempt that looks for one task and finds none has locked none, so it needs no savepoint.
+    if choice.count == 1 and (found := _lock_unlocked(choice)) is not None:
+        return found
+    first = [_lock_unlocked] if choice.count > 1 else []
+    for lock in chain(first, repeat(_lock_waiting)):
         with transaction.atomic():
             tasks = lock(choice)
             if tasks is not None:

@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.language.text import Problem
-from annotate.models import Campaign, Claim, Task, Worker
+from annotate.models import Campaign, Claim, Response, Task, Worker
 from annotate.services.claims import (
     NothingToDo,
     claim_again,
@@ -37,6 +37,7 @@ MOST_SEEN = 300
 # A sync closes pages after it has ingested their submissions. If a campaign is not synced, its
 # pages are deleted this long after they expire.
 KEPT_AFTER_EXPIRY = timedelta(days=7)
+SUBMITTED = "You have submitted this HIT already. Thank you!"
 # Number of pages closed in one transaction. Small, so that workers do not wait long for the tasks.
 CLOSED_AT_ONCE = 100
 
@@ -95,78 +96,135 @@ class OpenPage:
     is_first: bool  # the worker has not submitted anything yet
 
 
+class _Returned(Exception):
+    """Some pages of the HIT must give back their places before the page opens."""
+
+    def __init__(self, pages: Sequence[int]) -> None:
+        super().__init__()
+        self.pages = pages
+
+
 def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> OpenPage:
     """Open the page of a worker's assignment and return it. A page that is open keeps its tasks.
 
     Raises UnknownHit, AlreadySubmitted, NothingToDo, or WaitsForVerdicts.
     """
-    hit = _hit(campaign, frame)
-    worker = _worker(campaign, frame)
-    _refuse_submitted(hit, frame)
-    _give_back_returned(hit, frame, is_at_work=True)
-    page, tasks = _open(campaign, hit, frame, worker, at)
-    _close_surplus(hit, keep=page)
+    try:
+        return _open(campaign, frame, at, gives_back=True)
+    except _Returned as found:
+        # In a transaction of its own, because a transaction that waits for tasks must not have
+        # locked other tasks already.
+        give_back_places(pages=found.pages)
+    return _open(campaign, frame, at, gives_back=False)
+
+
+def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
+    """The page for a form that the worker has to correct."""
+    visitor = _visitor(campaign, form.frame)
+    # Answers whose submission is not ingested yet. Forged ones only fold the instructions.
+    answered = TaskPage.objects.of(campaign).answered().filter(marketplace_id=form.frame.worker_id)
+    is_first = visitor.is_first and not answered.exists()
+    return OpenPage(form, _tasks(campaign, form), {}, is_first)
+
+
+@dataclass(frozen=True)
+class _Visitor:
+    """The worker whose id a page's address has; `worker` is None if the marketplace never reported
+    a submission by them."""
+
+    worker: Worker | None = None
+    is_first: bool = True  # the worker has not submitted anything yet
+    has_submitted: bool = False  # this page's assignment
+    is_kept_out: bool = False
+    waits: bool = False  # for verdicts
+
+    def refuse_new_task(self) -> None:
+        """Raises WaitsForVerdicts or NothingToDo if the worker may not get a task now."""
+        if self.waits:
+            raise WaitsForVerdicts("Your first answers are being checked. You can continue later.")
+        if self.is_kept_out:
+            raise NothingToDo("There is nothing left in this campaign for you.")
+
+
+def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
+    """Read everything about the page's worker in one query."""
+    worker = {"pk": OuterRef("worker")}
+    submitted = Assignment.objects.filter(
+        hit__hit_id=frame.hit_id, assignment_id=frame.assignment_id, account=OuterRef("pk")
+    )
+    accounts = WorkerAccount.objects.filter(
+        endpoint=campaign.endpoint, marketplace_id=frame.worker_id
+    ).annotate(
+        has_responses=Exists(Response.objects.filter(worker=OuterRef("worker"))),
+        has_submitted=Exists(submitted),
+        is_kept_out=Exists(kept_out(campaign).filter(**worker)),
+        waits=Exists(waiting_for_verdicts(campaign).filter(**worker)),
+    )
+    columns = ("worker", "has_responses", "has_submitted", "is_kept_out", "waits")
+    found = accounts.values(*columns).first()
+    if found is None:
+        return _Visitor()
+    return _Visitor(
+        Worker(pk=found["worker"]),
+        is_first=not found["has_responses"],
+        has_submitted=found["has_submitted"],
+        is_kept_out=found["is_kept_out"],
+        waits=found["waits"],
+    )
+
+
+def _open(
+    campaign: Campaign, frame: FrameParameters, at: datetime, *, gives_back: bool
+) -> OpenPage:
+    """One transaction, which raises _Returned with `gives_back` and then changes nothing."""
+    with transaction.atomic():
+        pages = _lock_pages(campaign, frame)
+        # Read after the lock: an ingest that closed the page has stored its assignment.
+        visitor = _visitor(campaign, frame)
+        if visitor.has_submitted:
+            raise AlreadySubmitted(SUBMITTED)
+        if gives_back and (returned := pages.returned(is_at_work=True)):
+            raise _Returned(returned)
+        page = pages.own
+        tasks = _still_open(page, visitor.worker) if page else []
+        if page is None or not tasks:
+            visitor.refuse_new_task()
+            page = _new_page(pages.hit, frame, opened_at=at, at=at)
+            tasks = claim_tasks(
+                campaign=campaign,
+                worker=visitor.worker,
+                page=page.pk,
+                count=campaign.config.hit.images,
+                seen=_seen(campaign, frame),
+            )
+    if page is not pages.own and pages.are_too_many:
+        _close_surplus(pages.hit, keep=page)
     form = TaskForm(
         frame,
         page.opened_at,
         tuple(task.number for task in tasks),
         primed=tuple(task.number for task in tasks if task.primed),
     )
-    return OpenPage(form, tasks, page.fields, _is_first(campaign, worker, frame))
+    is_first = visitor.is_first and not pages.has_answered
+    return OpenPage(form, tasks, page.fields, is_first)
 
 
-def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
-    """The page for a form that the worker has to correct."""
-    worker = _worker(campaign, form.frame)
-    is_first = _is_first(campaign, worker, form.frame)
-    return OpenPage(form, _tasks(campaign, form), {}, is_first)
+def _still_open(page: TaskPage, worker: Worker | None) -> list[Task]:
+    """The page's tasks, without those that the worker has submitted in another assignment since.
 
-
-def _is_first(campaign: Campaign, worker: Worker | None, frame: FrameParameters) -> bool:
-    """Whether the worker has submitted nothing yet, as far as the page can tell."""
-    if worker is not None and worker.responses.exists():
-        return False
-    # Answered pages whose submission is not ingested yet; forged ones only fold the instructions.
-    pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
-    return not pages.filter(answered_at__isnull=False).exists()
-
-
-@transaction.atomic
-def _open(
-    campaign: Campaign, hit: Hit, frame: FrameParameters, worker: Worker | None, at: datetime
-) -> tuple[TaskPage, list[Task]]:
-    _lock(hit)
-    page = _pages_of(hit, frame).first()
-    if page is not None:
-        shown = Task.objects.on_page(page)
-        if not worker:
-            return page, list(shown)
-        # Leave out tasks that the worker has submitted in another assignment since.
-        answered = set(worker.responses.filter(task__in=shown).values_list("task_id", flat=True))
-        if tasks := [task for task in shown if task.pk not in answered]:
-            return page, tasks
+    If none is left, closes the page.
+    """
+    shown = Task.objects.on_page(page)
+    if not worker:
+        return list(shown)
+    answered = set(worker.responses.filter(task__in=shown).values_list("task_id", flat=True))
+    tasks = [task for task in shown if task.pk not in answered]
+    if not tasks:
         close_pages([page.pk])
-    if worker:
-        _refuse_kept_out(campaign, worker)
-    page = _new_page(hit, frame, opened_at=at, at=at)
-    tasks = claim_tasks(
-        campaign=campaign,
-        worker=worker,
-        page=page.pk,
-        count=campaign.config.hit.images,
-        seen=_seen(campaign, frame),
-    )
-    return page, tasks
+    return tasks
 
 
-def _refuse_kept_out(campaign: Campaign, worker: Worker) -> None:
-    if waiting_for_verdicts(campaign).filter(pk=worker.pk).exists():
-        raise WaitsForVerdicts("Your first answers are being checked. You can continue later.")
-    if kept_out(campaign).filter(pk=worker.pk).exists():
-        raise NothingToDo("There is nothing left in this campaign for you.")
-
-
-def _seen(campaign: Campaign, frame: FrameParameters) -> list[int]:
+def _seen(campaign: Campaign, frame: FrameParameters) -> QuerySet[Claim, int]:
     """Primary keys of the latest tasks on other pages with the worker's id.
 
     Pages of this HIT count only while they take places; otherwise the worker has returned them.
@@ -176,7 +234,7 @@ def _seen(campaign: Campaign, frame: FrameParameters) -> list[int]:
     pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
     elsewhere = ~Q(page__hit__hit_id=frame.hit_id)
     claims = Claim.objects.filter(elsewhere | Q(takes_place=True), page__in=pages)
-    return list(claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN])
+    return claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN]
 
 
 def store_answers(
@@ -195,11 +253,14 @@ def store_answers(
     closed. Returns the fields to submit to the marketplace. Raises UnknownHit, AlreadySubmitted, or
     AnswersRefused.
     """
-    hit = _hit(campaign, form.frame)
-    _refuse_submitted(hit, form.frame)
     tasks = _tasks(campaign, form)
-    answers, kind = _check(campaign, tasks, fields), KINDS[campaign.kind]
-    passed_on: dict[str, str] = {}
+    try:
+        answers = _check(campaign, tasks, fields)
+    except AnswersRefused:
+        # After a submission, there is nothing to correct.
+        _refuse_submitted(campaign, form.frame)
+        raise
+    kind, passed_on = KINDS[campaign.kind], dict[str, str]()
     for task in tasks:
         passed_on |= kind.fields_of(task, answers[task.pk])
     values = {
@@ -209,27 +270,32 @@ def store_answers(
         "primed": form.primed,
         "device": device,
     }
-    _keep(hit, form, tasks, values, at)
-    _give_back_returned(hit, form.frame, is_at_work=False)
+    with transaction.atomic():
+        pages = _lock_pages(campaign, form.frame)
+        _refuse_submitted(campaign, form.frame)
+        made = _keep(pages, form, tasks, values, at)
+    if made and pages.are_too_many:
+        _close_surplus(pages.hit, keep=made)
+    if returned := pages.returned(is_at_work=False):
+        give_back_places(pages=returned)
     return passed_on
 
 
 def _keep(
-    hit: Hit, form: TaskForm, tasks: Sequence[Task], values: Mapping[str, Any], at: datetime
-) -> None:
-    with transaction.atomic():
-        _lock(hit)
-        kept = _pages_of(hit, form.frame)
+    pages: "_Pages", form: TaskForm, tasks: Sequence[Task], values: Mapping[str, Any], at: datetime
+) -> TaskPage | None:
+    """Store these values with the form's page; return the page if it had to be created again."""
+    if own := pages.own:
         # Lock the tasks before the page, as `close_pages` does; otherwise the two could deadlock.
-        for page in kept:
-            take_places_again(page=page.pk)
-        if kept.update(**values):
-            return
-        # The page may have been closed because a sync has just ingested its assignment.
-        _refuse_submitted(hit, form.frame)
-        page = _new_page(hit, form.frame, opened_at=form.opened_at, at=at, **values)
-        claim_again(page=page.pk, tasks=tasks)
-    _close_surplus(hit, keep=page)
+        if own.gave_place_back:
+            take_places_again(page=own.pk)
+        if TaskPage.objects.filter(pk=own.pk).update(**values):
+            return None
+    # The page may have been closed because a sync has just ingested its assignment.
+    _refuse_submitted(pages.hit.campaign, form.frame)
+    page = _new_page(pages.hit, form.frame, opened_at=form.opened_at, at=at, **values)
+    claim_again(page=page.pk, tasks=tasks)
+    return page
 
 
 def close_pages(keys: Iterable[int]) -> None:
@@ -263,26 +329,74 @@ def close_returned(*, hit: Hit, at_work: int, before: datetime) -> None:
     _close_oldest(opened, opened.count() - at_work)
 
 
-def _give_back_returned(hit: Hit, frame: FrameParameters, *, is_at_work: bool) -> None:
-    """Free the places of the HIT's pages whose assignments must have been returned.
+@dataclass(frozen=True)
+class _Pages:
+    """A locked HIT and its pages as they were after the lock, the oldest first."""
 
-    `is_at_work` says whether the worker of this frame has one of the HIT's slots and has not
-    answered yet.
+    hit: Hit
+    frame: FrameParameters
+    rows: Sequence[TaskPage]
+    has_answered: bool  # a page with the worker's id, of any HIT
 
-    A HIT cannot have more workers at work than slots without an answer. If it has more pages, other
-    pages of this worker and of this assignment have certainly been returned. Of the rest, the
-    oldest are assumed to be returned. A wrong guess, or a forged page, only changes which tasks
-    other workers see.
+    @property
+    def own(self) -> TaskPage | None:
+        """The page of this frame."""
+        return next((page for page in self.rows if self._is_own(page)), None)
+
+    @property
+    def are_too_many(self) -> bool:
+        """Whether a further page exceeds PAGES_PER_SLOT for each slot."""
+        return len(self.rows) >= PAGES_PER_SLOT * self.hit.slots
+
+    def returned(self, *, is_at_work: bool) -> list[int]:
+        """Primary keys of pages that take places although their assignments must have been
+        returned.
+
+        `is_at_work` says whether the worker of this frame has one of the HIT's slots and has not
+        answered yet. Otherwise the worker has just answered.
+
+        A HIT cannot have more workers at work than slots without an answer. If it has more pages,
+        other pages of this worker and of this assignment have certainly been returned. Of the rest,
+        the oldest are assumed to be returned. A wrong guess, or a forged page, only changes which
+        tasks other workers see.
+        """
+        others = [page for page in self.rows if not self._is_own(page)]
+        waiting = [page for page in others if page.takes_place and page.answered_at is None]
+        returned = [page.pk for page in waiting if self._is_followed(page)]
+        left = [page.pk for page in waiting if not self._is_followed(page)]
+        answered = sum(page.answered_at is not None for page in others)
+        own_answered = self.own is not None and self.own.answered_at is not None
+        answered += own_answered or not is_at_work
+        at_work = self.hit.slots - self.hit.ingested - answered - is_at_work
+        return returned + left[: max(0, len(left) - max(0, at_work))]
+
+    def _is_own(self, page: TaskPage) -> bool:
+        return (page.assignment_id, page.marketplace_id) == (
+            self.frame.assignment_id,
+            self.frame.worker_id,
+        )
+
+    def _is_followed(self, page: TaskPage) -> bool:
+        """Whether the frame's worker, or assignment, had this other page of the HIT before."""
+        return (
+            page.assignment_id == self.frame.assignment_id
+            or page.marketplace_id == self.frame.worker_id
+        )
+
+
+def _lock_pages(campaign: Campaign, frame: FrameParameters) -> _Pages:
+    """Lock the HIT, so that only one request at a time opens or changes its pages; return them.
+
+    The second request of a double click waits for the first and then finds its page. To avoid
+    deadlocks, lock the HIT before any task. Raises UnknownHit.
     """
-    others = hit.pages.exclude(assignment_id=frame.assignment_id, marketplace_id=frame.worker_id)
-    waiting = others.filter(answered_at=None, claims__takes_place=True).distinct()
-    is_followed = Q(assignment_id=frame.assignment_id) | Q(marketplace_id=frame.worker_id)
-    returned = list(waiting.filter(is_followed).values_list("pk", flat=True))
-    left = list(waiting.exclude(is_followed).order_by("opened_at", "pk"))
-    at_work = hit.slots - hit.ingested - hit.pages.answered().count() - is_at_work
-    returned += [page.pk for page in left[: max(0, len(left) - max(0, at_work))]]
-    if returned:
-        give_back_places(pages=returned)
+    alive = campaign.hits.alive().filter(hit_id=frame.hit_id)
+    hit = alive.with_answered(frame.worker_id).select_for_update(no_key=True).first()
+    if hit is None:
+        raise UnknownHit("This HIT is not ready yet, or it is closed. Reload in a minute.")
+    hit.campaign = campaign
+    rows = list(hit.pages.with_places().order_by("opened_at", "pk"))
+    return _Pages(hit, frame, rows, has_answered=hit.has_answered)
 
 
 def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:
@@ -302,41 +416,17 @@ def _close_oldest(pages: QuerySet[TaskPage], number: int) -> None:
         close_pages(oldest.values_list("pk", flat=True)[:number])
 
 
-def _hit(campaign: Campaign, frame: FrameParameters) -> Hit:
-    hit = campaign.hits.alive().filter(hit_id=frame.hit_id).first()
-    if hit is None:
-        raise UnknownHit("This HIT is not ready yet, or it is closed. Reload in a minute.")
-    return hit
-
-
-def _worker(campaign: Campaign, frame: FrameParameters) -> Worker | None:
-    """The worker with this id; None if the marketplace never reported a submission by them."""
-    account = WorkerAccount.objects.known(
-        endpoint=campaign.endpoint, marketplace_id=frame.worker_id
-    )
-    return account.worker if account else None
-
-
-def _refuse_submitted(hit: Hit, frame: FrameParameters) -> None:
-    if Assignment.objects.filter(
-        hit=hit,
-        assignment_id=frame.assignment_id,
-        account__marketplace_id=frame.worker_id,
-    ).exists():
-        raise AlreadySubmitted("You have submitted this HIT already. Thank you!")
-
-
-def _lock(hit: Hit) -> None:
-    """Lock the HIT, so that only one request at a time opens or changes its pages.
-
-    The second request of a double click waits for the first and then finds its page. To avoid
-    deadlocks, lock the HIT before any task.
-    """
-    Hit.objects.select_for_update(no_key=True).get(pk=hit.pk)
-
-
-def _pages_of(hit: Hit, frame: FrameParameters) -> QuerySet[TaskPage]:
-    return hit.pages.filter(assignment_id=frame.assignment_id, marketplace_id=frame.worker_id)
+def _refuse_submitted(campaign: Campaign, frame: FrameParameters) -> None:
+    if (
+        Assignment.objects.of(campaign)
+        .filter(
+            hit__hit_id=frame.hit_id,
+            assignment_id=frame.assignment_id,
+            account__marketplace_id=frame.worker_id,
+        )
+        .exists()
+    ):
+        raise AlreadySubmitted(SUBMITTED)
 
 
 def _new_page(

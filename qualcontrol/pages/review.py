@@ -24,7 +24,7 @@ from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
 from annotate.models import Campaign, Response, Right
 from annotate.pages.signed_in import campaign_of, user_of
-from annotate.queries.keywords import keywords
+from annotate.queries.keywords import task_keywords
 from qualcontrol.models import WorkerRisk
 from qualcontrol.pages.forms import VerdictForm, reasons_against
 from qualcontrol.review import undoing
@@ -238,7 +238,7 @@ def _shown(campaign: Campaign, items: Sequence[Item]) -> list[dict[str, Any]]:
             "image": item.response.task.image,
             "image_url": display_url(item.response.task.image),
             "original_url": original_url(item.response.task.image),
-            "keywords": keywords(item.response.task.image) if has_keywords else [],
+            "keywords": task_keywords(item.response.task) if has_keywords else [],
             "cause": CAUSES[_cause(item)],
             "is_most_useful": _cause(item) == MOST_USEFUL,
             "worker_risk": risks.get(item.response.worker_id),

@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task
-from annotate.queries.keywords import keywords
+from annotate.queries.keywords import task_keywords
 from qualcontrol.flags import Conduct, Flag, Neighbour, codes, image_flags, lasting_flags
 from qualcontrol.flags.image import CODES as IMAGE_CODES
 from qualcontrol.models import Assessment
@@ -187,7 +187,7 @@ def _conduct(response: Response, behaviour: Behaviour | None) -> Conduct:
 
 
 def _shown_keywords(response: Response) -> list[str]:
-    return keywords(response.task.image) if response.is_primed else []
+    return task_keywords(response.task) if response.is_primed else []
 
 
 def _columns(flags: Iterable[Flag]) -> dict[str, Any]:

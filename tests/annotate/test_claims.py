@@ -108,7 +108,7 @@ def test_a_task_that_misses_no_answer_is_not_given():
     task = TaskFactory(wanted=1)
     ResponseFactory(task=task)
 
-    with pytest.raises(NothingToDo):
+    with pytest.raises(NothingToDo), transaction.atomic():
         claim(task.campaign)
 
     assert not Claim.objects.exists()
@@ -189,10 +189,17 @@ def test_a_claim_takes_the_same_few_queries_in_any_campaign(django_assert_num_qu
     pages = TaskPageFactory.create_batch(3, hit__hit_type__campaign=campaign)
     claim_tasks(campaign=campaign, worker=worker, page=pages[0].pk, count=20)
 
-    # The tasks, their lock and their places, the claims, and the two ends of each savepoint.
+    # The tasks, their lock and their places, the claims, and the two ends of the savepoint.
     for count, page in zip((2, 5), pages[1:], strict=True):
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(6):
             claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count)
+
+
+def test_one_task_is_claimed_without_a_savepoint(django_assert_num_queries):
+    page = TaskPageFactory(hit__hit_type__campaign=CampaignFactory(tasks=3))
+
+    with django_assert_num_queries(3):
+        claim_tasks(campaign=page.hit.campaign, worker=None, page=page.pk, count=1)
 
 
 picks = st.integers(0, 1000)

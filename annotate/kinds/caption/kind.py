@@ -33,7 +33,15 @@ from annotate.models import (
     Task,
     Team,
 )
-from annotate.queries.keywords import keywords, own_without_classes
+from annotate.queries.keywords import (
+    KEYWORDS,
+    keywords_by_key,
+    own_without_classes,
+    task_keywords,
+)
+
+# Images whose keywords are read at once.
+AT_ONCE = 1000
 
 
 class CaptionKind(TaskKind):
@@ -89,16 +97,20 @@ class CaptionKind(TaskKind):
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
         shown = _shows_keywords(config, len(selected))
         without_classes = own_without_classes(campaign.selection)
-        for shows_keywords, (position, image_id) in zip(shown, selected, strict=True):
-            yield Task(
-                campaign=campaign,
-                image_id=image_id,
-                number=position,
-                wanted=config.wanted,
-                answers_missing=config.wanted,
-                places_left=config.wanted,
-                shows_keywords=shows_keywords if image_id not in without_classes else False,
-            )
+        for start in range(0, len(selected), AT_ONCE):
+            chunk = selected[start : start + AT_ONCE]
+            keywords = keywords_by_key([image_id for _, image_id in chunk])
+            for shows_keywords, (position, image_id) in zip(shown[start:], chunk, strict=False):
+                yield Task(
+                    campaign=campaign,
+                    image_id=image_id,
+                    number=position,
+                    wanted=config.wanted,
+                    answers_missing=config.wanted,
+                    places_left=config.wanted,
+                    shows_keywords=shows_keywords if image_id not in without_classes else False,
+                    payload={KEYWORDS: keywords[image_id]},
+                )
 
     def context(
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
@@ -184,7 +196,7 @@ class CaptionKind(TaskKind):
         return f"caption-{task.number}"
 
     def _shown_keywords(self, task: Task) -> list[str]:
-        return keywords(task.image) if task.is_primed(task.primed) else []
+        return task_keywords(task) if task.is_primed(task.primed) else []
 
 
 def _shows_keywords(config: CampaignConfig, images: int) -> list[bool | None]:

@@ -1,0 +1,87 @@
+"""How many statements a worker's page and an ingest take. BEGIN and COMMIT count."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Response
+from annotate.queries.keywords import KEYWORDS
+from hits.services.submissions import take_submissions
+from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.test_strangers import SENTENCE, form_fields, listed, open_page
+
+# Captions so different that none counts as a copy of another.
+SENTENCES = (
+    "A brown dog jumps over a low wooden fence in a garden.",
+    "Two children build a castle of wet sand near the sea.",
+    "An old man repairs the front wheel of his bicycle indoors.",
+    "Several boats with white sails cross a wide and quiet lake.",
+    "A woman in a red coat waits alone for the evening train.",
+    "Fresh bread and yellow cheese lie on a round kitchen table.",
+    "Three horses graze behind a stone wall on a green hill.",
+    "A cook pours hot soup from a pot into small blue bowls.",
+    "Snow covers every parked car along this narrow city street.",
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def hit():
+    campaign = make_campaign(tasks=9, references=10)
+    campaign.tasks.update(payload={KEYWORDS: ["Dog"]})
+    return HitFactory(
+        hit_type=HitTypeFactory(campaign=campaign), hit_id="HIT1", slots=9, available=9
+    )
+
+
+def statements(action: Callable[[], object]) -> list[str]:
+    with CaptureQueriesContext(connection) as queries:
+        action()
+    return [query["sql"] for query in queries]
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_page_opens_in_ten_statements(client, hit, is_known):
+    if is_known:
+        WorkerAccountFactory(marketplace_id="AWORKER1")
+    open_page(client, hit, "ASSIGNMENT0", "AWORKER0")
+
+    taken = statements(lambda: open_page(client, hit, "ASSIGNMENT1", "AWORKER1"))
+
+    assert len(taken) <= 10, taken
+
+
+def test_an_answer_is_stored_in_eight_statements(client, hit):
+    fields = form_fields(open_page(client, hit, "ASSIGNMENT1", "AWORKER1"))
+    filled = {name: SENTENCE if name.startswith("caption") else v for name, v in fields.items()}
+
+    taken = statements(lambda: client.post(f"/task/{hit.campaign.slug}/", filled))
+
+    assert hit.pages.answered().exists()
+    assert len(taken) <= 8, taken
+
+
+def ingest(hit, numbers) -> list[str]:
+    """The statements that take these submissions, each to a task of its own."""
+    tasks = list(hit.campaign.tasks.order_by("number"))
+    reports = [
+        listed(f"A{n}", f"AWORKER{n}", **{f"caption-{tasks[n].number}": SENTENCES[n]})
+        for n in numbers
+    ]
+    return statements(
+        lambda: take_submissions(campaign=hit.campaign, hit=hit, listed=reports, at=NOON)
+    )
+
+
+def test_more_submissions_of_a_hit_take_no_more_statements(hit):
+    for n in range(9):
+        WorkerAccountFactory(marketplace_id=f"AWORKER{n}")
+
+    few, many = ingest(hit, range(2)), ingest(hit, range(2, 9))
+
+    assert Response.objects.count() == 9
+    assert len(many) <= len(few), (few, many)
