@@ -10,6 +10,7 @@ from annotate.kinds import KINDS
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.reading.files import MalformedFile, decoded
 from annotate.reading.toml_files import parse_toml
+from hits.dashboard.file_errors import in_words
 
 MOST_BYTES = 100_000
 
@@ -41,7 +42,9 @@ class CampaignFileForm(forms.Form):
         except MalformedFile as error:
             raise forms.ValidationError(str(error)) from error
         except CampaignFileError as error:
-            raise forms.ValidationError(str(error).splitlines()) from error
+            raise forms.ValidationError(
+                [in_words(line) for line in str(error).splitlines()]
+            ) from error
         return values
 
     def _text(self, values: dict[str, Any]) -> tuple[str, str]:

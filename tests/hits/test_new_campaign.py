@@ -7,9 +7,10 @@ import pytest
 from bs4 import BeautifulSoup
 from django.urls import reverse
 
-from annotate.kinds.reading import parse_config
+from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import Campaign, CampaignDraft
 from annotate.services.drafts import begin_draft
+from hits.dashboard.file_errors import in_words
 from tests.factories import (
     NOON,
     AssignmentFactory,
@@ -528,3 +529,31 @@ def test_a_file_with_wrong_values_is_shown_in_the_steps(signed_in, user, text):
         created = signed_in.post(reverse("hits:new_create", args=[drafts.get().pk]))
         assert created.status_code == 302
     assert not Campaign.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"hit": {"images": 25}}, "hit.images: must be at most 20, not 25"),
+        ({"hit": {"images": "a"}}, "hit.images: must be a whole number, not 'a'"),
+        ({"hit": {"reward": "0.001"}}, "hit.reward: must be in whole cents"),
+        ({"review": {"policy": "x"}}, "review.policy: must be 'decide' or 'propose', not 'x'"),
+        ({"flags": {"repeats": 0}}, "flags.repeats: must be at least 1, not 0"),
+        ({"name": "A b"}, "name: must have lower-case letters, digits and single hyphens"),
+        ({"workers": {"countries": ["usa"]}}, "must be two capital letters, such as US"),
+        ({"hit": {"title": ""}}, "hit.title: must not be empty"),
+        ({"budget": None}, "budget: must be a number"),
+        ({"captions": 3}, "captions: must be a section"),
+        ({"instructions": {"good": 3}}, "instructions.good: must be a list in square brackets"),
+        ({"priming": {"share": 2}}, "priming.share: must be at most 1, not 2"),
+        ({"masters": True}, "masters: there is no such key"),
+    ],
+)
+def test_errors_of_a_file_are_in_a_persons_words(values, words):
+    with pytest.raises(CampaignFileError) as caught:
+        parse_config({**BARE, **values})
+
+    lines = [in_words(line) for line in str(caught.value).splitlines()]
+
+    assert any(words in line for line in lines), lines
+    assert not any("should" in line for line in lines)

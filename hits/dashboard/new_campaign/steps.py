@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import CampaignDraft
+from hits.dashboard.file_errors import in_words
 from hits.dashboard.new_campaign.forms import (
     ChecksForm,
     ImagesForm,
@@ -87,7 +88,7 @@ def _of_file(draft: CampaignDraft) -> Iterator[Fault]:
         parse_config(draft.file)
     except CampaignFileError as error:
         for line in str(error).splitlines():
-            key, _, message = line.partition(": ")
+            key, _, message = in_words(line).partition(": ")
             step = step_of(key) or STEPS[-1]
             yield Fault(step, f"Key {key} of the file", f"{message[:1].upper()}{message[1:]}.")
 

@@ -25,6 +25,7 @@ from annotate.services.campaigns import CampaignChanged, create_campaign
 from annotate.services.drafts import (
     DraftChanged,
     DraftEnded,
+    DraftIncomplete,
     begin_draft,
     change_draft,
     delete_draft,
@@ -240,6 +241,11 @@ def create(request: HttpRequest, pk: int) -> HttpResponse:
             "text": toml_text(draft.file),
         }
         return render(request, "hits/new_campaign/checklist.html", context, status=409)
+    except DraftIncomplete:
+        messages.warning(
+            request, "The draft is not complete yet. The checklist says what is missing."
+        )
+        return redirect("hits:new_step", draft.pk, "checklist")
     except DomainError as error:
         messages.warning(request, str(error))
         return redirect("hits:new_step", draft.pk, "checklist")
