@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hits.dashboard import captions, changes, held_payments, pay, selected
+from hits.dashboard import captions, changes, held_payments, overview, pay, selected
 from hits.dashboard import views as dashboard
 from hits.dashboard.new_campaign import views as new_campaign
 from hits.task_page.draft_preview import draft_preview
@@ -20,7 +20,7 @@ urlpatterns = [
     path("new/<int:pk>/detach/", new_campaign.detach, name="new_detach"),
     path("new/<int:pk>/delete/", new_campaign.delete, name="new_delete"),
     path("new/<int:pk>/steps/<slug:name>/", new_campaign.step, name="new_step"),
-    path("campaigns/<slug:slug>/", dashboard.campaign, name="campaign"),
+    path("campaigns/<slug:slug>/", overview.campaign, name="campaign"),
     path("campaigns/<slug:slug>/campaign.toml", new_campaign.campaign_file, name="campaign_file"),
     path("campaigns/<slug:slug>/change/", changes.change, name="change"),
     path("campaigns/<slug:slug>/copy/", new_campaign.copy, name="copy"),
@@ -40,6 +40,8 @@ urlpatterns = [
     path("campaigns/<slug:slug>/pay/", pay.payments, name="payments"),
     path("campaigns/<slug:slug>/pay/bonuses/", pay.bonuses, name="bonuses"),
     path("campaigns/<slug:slug>/pay/statement.csv", pay.statement, name="statement"),
+    path("campaigns/<slug:slug>/live/", overview.overview_live, name="overview_live"),
+    path("campaigns/<slug:slug>/course/", overview.course, name="course"),
     path("campaigns/<slug:slug>/images/", captions.images, name="images"),
     path("campaigns/<slug:slug>/images/<int:number>/", captions.image, name="image"),
     path("campaigns/<slug:slug>/captions/", captions.captions, name="captions"),

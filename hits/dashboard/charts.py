@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from math import floor
 
+from hits.queries.overview import Step
 from hits.queries.statistics import Hour, Moment, Pay
 
 # Maximum number of bars in the chart of hourly pay.
@@ -21,6 +22,8 @@ class Bar:
     y: int
     width: float
     height: int
+    label: str = ""
+    count: int = 0
 
 
 def bars(values: Sequence[int], titles: Sequence[str]) -> list[Bar]:
@@ -28,7 +31,15 @@ def bars(values: Sequence[int], titles: Sequence[str]) -> list[Bar]:
     most, width = max(values, default=0) or 1, 100 / (len(values) or 1)
     heights = [round(value / most * 100) for value in values]
     return [
-        Bar(title, round(index * width, 3), 100 - height, round(width * 0.9, 3), height)
+        Bar(
+            title,
+            round(index * width, 3),
+            100 - height,
+            round(width * 0.9, 3),
+            height,
+            title.rpartition(": ")[0],
+            values[index],
+        )
         for index, (height, title) in enumerate(zip(heights, titles, strict=True))
     ]
 
@@ -37,6 +48,12 @@ def hour_bars(hours: Sequence[Hour]) -> list[Bar]:
     """One bar per hour, for the number of responses."""
     titles = [f"{hour.begins_at:%-d %b, %H:%M} UTC: {hour.responses}" for hour in hours]
     return bars([hour.responses for hour in hours], titles)
+
+
+def distribution_bars(steps: Sequence[Step], *, answers: str, subjects: str) -> list[Bar]:
+    """One bar per number of responses, for the tasks that have so many."""
+    titles = [f"{step.responses} {answers}: {step.tasks:,} {subjects}" for step in steps]
+    return bars([step.tasks for step in steps], titles)
 
 
 def course_path(moments: Sequence[Moment], *, wanted: int) -> str:

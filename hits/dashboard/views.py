@@ -12,30 +12,22 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.models import Campaign, CampaignStatus, Response, Right
+from annotate.models import Campaign, Response, Right
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import (
     campaign_of,
     current_team,
     decided,
     posted,
-    rights_in,
     user_of,
 )
 from annotate.services.campaigns import progress
 from annotate.site.background import hand_on
-from hits.dashboard.charts import course_path, hour_bars, pay_chart
-from hits.dashboard.next_steps import how_people_get_in, next_steps
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost, spend
 from hits.queries.statistics import (
-    assignments_at_work,
-    measured_pay,
     overviews,
-    responses_per_hour,
-    responses_so_far,
-    time_left,
 )
 from hits.queries.under_way import work_under_way
 from hits.services import lifecycle
@@ -44,7 +36,7 @@ from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
 from qualcontrol.models import HeldPayment, SpotCheck, WorkerRisk
 from qualcontrol.pages.forms import ReasonForm, RejectionForm
-from qualcontrol.queries.quality_report import known_workers, latest_workers, worker_summaries
+from qualcontrol.queries.quality_report import known_workers
 from qualcontrol.services.exclusions import exclude_worker, exclusion_preview
 
 MOST_ACTIVE = 8
@@ -60,50 +52,6 @@ def campaigns(request: HttpRequest) -> HttpResponse:
     numbers = overviews(page)
     found = [(campaign, numbers[campaign.pk]) for campaign in page]
     return render(request, "hits/dashboard_campaigns.html", {"page": page, "campaigns": found})
-
-
-@require_safe
-def campaign(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a campaign's overview."""
-    related = Campaign.objects.select_related("selection", "caption_set")
-    found = campaign_of(request, slug, rows=related)
-    at = timezone.now()
-    hours, so_far = responses_per_hour(found, at=at), responses_so_far(found, at=at)
-    numbers, money, pay = progress(found), spend(found), measured_pay(found)
-    open_checks, last_sync = SpotCheck.objects.of(found).open().count(), found.syncs.first()
-    missing = max(0, numbers.wanted - numbers.submitted)
-    left = time_left(hours, missing=missing) if found.status == CampaignStatus.RUNNING else None
-    context = {
-        "campaign": found,
-        "progress": numbers,
-        "being_written": assignments_at_work(found) * found.config.hit.images,
-        "steps": next_steps(
-            found,
-            progress=numbers,
-            spend=money,
-            open_checks=open_checks,
-            last_sync=last_sync,
-            rights=rights_in(request, found.team),
-        ),
-        "entrances": how_people_get_in(found, numbers),
-        "so_far": so_far,
-        "course": course_path(so_far, wanted=numbers.wanted),
-        "missing": missing,
-        "complete_at": at + left if left else None,
-        "spend": money,
-        "pay": pay,
-        "pay_chart": pay_chart(pay) if pay else None,
-        "hours": hours,
-        "hour_bars": hour_bars(hours),
-        "busiest": max(hour.responses for hour in hours),
-        "workers": worker_summaries(found, latest_workers(found, most=MOST_ACTIVE)),
-        "open_checks": open_checks,
-        "last_sync": last_sync,
-        "sync_problems": found.sync_problems.all()[:MOST_PROBLEMS],
-        "sync_state": sync_state(found, at=at),
-        "releases": found.releases.all()[:5],
-    }
-    return render(request, "hits/dashboard_campaign.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -96,7 +96,7 @@ def quality_report(campaign: Campaign) -> QualityReport:
     verdicts = Counter(dict(checks.values_list("verdict").annotate(Count("pk"))))
     kept = Response.objects.of(campaign).counting().count()
     return QualityReport(
-        estimate=_estimate(campaign, kept),
+        estimate=estimate_of(campaign, kept),
         kept=kept,
         good=verdicts[Verdict.GOOD],
         bad=verdicts[Verdict.BAD],
@@ -116,7 +116,7 @@ def _faults(campaign: Campaign, most: int = 8) -> list[tuple[str, int]]:
     return list(rows[:most])
 
 
-def _estimate(campaign: Campaign, kept: int) -> Estimate:
+def estimate_of(campaign: Campaign, kept: int) -> Estimate:
     """The estimate from the random sample, up to the first response without a verdict, so that the
     order of judging has no influence."""
     excluded = campaign.exclusions.in_force().values("worker")

@@ -206,7 +206,7 @@ def test_the_campaign_page_takes_the_same_queries_for_many_rows(
     for _ in range(12):
         ResponseFactory(task__campaign=campaign)
 
-    with django_assert_max_num_queries(35):
+    with django_assert_max_num_queries(42):
         signed_in.get("/campaigns/pilot/")
 
 
