@@ -131,6 +131,11 @@ class Image(models.Model):
         """The name by which pages call the image: the file's own name, or the dataset's id."""
         return self.file_name or self.key
 
+    @property
+    def last_name(self) -> str:
+        """The name without its folders, for places with little room."""
+        return self.shown_name.rsplit("/", 1)[-1]
+
 
 class BoxQuerySet(models.QuerySet["Box"]):
     def verified(self) -> "BoxQuerySet":

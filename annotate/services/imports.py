@@ -136,6 +136,7 @@ def import_images(
     check_split(split)
     prefix = _prefix(base_url)
     take_turns()
+    _check_no_own_files(split)
     elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split)
     read: list[str] = []
 
@@ -219,6 +220,7 @@ def import_coco(*, path: Path, split: str) -> CocoCounts:
     """Import a COCO instances file as a split; raises MalformedFile and DomainError."""
     check_split(split)
     take_turns()
+    _check_no_own_files(split)
     content = coco.read_instances(path)
     elsewhere = _splits_of_others(ImageSource.COCO, split)
     if moved := next((key for key in content.images if key in elsewhere), None):
@@ -253,6 +255,14 @@ def check_split(split: str) -> None:
         raise DomainError(
             f"{split!r} cannot be the name of a split: use up to 64 letters, digits, dots, "
             "hyphens and underscores, and start with a letter or digit."
+        )
+
+
+def _check_no_own_files(split: str) -> None:
+    """Raise DomainError if the split has own files: their names may be those of other images."""
+    if Image.objects.filter(split=split, source=ImageSource.OWN).exists():
+        raise DomainError(
+            f"The split {split!r} has files of your own. Choose another name for the dataset."
         )
 
 

@@ -15,6 +15,7 @@ from annotate.kinds.exporting import content_of, write_export
 from annotate.models import Box, Image, ImageSource, ObjectClass, Task
 from annotate.services import own_images, selections
 from annotate.services.campaigns import create_campaign
+from annotate.services.imports import import_coco
 from annotate.services.own_images import import_own_files
 from annotate.services.releases import freeze
 from tests.factories import (
@@ -230,6 +231,16 @@ def test_a_split_of_another_dataset_is_refused(folder):
 
     with pytest.raises(DomainError, match="has images of Open Images"):
         import_folder(folder)
+
+
+def test_a_dataset_is_not_imported_into_a_split_of_own_files(folder, tmp_path):
+    photograph(folder / "a.jpg")
+    import_folder(folder)
+    file = tmp_path / "instances.json"
+    file.write_text('{"images": [], "annotations": [], "categories": []}')
+
+    with pytest.raises(DomainError, match="has files of your own"):
+        import_coco(path=file, split="mine")
 
 
 # The table of facts

@@ -40,7 +40,12 @@ class FilesForm(forms.Form):
     """One's own photographs: files of the browser, or a folder of the server."""
 
     kind = forms.CharField(initial="own", widget=forms.HiddenInput)
-    split = forms.CharField(max_length=64, label="Name of the new split", help_text=SPLIT_HELP)
+    split = forms.CharField(
+        max_length=64,
+        label="Name of the split",
+        help_text="A new name for this group of images, or the name of a split of own files to add "
+        "to. Letters, digits, dots, hyphens and underscores.",
+    )
     photographs = forms.FileField(
         required=False,
         label="Photographs, or a ZIP file of them",
