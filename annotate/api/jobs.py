@@ -24,7 +24,9 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     """A job: its progress, and how it ended."""
 
     id = serializers.UUIDField(source="key", read_only=True)
-    campaign = serializers.CharField(source="campaign.slug", read_only=True, default=None)
+    campaign = serializers.CharField(
+        source="campaign.slug", read_only=True, allow_null=True, default=None
+    )
     is_being_cancelled = serializers.BooleanField(read_only=True)
 
     class Meta:

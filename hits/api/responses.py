@@ -130,6 +130,7 @@ class TaskSerializer(serializers.ModelSerializer[Task]):
     caption = serializers.CharField(
         source="subject.text",
         read_only=True,
+        allow_null=True,
         default=None,
         help_text="the caption that the task is about; null if it is about the image",
     )

@@ -69,8 +69,12 @@ class CampaignListSerializer(serializers.ListSerializer[Any]):
 class CampaignSerializer(serializers.ModelSerializer[Campaign]):
     """A campaign in a list, with its progress and costs."""
 
-    selection = serializers.CharField(source="selection.name", read_only=True, default=None)
-    caption_set = serializers.CharField(source="caption_set.name", read_only=True, default=None)
+    selection = serializers.CharField(
+        source="selection.name", read_only=True, allow_null=True, default=None
+    )
+    caption_set = serializers.CharField(
+        source="caption_set.name", read_only=True, allow_null=True, default=None
+    )
     progress = serializers.SerializerMethodField()
     spend = serializers.SerializerMethodField()
 
@@ -103,8 +107,12 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
     """A campaign with all its numbers and the checked campaign file."""
 
-    selection = serializers.CharField(source="selection.name", read_only=True, default=None)
-    caption_set = serializers.CharField(source="caption_set.name", read_only=True, default=None)
+    selection = serializers.CharField(
+        source="selection.name", read_only=True, allow_null=True, default=None
+    )
+    caption_set = serializers.CharField(
+        source="caption_set.name", read_only=True, allow_null=True, default=None
+    )
     config = serializers.SerializerMethodField(
         help_text="without the reward and the budget if your role sees no money"
     )

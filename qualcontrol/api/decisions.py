@@ -15,11 +15,16 @@ class DecisionSerializer(serializers.ModelSerializer[Decision]):
     """An entry of the log: who did what, when and why."""
 
     worker = serializers.CharField(
-        source="worker.pseudonym", read_only=True, default=None, help_text="whom it is about"
+        source="worker.pseudonym",
+        read_only=True,
+        allow_null=True,
+        default=None,
+        help_text="whom it is about",
     )
     actor = serializers.CharField(
         source="actor.username",
         read_only=True,
+        allow_null=True,
         default=None,
         help_text="null if the campaign's policy decided",
     )

@@ -1,0 +1,94 @@
+"""Schemathesis: requests made from the schema get only answers that the schema describes."""
+
+from typing import Any
+
+import pytest
+import schemathesis
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.checks import (
+    content_type_conformance,
+    not_a_server_error,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from annotate.services.api_tokens import issue_token
+from tests.factories import (
+    CampaignFactory,
+    ImageFactory,
+    ResponseFactory,
+    SelectionFactory,
+    SpotCheckFactory,
+    TaskFactory,
+    UserFactory,
+)
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.long,
+    pytest.mark.one_database,
+]
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+EXAMPLES = {"researcher": 8, "stranger": 1}
+# It would end the test's own token.
+LEFT_OUT = {("DELETE", "/api/token/")}
+
+
+@pytest.fixture
+def known(requester):
+    """Path parameters of rows that exist."""
+    selection = SelectionFactory(name="scenes", images=[ImageFactory(split="s")])
+    campaign = CampaignFactory(slug="pilot", selection=selection, budget="50.00")
+    task = TaskFactory(campaign=campaign)
+    response = ResponseFactory(task=task)
+    SpotCheckFactory(response=response)
+    return {
+        "slug": "pilot",
+        "pseudonym": response.worker.pseudonym,
+        "key": str(response.key),
+        "name": "scenes",
+    }
+
+
+@pytest.mark.parametrize("role", EXAMPLES)
+def test_every_answer_is_one_that_the_schema_describes(live_server, known, settings, role):
+    settings.API_READS_PER_MINUTE = settings.API_WRITES_PER_MINUTE = 0
+    headers = {}
+    if role != "stranger":
+        _, text = issue_token(user=UserFactory(is_superuser=True), at=timezone.now())
+        headers["Authorization"] = f"Token {text}"
+    _, reader = issue_token(user=UserFactory(is_superuser=True), at=timezone.now())
+    schema = schemathesis.openapi.from_url(
+        f"{live_server.url}/api/schema/?format=json",
+        headers={"Authorization": f"Token {reader}"},
+    )
+
+    for found in schema.get_all_operations():
+        operation = found.ok()
+        if (operation.method.upper(), operation.path) not in LEFT_OUT:
+            check(operation, headers, known, EXAMPLES[role])
+
+
+def check(operation: Any, headers: dict[str, str], known: dict[str, str], examples: int) -> None:
+    """Send a fixed number of requests made from the schema; fails at an unexpected answer."""
+
+    @settings(
+        max_examples=examples, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    )
+    @given(case=operation.as_strategy(), exists=st.booleans())
+    def send(case: Any, exists: bool) -> None:
+        if exists:
+            for name in set(case.path_parameters or {}) & set(known):
+                case.path_parameters[name] = known[name]
+        case.call_and_validate(checks=CHECKS, headers=headers)
+
+    send()
