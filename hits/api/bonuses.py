@@ -17,7 +17,7 @@ from annotate.api.idempotency import idempotent
 from annotate.api.lookups import CampaignRows
 from annotate.models import Right
 from hits.models import Assignment, Bonus
-from hits.services.bonuses import BonusNotPossible, plan_bonus
+from hits.services.bonuses import MOST, BonusNotPossible, plan_bonus
 from qualcontrol.queries.quality_report import known_workers
 
 
@@ -39,6 +39,7 @@ class NewBonusSerializer(serializers.Serializer[Any]):
         max_digits=8,
         decimal_places=2,
         min_value=Decimal("0.01"),
+        max_value=MOST,
         help_text="US dollars, without the fee",
     )
     reason = serializers.CharField(max_length=1024, help_text="the worker reads it")

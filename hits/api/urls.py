@@ -10,6 +10,7 @@ from annotate.api.images import ImageList
 from annotate.api.jobs import CancelJob, JobDetail, JobList, RepeatJob
 from annotate.api.releases import ReleaseArchiveView, ReleaseFileView, ReleaseViewSet
 from annotate.api.selections import SelectedImageList, SelectionDetail, SelectionList
+from annotate.api.webhooks import TestWebhook, WebhookDetail, WebhookList
 from hits.api import workers
 from hits.api.bonuses import BonusList
 from hits.api.campaigns import CampaignViewSet
@@ -25,6 +26,7 @@ router.register("releases", ReleaseViewSet, basename="api-release")
 
 CAMPAIGN = "campaigns/<slug:slug>/"
 CHECKS = f"{CAMPAIGN}spot-checks/"
+WEBHOOKS = f"{CAMPAIGN}webhooks/"
 WORKERS = f"{CAMPAIGN}workers/"
 WORKER = f"{WORKERS}<slug:pseudonym>/"
 
@@ -35,6 +37,9 @@ urlpatterns = [
     path(f"{CAMPAIGN}bonuses/", BonusList.as_view(), name="api-campaign-bonuses"),
     path(f"{CAMPAIGN}releases/", CampaignReleases.as_view(), name="api-campaign-releases"),
     path(f"{CAMPAIGN}decisions/", DecisionList.as_view(), name="api-campaign-decisions"),
+    path(WEBHOOKS, WebhookList.as_view(), name="api-webhook-list"),
+    path(f"{WEBHOOKS}<uuid:key>/", WebhookDetail.as_view(), name="api-webhook-detail"),
+    path(f"{WEBHOOKS}<uuid:key>/test/", TestWebhook.as_view(), name="api-webhook-test"),
     path(CHECKS, SpotCheckList.as_view(), name="api-spot-check-list"),
     path(f"{CHECKS}next/", NextChecks.as_view(), name="api-spot-check-next"),
     path(f"{CHECKS}<uuid:key>/verdict/", JudgeItem.as_view(), name="api-spot-check-verdict"),

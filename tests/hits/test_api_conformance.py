@@ -23,6 +23,7 @@ from tests.factories import (
     SelectionFactory,
     SpotCheckFactory,
     TaskFactory,
+    TeamFactory,
     UserFactory,
 )
 
@@ -38,7 +39,15 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-EXAMPLES = {"researcher": 8, "stranger": 1}
+# Requests for each operation, by role.
+EXAMPLES = {
+    "operator": 2,
+    "researcher": 6,
+    "reviewer": 2,
+    "viewer": 2,
+    "outsider": 2,
+    "stranger": 1,
+}
 # It would end the test's own token.
 LEFT_OUT = {("DELETE", "/api/token/")}
 
@@ -59,14 +68,23 @@ def known(requester):
     }
 
 
+def account(role):
+    """A user with this role; an outsider is a researcher of another team."""
+    if role == "operator":
+        return UserFactory(is_superuser=True)
+    if role == "outsider":
+        return UserFactory(team=TeamFactory())
+    return UserFactory(team__role=role.upper())
+
+
 @pytest.mark.parametrize("role", EXAMPLES)
 def test_every_answer_is_one_that_the_schema_describes(live_server, known, settings, role):
     settings.API_READS_PER_MINUTE = settings.API_WRITES_PER_MINUTE = 0
     headers = {}
     if role != "stranger":
-        _, text = issue_token(user=UserFactory(is_superuser=True), at=timezone.now())
+        _, text = issue_token(user=account(role), at=timezone.now())
         headers["Authorization"] = f"Token {text}"
-    _, reader = issue_token(user=UserFactory(is_superuser=True), at=timezone.now())
+    _, reader = issue_token(user=UserFactory(), at=timezone.now())
     schema = schemathesis.openapi.from_url(
         f"{live_server.url}/api/schema/?format=json",
         headers={"Authorization": f"Token {reader}"},
