@@ -146,6 +146,7 @@ def test_axe_finds_nothing_wrong_with_the_pages(
     sign_in_submitter(grace)
     for path in PAGES:
         check(page, f"{site}/challenges/{path}", size)
+    page.locator(".account summary").click()
     page.get_by_role("button", name="Sign out").click()
     sign_in(UserFactory(username="owner"))
     for path in OWNERS:
