@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
 from annotate.kinds import KINDS
-from annotate.models import Box, Campaign, Response, ResponseStatus, Task
+from annotate.models import Box, Campaign, Caption, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 
@@ -20,6 +20,7 @@ TASKS_IN_ORDER = ("number",)
 RESPONSES_IN_ORDER = ("task__number", "pk")
 # A longer text is found by its beginning. The index holds this much of it.
 INDEXED = 10_000
+FEW = 2_000
 
 COUNTING, DISCARDED = "counting", "discarded"
 OPEN, GOOD, BAD, UNCHECKED = "open", "good", "bad", "unchecked"
@@ -93,12 +94,23 @@ def found_tasks(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[Task]
 
 def _with_words(rows: ResponseQuerySet, field: str, words: str) -> ResponseQuerySet:
     if connection.vendor == "postgresql" and field == "caption__text":
-        return rows.filter(HasWords(F(field), Value(words)))
+        matching = Caption.objects.filter(HasWords(F("text"), Value(words)))
+        few = _if_few(matching.values_list("pk", flat=True))
+        if few is None:
+            return rows.filter(HasWords(F(field), Value(words)))
+        return rows.filter(pk__in=few)
     for word in words.replace('"', " ").split():
         # The first condition is fast, the second one finds whole words only.
         rows = rows.filter(**{f"{field}__icontains": word})
         rows = rows.filter(**{f"{field}__iregex": rf"(^|\W){_escaped(word)}($|\W)"})
     return rows
+
+
+def _if_few(keys: QuerySet[Any, int]) -> list[int] | None:
+    """The keys if there are at most FEW. PostgreSQL does not know how rare a word is: given the
+    keys, it reads just these responses, and otherwise it looks through them in their order."""
+    found = list(keys[: FEW + 1])
+    return found if len(found) <= FEW else None
 
 
 def _escaped(word: str) -> str:
@@ -130,6 +142,8 @@ def _with_flag(rows: ResponseQuerySet, code: str) -> ResponseQuerySet:
     if code == ANY_FLAG:
         return rows.filter(Exists(flagged.exclude(codes="")))
     if connection.vendor == "postgresql":
-        return rows.filter(Exists(flagged.filter(HasCode(F("codes"), Value(code)))))
+        has_code = HasCode(F("codes"), Value(code))
+        few = _if_few(Assessment.objects.filter(has_code).values_list("pk", flat=True))
+        return rows.filter(Exists(flagged.filter(has_code)) if few is None else Q(pk__in=few))
     whole = Q(codes=code) | Q(codes__startswith=f"{code} ") | Q(codes__endswith=f" {code}")
     return rows.filter(Exists(flagged.filter(whole | Q(codes__contains=f" {code} "))))

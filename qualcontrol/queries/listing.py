@@ -86,10 +86,12 @@ def found_decisions(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[D
     if act := wanted.get("act"):
         rows = rows.filter(act=act)
     if pseudonym := wanted.get("worker"):
-        # Two queries by index. With OR, the database would read the whole log.
-        about = Decision.objects.filter(worker__pseudonym=pseudonym).order_by().values("pk")
+        # Two conditions with an index each. With OR, the database would read the whole log.
         theirs = Response.objects.of(campaign).filter(worker__pseudonym=pseudonym)
-        about = about.union(Decision.objects.filter(response__in=theirs).order_by().values("pk"))
+        about = [
+            *rows.filter(worker__pseudonym=pseudonym).order_by().values_list("pk", flat=True),
+            *rows.filter(response__in=theirs).order_by().values_list("pk", flat=True),
+        ]
         rows = rows.filter(pk__in=about)
     if actor := wanted.get("actor"):
         rows = rows.filter(Q(actor=None) if actor == "campaign" else Q(actor__username=actor))
