@@ -23,6 +23,15 @@ URL = re.compile(r"(https?://|www\.)\S|\b[\w-]{1,63}\.(com|org|net|edu|gov|io)\b
 # A text of keywords and these words is still a list of keywords.
 LISTING_WORDS = {"a", "an", "the", "and", "or", "with", "some"}
 
+# Between the items of a list.
+BETWEEN_ITEMS = re.compile(r"[,;:/|•·.!?–—]+|\s-+\s|\b(?:and|or)\b", re.IGNORECASE)
+FEWEST_ITEMS, LONGEST_ITEM, FEWEST_MARKS = 4, 2, 2
+MARKS = ",;:/|•·"
+# A text with one of these words says how things belong together, so it is not a bare list.
+JOINING_WORDS = {"with", "in", "on", "of", "at", "by", "is", "are", "including"}
+# A text with this many words, of which no more than this share are different, says nothing.
+FEWEST_REPEATED, LEAST_DIFFERENT = 6, 1 / 3
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -68,6 +77,24 @@ def is_keyword_list(text: str, keywords: Sequence[str]) -> bool:
         return True
     enumeration = r"\W+(and\W+)?".join(map(re.escape, names))
     return len(names) >= 3 and re.search(rf"\b{enumeration}\b", folded) is not None
+
+
+def is_bare_list(text: str) -> bool:
+    """Whether a text only lists words, such as “photo, thing, photo, thing”, or repeats a few.
+
+    An item has one or two words besides articles, so the parts of a sentence are not items.
+    """
+    words = _folded(text).split()
+    if len(words) >= FEWEST_REPEATED and len(set(words)) <= LEAST_DIFFERENT * len(words):
+        return True
+    if JOINING_WORDS.intersection(words) or sum(map(text.count, MARKS)) < FEWEST_MARKS:
+        return False
+    items = [item for item in map(_content, BETWEEN_ITEMS.split(text)) if item]
+    return len(items) >= FEWEST_ITEMS and all(len(item) <= LONGEST_ITEM for item in items)
+
+
+def _content(item: str) -> list[str]:
+    return [word for word in _folded(item).split() if word not in LISTING_WORDS]
 
 
 def _folded(text: str) -> str:
@@ -121,11 +148,19 @@ def _url(_raw: str, text: str, rules: CaptionRules, _: Sequence[str]) -> Problem
 def _keyword_list(
     _raw: str, text: str, rules: CaptionRules, keywords: Sequence[str]
 ) -> Problem | None:
-    if rules.forbid_keyword_lists and is_keyword_list(text, keywords):
+    if not rules.forbid_keyword_lists:
+        return None
+    if is_keyword_list(text, keywords):
         return Problem(
             "keyword_list",
             "Please write a sentence of your own that says what is going on; "
             "a list of the keywords is not a description.",
+        )
+    if is_bare_list(text):
+        return Problem(
+            "keyword_list",
+            "Please write a sentence that says what is going on; a list of words is not a "
+            "description.",
         )
     return None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from annotate.campaign_file import CampaignConfig
 from annotate.language.english import is_known, words
-from annotate.language.text import LISTING_WORDS, THERE_IS, URL, is_keyword_list
+from annotate.language.text import LISTING_WORDS, THERE_IS, URL, is_bare_list, is_keyword_list
 from annotate.wording import counted
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.grammar import (
@@ -105,6 +105,8 @@ def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag
     joins = any(word in FUNCTION_WORDS and word not in LISTING_WORDS for word in words(text))
     if not joins and is_keyword_list(text, keywords()):
         why = "Only lists the keywords."
+    elif is_bare_list(text):
+        why = "Only lists words, or repeats a few."
     elif share < least and len(words(text)) >= FEWEST_WORDS:
         why = f"Reads like a list: {share:.0%} of the words are function words."
     else:

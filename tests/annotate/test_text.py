@@ -1,3 +1,4 @@
+import json
 import unicodedata
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotate.campaign_file import CaptionRules
-from annotate.language.text import is_keyword_list, normalise, problems
+from annotate.language.text import is_bare_list, is_keyword_list, normalise, problems
 
 GOOD = "A brown dog jumps over a low wooden fence in a garden."
 
@@ -98,6 +99,47 @@ def test_keyword_lists_are_seen(text):
 )
 def test_sentences_that_use_the_keywords_are_no_lists(text):
     assert not is_keyword_list(text, ["Cat", "Dog", "Tree"])
+
+
+LISTS = [
+    "Photo, thing, photo, thing, photo, thing, photo, thing",
+    "photo thing photo thing photo thing photo thing",
+    "Bicycle, person, car, tree, street light, wheel, road, sky.",
+    "a dog; a cat; a horse; the old barn; some grass",
+]
+
+
+@pytest.mark.parametrize("text", LISTS)
+def test_a_list_is_refused_without_keywords(text):
+    assert is_bare_list(text)
+    (problem,) = problems(text, rules=CaptionRules())
+    assert problem.code == "keyword_list"
+    assert problems(text, rules=CaptionRules(forbid_keyword_lists=False)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A kitchen with a sink, an oven, a fridge, and cabinets.",
+        "A red and white plane and a blue and white plane",
+        "A man, a woman, and two boys walk along a wet street, holding hands.",
+        "A cat on a bed next to a cat on a chair",
+        "",
+    ],
+)
+def test_a_sentence_that_lists_things_is_not_refused(text):
+    assert not is_bare_list(text)
+
+
+@pytest.mark.parametrize(
+    "name", ["nocaps/nocaps_val_2250_captions.json", "coco/coco_karpathy_val_gt.json"]
+)
+def test_hardly_any_real_caption_is_taken_for_a_list(shared_data, name):
+    captions = json.loads((shared_data / name).read_text())["annotations"]
+
+    refused = [each["caption"] for each in captions if is_bare_list(normalise(each["caption"]))]
+
+    assert len(refused) <= 0.0005 * len(captions)
 
 
 @given(st.text(max_size=300), st.lists(st.text(max_size=12), max_size=6))

@@ -70,6 +70,8 @@ def test_good_captions_have_no_flags(text):
         ("See www.example.com for the picture of a dog on a field.", "rule_words"),
         ("dog ball grass tree person sky cloud fence", "keyword_list"),
         ("dog and ball and grass and tree and person", "keyword_list"),
+        ("Photo, thing, photo, thing", "keyword_list"),
+        ("The photo, the thing, the photo, the thing", "keyword_list"),
         ("A borwn dog runs after a red ball on a feild.", "misspelled"),
         ("asdf qwer zxcv hjkl dfgh rtyu vbnm", "gibberish"),
         ("good nice good nice good nice good nice", "gibberish"),
