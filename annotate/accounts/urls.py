@@ -2,11 +2,16 @@
 
 from django.urls import path
 
-from annotate.accounts import notices, views
+from annotate.accounts import notices, teams, views
 
 app_name = "account"
 
 urlpatterns = [
+    path("team/", teams.team, name="team"),
+    path("team/switch/", teams.switch, name="switch_team"),
+    path("team/members/<int:pk>/", teams.member, name="member"),
+    path("team/invitations/<int:pk>/revoke/", teams.revoke, name="revoke_invitation"),
+    path("invitations/<str:text>/", teams.invitation, name="invitation"),
     path("password/", views.PasswordView.as_view(), name="password"),
     path("notices/", notices.notices, name="notices"),
     path("tokens/", views.tokens, name="tokens"),

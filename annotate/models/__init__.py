@@ -34,7 +34,7 @@ from annotate.models.responses import (
     Worker,
 )
 from annotate.models.selections import Procedure, SelectedImage, Selection
-from annotate.models.teams import Membership, Right, Team, TeamRole
+from annotate.models.teams import Invitation, Membership, Right, Team, TeamChange, TeamRole
 from annotate.models.tokens import ApiToken
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "Job",
     "JobLine",
     "JobStatus",
+    "Invitation",
     "Membership",
     "Notice",
     "NoticeChoice",
@@ -80,6 +81,7 @@ __all__ = [
     "Selection",
     "Task",
     "Team",
+    "TeamChange",
     "TeamRole",
     "Webhook",
     "Worker",

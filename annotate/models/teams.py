@@ -4,6 +4,7 @@ A team owns campaigns, and with them their tasks, responses and releases; it als
 caption sets and its own images. Images of public datasets belong to no team: everybody sees them.
 """
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Self, TypeVar
 
@@ -23,6 +24,7 @@ class Right(StrEnum):
     REVIEW = "review or decide about workers"
     MANAGE = "change campaigns"
     PAY = "decide about payments"
+    MEMBERS = "invite members or change their roles"
 
 
 class TeamRole(models.TextChoices):
@@ -107,6 +109,68 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} is {self.get_role_display()} of {self.team}"
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    def open(self, at: datetime) -> Self:
+        """Those that can still be accepted."""
+        return self.filter(accepted_at=None, revoked_at=None, expires_at__gt=at)
+
+
+class Invitation(models.Model):
+    """A link that makes one person a member of a team. Its text is shown once and not stored."""
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=TeamRole)
+    note = models.CharField(max_length=100, blank=True, help_text="whom it is for")
+    digest = models.CharField(max_length=64, unique=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="+", null=True, blank=True
+    )
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(role__in=TeamRole.values), name="invitation_role_is_known"
+            ),
+            models.CheckConstraint(
+                condition=Q(accepted_at=None, accepted_by=None)
+                | Q(accepted_at__isnull=False, accepted_by__isnull=False, revoked_at=None),
+                name="invitation_accepted_by_somebody",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation of a {self.get_role_display()} to {self.team}"
+
+
+class TeamChange(models.Model):
+    """An entry of a team's log: who changed what, and when.
+
+    Database triggers refuse changes (`annotate.site.append_only`).
+    """
+
+    team = models.ForeignKey(Team, models.PROTECT, related_name="changes")
+    # Null if a command did it.
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="team_changes", null=True, blank=True
+    )
+    at = models.DateTimeField()
+    text = models.CharField(max_length=300)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class TeamRows(models.QuerySet[Row]):

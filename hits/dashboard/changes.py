@@ -7,13 +7,13 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, CampaignStatus
-from annotate.pages.signed_in import user_of
+from annotate.models import Campaign, CampaignStatus, Right
+from annotate.pages.signed_in import campaign_of, user_of
 from hits.dashboard.new_campaign.fields import Dollars, Percent
 from hits.queries.costs import shortfall, slot_cost, spend
 from hits.queries.under_way import work_under_way
@@ -60,7 +60,7 @@ FORMS: dict[str, type[ChangeForm]] = {
 @require_http_methods(["GET", "HEAD", "POST"])
 def change(request: HttpRequest, slug: str) -> HttpResponse:
     """Show what can be changed and what a change does, and make one change."""
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.MANAGE)
     if found.status in {CampaignStatus.DRAFT, CampaignStatus.FINISHED}:
         messages.info(request, "Only published campaigns that are not finished are changed here.")
         return redirect(found)

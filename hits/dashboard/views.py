@@ -99,7 +99,7 @@ def confirm_finish(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
-    found = get_object_or_404(Campaign, slug=slug)
+    found = campaign_of(request, slug, may=Right.MANAGE)
     context = {
         "campaign": found,
         "progress": progress(found),

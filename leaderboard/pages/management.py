@@ -123,7 +123,7 @@ def _closing_in_words(closes_at: Any, *, is_now: bool) -> str:
 @require_POST
 def limits(request: HttpRequest, name: str) -> HttpResponse:
     """Change the limits of submissions and of scoring."""
-    found = get_object_or_404(Challenge, name=name)
+    found = managed(request, name)
     form = LimitsForm(request.POST)
     if not form.is_valid():
         for field, errors in form.errors.items():
@@ -190,7 +190,7 @@ def _submission_of(challenge: Challenge, pk: int) -> Submission:
 @require_safe
 def table(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Download all submissions with their scores as CSV."""
-    found = managed(request, name, may=Right.MANAGE)
+    found = managed(request, name, may=Right.VIEW)
     response = StreamingHttpResponse(
         submission_table(found), content_type="text/csv; charset=utf-8"
     )

@@ -36,12 +36,13 @@ from tests.factories import (
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
-VIEW, MONEY, REVIEW, MANAGE, PAY = (
+VIEW, MONEY, REVIEW, MANAGE, PAY, MEMBERS = (
     Right.VIEW,
     Right.SEE_MONEY,
     Right.REVIEW,
     Right.MANAGE,
     Right.PAY,
+    Right.MEMBERS,
 )
 VERBS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 REFUSED = {401, 403, 404, 405}
@@ -82,6 +83,11 @@ RULES = {
     "account:password": account,
     "account:tokens": account,
     "account:withdraw_token": account,
+    "account:team": members(get=VIEW, post=MEMBERS),
+    "account:switch_team": Rule("account", is_missing=True),
+    "account:member": team(post=MEMBERS),
+    "account:revoke_invitation": Rule("account", is_missing=True),
+    "account:invitation": public,
     "logout": account,
     "jobs:count": account,
     "api-root": account,
@@ -121,6 +127,9 @@ RULES = {
     "hits:captions": team(get=VIEW),
     "hits:sync_progress": team(get=VIEW),
     "hits:publish": team(get=MANAGE, post=MANAGE),
+    "hits:change": team(get=MANAGE, post=MANAGE),
+    "hits:confirm_pause": team(get=MANAGE),
+    "hits:confirm_finish": team(get=MANAGE),
     "hits:pause": team(post=MANAGE),
     "hits:finish": team(post=MANAGE),
     "hits:sync": team(post=MANAGE),
@@ -317,6 +326,8 @@ def world():
         "state": "preview",
         "leaderboard.name": challenge.name,
         "api-challenge.name": challenge.name,
+        "text": "none",
+        "account:member.pk": users["viewer"].memberships.get().pk,
         "hits:new_step.name": "task",
         "hits:reject.pk": response.pk,
         "qualcontrol:response.pk": response.pk,

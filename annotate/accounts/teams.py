@@ -1,0 +1,208 @@
+"""Pages of the user's team: members, roles, invitations, the log, and the switch of teams."""
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotate.errors import DomainError
+from annotate.models import Membership, Right, Team, TeamRole
+from annotate.pages.paging import page_of
+from annotate.pages.signed_in import (
+    CHOSEN_TEAM,
+    memberships_of,
+    posted,
+    require,
+    team_to_change,
+    user_of,
+)
+from annotate.services import teams as services
+
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+class InvitationForm(forms.Form):
+    """A new invitation."""
+
+    role = forms.ChoiceField(choices=TeamRole.choices, initial=TeamRole.REVIEWER)
+    note = forms.CharField(
+        required=False,
+        max_length=100,
+        label="Whom it is for",
+        help_text="Optional; only the team sees it.",
+    )
+
+
+class AccountForm(forms.Form):
+    """A new account for an invited person."""
+
+    name = forms.CharField(
+        max_length=150,
+        label="User name",
+        validators=[UnicodeUsernameValidator()],
+        widget=forms.TextInput(attrs={"autocomplete": "username"}),
+    )
+    email = forms.EmailField(
+        required=False,
+        label="E-mail address",
+        help_text="Optional. Needed to reset a forgotten password.",
+        widget=forms.EmailInput(attrs={"autocomplete": "email"}),
+    )
+    password = forms.CharField(
+        strip=False,
+        max_length=4096,
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("password"):
+            try:
+                validate_password(values["password"], User(username=values.get("name", "")))
+            except forms.ValidationError as error:
+                self.add_error("password", error)
+        return values
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def team(request: HttpRequest) -> HttpResponse:
+    """The current team's members, invitations and log; a POST creates an invitation."""
+    needed = Right.MEMBERS if request.method == "POST" else Right.VIEW
+    found, at, link = team_to_change(request, needed), timezone.now(), ""
+    form = InvitationForm(posted(request), label_suffix="")
+    if request.method == "POST" and form.is_valid():
+        try:
+            values = form.cleaned_data
+            _, text = services.invite(
+                team=found,
+                role=TeamRole(values["role"]),
+                note=values["note"],
+                actor=user_of(request),
+                at=at,
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            link = settings.SITE_URL + reverse("account:invitation", args=[text])
+            form = InvitationForm(label_suffix="")
+    context = {
+        "shown_team": found,
+        "members": found.memberships.current().select_related("user"),
+        "roles": TeamRole.choices,
+        "invitations": found.invitations.open(at).select_related("created_by"),
+        "page": page_of(found.changes.select_related("actor"), request, per_page=20),
+        "teams": _teams(request),
+        "days": services.INVITATION_DAYS,
+        "form": form,
+        "link": link,
+    }
+    status = 422 if form.errors else 200
+    return render(request, "annotate/team.html", context, status=status)
+
+
+def _teams(request: HttpRequest) -> list[Team]:
+    """The teams that the user can switch to."""
+    if user_of(request).is_superuser:
+        return list(Team.objects.all())
+    return [member.team for member in memberships_of(request)]
+
+
+@require_POST
+def switch(request: HttpRequest) -> HttpResponse:
+    """Show the lists of another of the user's teams."""
+    wanted = request.POST.get("team", "")
+    visible = Team.objects.of(user_of(request))
+    chosen = get_object_or_404(visible, pk=int(wanted) if wanted.isdecimal() else 0)
+    request.session[CHOSEN_TEAM] = chosen.pk
+    messages.success(request, f"You see the team {chosen} now.")
+    return redirect("account:team")
+
+
+@require_POST
+def member(request: HttpRequest, pk: int) -> HttpResponse:
+    """Change a member's role, or remove them."""
+    visible = Membership.objects.current().filter(team__in=Team.objects.of(user_of(request)))
+    found = get_object_or_404(visible.select_related("team", "user"), pk=pk)
+    require(request, found.team, Right.MEMBERS)
+    actor, at = user_of(request), timezone.now()
+    wanted = request.POST.get("role", "")
+    try:
+        if "remove" in request.POST:
+            services.remove_member(member=found, actor=actor, at=at)
+            messages.success(request, f"{found.user} is no member of {found.team} any more.")
+        elif wanted in TeamRole.values:
+            services.change_role(member=found, role=TeamRole(wanted), actor=actor, at=at)
+            messages.success(request, f"{found.user} is {TeamRole(wanted).label} now.")
+        else:
+            messages.warning(request, "Choose a role.")
+    except DomainError as error:
+        messages.warning(request, str(error))
+    return redirect("account:team")
+
+
+@require_POST
+def revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Revoke an invitation."""
+    found = team_to_change(request, Right.MEMBERS)
+    invitation = get_object_or_404(found.invitations.select_related("team"), pk=pk)
+    try:
+        services.revoke_invitation(invitation=invitation, actor=user_of(request), at=timezone.now())
+    except DomainError as error:
+        messages.warning(request, str(error))
+    else:
+        messages.success(request, "Invitation revoked. Its link does not work any more.")
+    return redirect("account:team")
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitation(request: HttpRequest, text: str) -> HttpResponse:
+    """Accept an invitation with the account that is signed in, or with a new one."""
+    at = timezone.now()
+    try:
+        found = services.open_invitation(text=text, at=at)
+        is_known = request.user.is_authenticated
+        form = None if is_known else AccountForm(posted(request), label_suffix="")
+        if request.method == "POST" and (form is None or form.is_valid()):
+            try:
+                return _accept(request, text, form)
+            except services.TeamRefused as error:
+                if form is None:
+                    raise
+                form.add_error(None, str(error))
+    except DomainError as error:
+        problem = {"title": "Invitation", "message": str(error)}
+        return render(request, "annotate/error.html", problem, status=409)
+    context = {"invitation": found, "form": form}
+    status = 422 if form is not None and form.errors else 200
+    response = render(request, "annotate/invitation.html", context, status=status)
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _accept(request: HttpRequest, text: str, form: AccountForm | None) -> HttpResponse:
+    at = timezone.now()
+    if form is None:
+        joined = services.accept_invitation(text=text, user=user_of(request), at=at)
+    else:
+        joined = services.accept_as_new_user(text=text, at=at, **form.cleaned_data)
+        login(request, joined.user, backend=BACKEND)
+    request.session[CHOSEN_TEAM] = joined.team_id
+    messages.success(request, f"You are a {joined.get_role_display()} of the team {joined.team}.")
+    return redirect("hits:campaigns")

@@ -1,0 +1,29 @@
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.management.base import CommandError, CommandParser
+from django.db import transaction
+from django.utils import timezone
+
+from annotate.management.base import DomainCommand
+from annotate.models import TeamRole
+from annotate.services.teams import add_member, create_team
+
+
+class Command(DomainCommand):
+    help = "Create a team with its first researcher, who invites the other members."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", help="short name: letters, digits, hyphens and underscores")
+        parser.add_argument("--researcher", required=True, help="user name of an existing account")
+        parser.add_argument("--name", default="", help="name on pages (default: the short name)")
+
+    @transaction.atomic
+    def handle(self, *, slug: str, researcher: str, name: str, **_: Any) -> None:
+        user = User.objects.filter(username=researcher, is_active=True).first()
+        if user is None:
+            raise CommandError(f"There is no active account {researcher!r}.")
+        at = timezone.now()
+        team = create_team(slug=slug, name=name or slug, actor=None, at=at)
+        add_member(team=team, user=user, role=TeamRole.RESEARCHER, at=at)
+        self.stdout.write(f"Team {team} created; {researcher} is its researcher.")

@@ -1,0 +1,169 @@
+"""Teams: members and their roles, invitations, the log, and the switch between teams."""
+
+from datetime import timedelta
+
+import pytest
+from bs4 import BeautifulSoup
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.db import DatabaseError, transaction
+from django.test import Client
+
+from annotate.models import Invitation, Membership, TeamChange, TeamRole
+from annotate.services import teams
+from annotate.services.teams import InvitationRefused, TeamRefused
+from tests.factories import NOON, CampaignFactory, TeamFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+PASSWORD = "correct horse battery"
+
+
+@pytest.fixture
+def team():
+    return TeamFactory(slug="lab", name="Lab")
+
+
+@pytest.fixture
+def ada(team):
+    return UserFactory(username="ada", team=team)
+
+
+def invited(team, actor, role=TeamRole.REVIEWER, at=NOON):
+    return teams.invite(team=team, role=role, note="", actor=actor, at=at)
+
+
+def test_an_invitation_makes_one_person_a_member(team, ada):
+    _, text = invited(team, ada)
+    grace = UserFactory(team=False)
+
+    member = teams.accept_invitation(text=text, user=grace, at=NOON)
+
+    assert (member.team, member.role) == (team, "REVIEWER")
+    with pytest.raises(InvitationRefused):
+        teams.accept_invitation(text=text, user=UserFactory(team=False), at=NOON)
+    assert not Invitation.objects.filter(digest=text).exists()
+
+
+def test_an_expired_or_revoked_invitation_is_refused(team, ada):
+    _, late = invited(team, ada)
+    invitation, revoked = invited(team, ada)
+    teams.revoke_invitation(invitation=invitation, actor=ada, at=NOON)
+    at = NOON + timedelta(days=teams.INVITATION_DAYS)
+
+    for text, when in ((late, at), (revoked, NOON), ("unknown", NOON)):
+        with pytest.raises(InvitationRefused):
+            teams.accept_invitation(text=text, user=UserFactory(team=False), at=when)
+    with pytest.raises(InvitationRefused):
+        teams.revoke_invitation(invitation=invitation, actor=ada, at=NOON)
+
+
+def test_the_last_researcher_stays(team, ada):
+    member = ada.memberships.get()
+
+    with pytest.raises(TeamRefused, match="last researcher"):
+        teams.remove_member(member=member, actor=ada, at=NOON)
+    with pytest.raises(TeamRefused, match="last researcher"):
+        teams.change_role(member=member, role=TeamRole.VIEWER, actor=ada, at=NOON)
+
+    UserFactory(team=team)
+    teams.remove_member(member=member, actor=ada, at=NOON)
+    assert not Membership.objects.current().filter(user=ada).exists()
+    with pytest.raises(TeamRefused, match="no member"):
+        teams.remove_member(member=member, actor=ada, at=NOON)
+
+
+def test_the_log_says_who_changed_what_and_is_final(team, ada):
+    bob = UserFactory(username="bob", team=team)
+    teams.change_role(member=bob.memberships.get(), role=TeamRole.VIEWER, actor=ada, at=NOON)
+
+    (entry,) = TeamChange.objects.filter(team=team)
+
+    assert (entry.actor, entry.at) == (ada, NOON)
+    assert entry.text == "bob: researcher changed to viewer"
+    with pytest.raises(DatabaseError), transaction.atomic():
+        TeamChange.objects.filter(pk=entry.pk).update(text="nothing")
+    with pytest.raises(DatabaseError), transaction.atomic():
+        TeamChange.objects.filter(pk=entry.pk).delete()
+
+
+def link_on(page):
+    code = BeautifulSoup(page.content, "html.parser").select_one("code.token")
+    return code.text.removeprefix("http://127.0.0.1:8000")
+
+
+def test_a_new_person_joins_by_the_link_of_the_team_page(client, team, ada):
+    client.force_login(ada)
+    link = link_on(client.post("/account/team/", {"role": "REVIEWER", "note": "Grace"}))
+    CampaignFactory(slug="ours", team=team)
+    CampaignFactory(slug="theirs")
+    guest = Client()
+
+    assert "Join the team Lab" in guest.get(link).content.decode()
+    weak = guest.post(link, {"name": "grace", "password": "123"})
+    joined = guest.post(link, {"name": "grace", "password": PASSWORD}, follow=True)
+
+    assert weak.status_code == 422
+    page = joined.content.decode()
+    assert "You are a reviewer of the team Lab." in page
+    assert "ours" in page
+    assert "theirs" not in page
+    assert User.objects.get(username="grace").memberships.get().role == "REVIEWER"
+    assert Client().get(link).status_code == 409
+
+
+def test_an_existing_account_joins_once_and_switches_teams(client, team, ada):
+    _, text = invited(team, ada)
+    _, second = invited(team, ada)
+    grace = UserFactory(username="grace")
+    Invitation.objects.update(expires_at="2999-01-01T00:00Z")
+    client.force_login(grace)
+
+    client.post(f"/account/invitations/{text}/")
+    again = client.post(f"/account/invitations/{second}/")
+
+    assert again.status_code == 409
+    assert "member of the team Lab already" in again.content.decode()
+    assert "Team Lab" in client.get("/account/team/").content.decode()
+    first = grace.memberships.order_by("pk").first().team
+    client.post("/account/team/switch/", {"team": first.pk})
+    assert f"Team {first}" in client.get("/account/team/").content.decode()
+    other = TeamFactory()
+    assert client.post("/account/team/switch/", {"team": other.pk}).status_code == 404
+    assert client.post("/account/team/switch/", {"team": "x"}).status_code == 404
+
+
+def test_a_taken_user_name_is_refused_and_the_invitation_stays_open(client, team, ada):
+    link = f"/account/invitations/{invited(team, ada)[1]}/"
+    Invitation.objects.update(expires_at="2999-01-01T00:00Z")
+
+    answer = client.post(link, {"name": "ADA", "password": PASSWORD})
+
+    assert answer.status_code == 422
+    assert "is taken" in answer.content.decode()
+    assert client.get(link).status_code == 200
+
+
+def test_a_reviewer_sees_the_members_and_changes_none(client, team, ada):
+    client.force_login(UserFactory(team=team, team__role="REVIEWER"))
+
+    page = client.get("/account/team/").content.decode()
+    refused = client.post(f"/account/team/members/{ada.memberships.get().pk}/", {"remove": "yes"})
+
+    assert "ada" in page
+    assert "Invite somebody" not in page
+    assert refused.status_code == 403
+    assert "Your role in the team Lab is reviewer" in refused.content.decode()
+
+
+def test_the_command_creates_a_team_with_its_first_researcher(capsys):
+    UserFactory(username="ada", team=False)
+
+    call_command("create_team", "lab", name="The lab", researcher="ada")
+
+    assert "Team The lab created; ada is its researcher." in capsys.readouterr().out
+    assert Membership.objects.get(team__slug="lab").role == "RESEARCHER"
+    with pytest.raises(CommandError, match="already"):
+        call_command("create_team", "lab", researcher="ada")
+    with pytest.raises(CommandError, match="no active account"):
+        call_command("create_team", "two", researcher="nobody")
