@@ -126,6 +126,8 @@ RULES = {
     "hits:image": team(get=VIEW),
     "hits:captions": team(get=VIEW),
     "hits:sync_progress": team(get=VIEW),
+    "hits:overview_live": team(get=VIEW),
+    "hits:course": team(get=VIEW),
     "hits:publish": team(get=MANAGE, post=MANAGE),
     "hits:change": team(get=MANAGE, post=MANAGE),
     "hits:confirm_pause": team(get=MANAGE),
@@ -209,6 +211,9 @@ RULES = {
     "api-spot-check-list": team(get=VIEW),
     "api-spot-check-next": team(post=REVIEW),
     "api-spot-check-verdict": team(missing=True, post=REVIEW),
+    "api-webhook-list": team(get=MANAGE, post=MANAGE),
+    "api-webhook-detail": team(get=MANAGE, put=MANAGE, delete=MANAGE),
+    "api-webhook-test": team(post=MANAGE),
     "api-worker-list": team(get=VIEW),
     "api-worker-detail": team(get=VIEW),
     "api-worker-exclusion": team(get=REVIEW, post=REVIEW),
@@ -339,6 +344,7 @@ def world():
         "jobs.key": job.key,
         "api-job.key": job.key,
         "webhooks.key": hook.key,
+        "api-webhook.key": hook.key,
     }
     clients = {"stranger": Client()}
     for who, user in users.items():
