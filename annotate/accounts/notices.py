@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotate.models import NoticeChoice
-from annotate.notices.choices import choose_emails, sends_email
+from annotate.notices.choices import choose_emails, is_on_by_default, sends_email
 from annotate.notices.registry import notice_kinds
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import posted, user_of
@@ -35,7 +35,8 @@ def notices(request: HttpRequest) -> HttpResponse:
     """Show the user's choices and the notices sent; store the choices on POST."""
     user = user_of(request)
     chosen = dict(NoticeChoice.objects.filter(user=user).values_list("kind", "is_on"))
-    kinds = [name for name in notice_kinds() if chosen.get(name, True)]
+    default = is_on_by_default(user)
+    kinds = [name for name in notice_kinds() if chosen.get(name, default)]
     form = NoticeForm(posted(request), initial={"email": user.email, "kinds": kinds})
     if request.method == "POST" and form.is_valid():
         choose_emails(user=user, **form.cleaned_data)

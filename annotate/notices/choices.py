@@ -49,14 +49,28 @@ def recipients(kind: NoticeKind, event: Event) -> list[User]:
 
 
 def _audience(users: QuerySet[User], kind: NoticeKind, event: Event) -> QuerySet[User]:
-    """Of these users, those who may see what the event is about."""
+    """Of these users, those who may see what the event is about, and who want to know.
+
+    Who reviews or manages in the campaign's team gets everything that they have not switched off;
+    viewers and operators get what they have switched on.
+    """
     chosen = NoticeChoice.objects.filter(kind=kind.name, is_on=True).values("user")
-    if event.campaign is not None:
-        members = Membership.objects.current().filter(team=event.campaign.team)
-        if kind.is_about_money:
-            members = members.filter(role__in=roles_with(Right.SEE_MONEY))
-        users = users.filter(Q(is_superuser=True) | Q(pk__in=members.values("user")))
-    return users if event.only is not None else users.filter(pk__in=chosen)
+    if event.campaign is None:
+        return users if event.only is not None else users.filter(is_superuser=True, pk__in=chosen)
+    members = Membership.objects.current().filter(team=event.campaign.team)
+    if kind.is_about_money:
+        members = members.filter(role__in=roles_with(Right.SEE_MONEY))
+    if event.only is not None:
+        return users.filter(Q(is_superuser=True) | Q(pk__in=members.values("user")))
+    active = members.filter(role__in=roles_with(Right.REVIEW))
+    may_see = Q(is_superuser=True) | Q(pk__in=members.values("user"))
+    return users.filter(Q(pk__in=active.values("user")) | may_see & Q(pk__in=chosen))
+
+
+def is_on_by_default(user: User) -> bool:
+    """Whether the user gets notices without having chosen them."""
+    mine = Membership.objects.current().filter(user=user)
+    return mine.filter(role__in=roles_with(Right.REVIEW)).exists()
 
 
 def webhooks_for(kind: NoticeKind, event: Event) -> list[Webhook]:

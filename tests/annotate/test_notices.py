@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail
 from django.utils import timezone
 
@@ -21,7 +22,7 @@ from annotate.notices.choices import (
 from annotate.notices.posting import signature
 from annotate.notices.registry import Event, NoticeKind
 from annotate.notices.sweeping import AGAIN_AFTER, sweep
-from tests.factories import NOON, CampaignFactory, UserFactory
+from tests.factories import NOON, CampaignFactory, TeamFactory, UserFactory
 from tests.hooks import endless, receiver
 from tests.threads import at_once
 
@@ -118,6 +119,36 @@ def test_who_switched_a_kind_off_gets_nothing(events, campaign):
 
     assert Notice.objects.count() == 1
     assert not Delivery.objects.exists()
+
+
+def test_a_campaigns_notices_go_to_its_team_and_about_money_to_who_may_see_it(
+    events, campaign, monkeypatch
+):
+    def told(kind):
+        monkeypatch.setattr(registry, "_kinds", {kind.name: kind})
+        sweep(at=NOON)
+        deliveries = Delivery.objects.filter(notice__kind=kind.name)
+        return {delivery.user.username for delivery in deliveries}
+
+    for role in ("RESEARCHER", "REVIEWER", "VIEWER"):
+        UserFactory(username=role.lower(), email="a@lab.example", team__role=role)
+    UserFactory(username="stranger", email="s@lab.example", team=TeamFactory())
+    UserFactory(username="operator", email="o@lab.example", team=False, is_superuser=True)
+    events.append(event(campaign))
+
+    assert told(NoticeKind("try", "Try", "", lambda at: list(events))) == {
+        "researcher",
+        "reviewer",
+    }
+    for user in User.objects.all():
+        choose_emails(user=user, email=user.email, kinds=["try"])
+    monkeypatch.setattr(registry, "_kinds", {})
+    Notice.objects.all().delete()
+    everybody = {"researcher", "reviewer", "viewer", "operator"}
+    assert told(NoticeKind("try", "Try", "", lambda at: list(events))) == everybody
+    Notice.objects.all().delete()
+    about_money = NoticeKind("try", "Try", "", lambda at: list(events), is_about_money=True)
+    assert told(about_money) == everybody - {"reviewer"}
 
 
 def test_an_event_of_one_person_goes_to_them_alone(events, campaign):
@@ -233,11 +264,11 @@ def test_what_was_switched_off_meanwhile_is_not_sent(campaign):
     assert delivery.error == "The webhook was removed or switched off."
 
 
-def test_a_mail_server_that_fails_is_tried_again(events, settings):
+def test_a_mail_server_that_fails_is_tried_again(events, campaign, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     reader()
-    events.append(event())
+    events.append(event(campaign))
     sweep(at=NOON)
 
     (delivery,) = send()
