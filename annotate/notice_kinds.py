@@ -27,7 +27,7 @@ register(
     NoticeKind(
         name="job-failed",
         label="A job failed",
-        about="a release, report, export, import or sync that you requested",
+        about="a release, report, export or import that you requested",
         find=failed_jobs,
         is_state=False,
     )
