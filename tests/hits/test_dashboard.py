@@ -43,6 +43,7 @@ OPEN_TO_ALL = {
     "api-token",
     "leaderboard:board",
     "leaderboard:sign_up",
+    "account:invitation",
 }
 EXAMPLES = {
     "slug": "pilot",
@@ -62,6 +63,7 @@ EXAMPLES = {
     "path": "cat.jpg",
     "size": "copies",
     "code": "0",
+    "text": "none",
     "state": "preview",
 }
 
