@@ -51,7 +51,7 @@ def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker,
     expect(preview.get_by_text("A cat sleeps on a red sofa.")).to_be_attached()
     proceed(page, "Workers")
     page.get_by_label("My own people").check()
-    expect(page.get_by_text("Everybody who reaches the task")).to_be_visible()
+    expect(page.locator("#side").get_by_text("Everybody")).to_be_visible()
     proceed(page, "Reward and budget")
     page.get_by_label("Budget in US dollars").fill("none")
     expect(page.get_by_text("Enter an amount in US dollars")).to_be_visible()
