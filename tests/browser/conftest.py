@@ -53,6 +53,12 @@ def page(context: BrowserContext) -> Page:
 
 
 @pytest.fixture
+def title(request: pytest.FixtureRequest) -> str:
+    """A title that no other test gives its campaign: all of them share one marketplace."""
+    return f"{request.path.stem.removeprefix('test_')}: {request.node.name}"[:120]
+
+
+@pytest.fixture
 def site(live_server, settings, requester) -> str:  # noqa: F811
     """The requester site, whose own URL is set in the settings."""
     settings.SITE_URL = live_server.url

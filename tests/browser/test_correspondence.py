@@ -68,9 +68,9 @@ def publish(image: Image, captions: list[str], **hit: object) -> Campaign:
 
 
 @pytest.fixture
-def campaign(site, image, request) -> Campaign:
-    """A published campaign on one caption, with the test's name as its title."""
-    return publish(image, [CAPTION], title=request.node.name)
+def campaign(site, image, title) -> Campaign:
+    """A published campaign on one caption."""
+    return publish(image, [CAPTION], title=title)
 
 
 @pytest.fixture
@@ -154,11 +154,11 @@ def test_the_task_is_done_by_mouse(page, worker, campaign, image):
     assert stored_answer(image) == ANSWER
 
 
-def test_no_digit_is_lost_with_more_than_nine_boxes(page, worker, image, site, request):
+def test_no_digit_is_lost_with_more_than_nine_boxes(page, worker, image, site, title):
     for number in range(6, 13):
         edge = {"x_min": 0.05 * number, "x_max": 0.05 * number + 0.1, "y_min": 0.1, "y_max": 0.2}
         BoxFactory(image=image, object_class=ClassFactory(name=f"Star {number}"), **edge)
-    campaign = publish(image, [CAPTION], title=request.node.name)
+    campaign = publish(image, [CAPTION], title=title)
     frame = accept(page, worker, campaign)
 
     word(frame, "woman").focus()
@@ -290,10 +290,10 @@ def test_the_page_opened_again_shows_what_was_linked(page, worker, campaign, ima
 
 
 def test_two_captions_of_one_image_in_one_assignment_are_answered_apart(
-    page, worker, site, image, request
+    page, worker, site, image, title
 ):
     captions = ["A woman smiles.", "A rocket stands behind her."]
-    campaign = publish(image, captions, title=request.node.name, images=2)
+    campaign = publish(image, captions, title=title, images=2)
     frame = accept(page, worker, campaign)
     first, second = (frame.get_by_role("group", name=f"Image {n} of 2") for n in (1, 2))
 

@@ -33,8 +33,7 @@ def proceed(page: Page, title: str) -> None:
     expect(page.get_by_role("heading", name=title, level=1)).to_be_visible()
 
 
-def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker, request):
-    title = f"Describe a cat: {request.node.name}"[:100]
+def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker, title):
     sign_in(UserFactory())
     page.get_by_role("link", name="New campaign").click()
     page.get_by_role("button", name="Begin").click()

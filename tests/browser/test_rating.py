@@ -35,7 +35,7 @@ SMALLEST_PHONE = {"width": 320, "height": 640}
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings, request) -> Campaign:
+def campaign(site, shared_data, settings, title) -> Campaign:
     """A published campaign on three captions of a real photograph, in the order of SENTENCES."""
     folder = settings.MEDIA_ROOT / "images"
     folder.mkdir(parents=True)
@@ -48,7 +48,7 @@ def campaign(site, shared_data, settings, request) -> Campaign:
         "kind": "rating",
         "selection": SelectionFactory(images=[image]).name,
         "budget": "50.00",
-        "hit": {"title": request.node.name},
+        "hit": {"title": title},
         "rating": {"sources": [{"name": name, "caption_set": name} for name in SENTENCES]},
     }
     campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)

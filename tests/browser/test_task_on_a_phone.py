@@ -17,9 +17,9 @@ TITLE = "Describe what you see in a photograph in one sentence"
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings, request):
+def campaign(site, shared_data, settings, title):
     """A published campaign with an upright photograph and seven keywords for each image."""
-    campaign = make_campaign(tasks=3, hit={"title": f"{TITLE}: {request.node.name}"[:120]})
+    campaign = make_campaign(tasks=3, hit={"title": f"{TITLE}: {title}"[:120]})
     folder = settings.MEDIA_ROOT / "images"
     folder.mkdir(parents=True)
     (folder / "rocket.jpg").write_bytes((shared_data / "images" / "rocket.jpg").read_bytes())

@@ -19,9 +19,9 @@ SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
 
 
 @pytest.fixture
-def campaign(site, shared_data, settings, request):
-    """A published campaign on a real photograph, with the test's name as its title."""
-    campaign = make_campaign(tasks=2, hit={"title": request.node.name})
+def campaign(site, shared_data, settings, title):
+    """A published campaign on a real photograph."""
+    campaign = make_campaign(tasks=2, hit={"title": title})
     folder = settings.MEDIA_ROOT / "images"
     folder.mkdir(parents=True)
     (folder / "chelsea.png").write_bytes((shared_data / "images" / "chelsea.png").read_bytes())
