@@ -44,7 +44,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/course/", overview.course, name="course"),
     path("campaigns/<slug:slug>/images/", captions.images, name="images"),
     path("campaigns/<slug:slug>/images/<int:number>/", captions.image, name="image"),
-    path("campaigns/<slug:slug>/captions/", captions.captions, name="captions"),
+    path("campaigns/<slug:slug>/responses/", captions.captions, name="responses"),
     path("campaigns/<slug:slug>/held-payments/", held_payments.held_payments, name="held_payments"),
     path("campaigns/<slug:slug>/held-payments/<int:pk>/pay/", held_payments.pay, name="pay_held"),
     path(

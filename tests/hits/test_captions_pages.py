@@ -55,9 +55,9 @@ def test_captions_are_filtered_and_named(client, campaign):
     ResponseFactory(task__campaign=campaign, text="A red kite over the hill.")
     ResponseFactory(task__campaign=campaign, text="A <b>dog</b> in the snow.")
 
-    page = text_of(client.get("/campaigns/pilot/captions/", {"words": "dog"}))
-    nothing = text_of(client.get("/campaigns/pilot/captions/", {"words": "cat"}))
-    wrong = text_of(client.get("/campaigns/pilot/captions/", {"status": "lost"}))
+    page = text_of(client.get("/campaigns/pilot/responses/", {"words": "dog"}))
+    nothing = text_of(client.get("/campaigns/pilot/responses/", {"words": "cat"}))
+    wrong = text_of(client.get("/campaigns/pilot/responses/", {"status": "lost"}))
 
     assert "A &lt;b&gt;dog&lt;/b&gt; in the snow." in page
     assert "red kite" not in page
@@ -66,7 +66,7 @@ def test_captions_are_filtered_and_named(client, campaign):
     assert "red kite" in wrong
 
 
-@pytest.mark.parametrize("path", ["images/", "captions/"])
+@pytest.mark.parametrize("path", ["images/", "responses/"])
 def test_lists_take_the_same_queries_whatever_they_show(
     client, campaign, path, django_assert_max_num_queries
 ):
@@ -83,7 +83,7 @@ def test_what_is_shown_is_downloaded_without_formulas(client, campaign):
     shown = ResponseFactory(task__campaign=campaign, text="=1+1 dogs")
     ResponseFactory(task__campaign=campaign, text="A cat.")
 
-    answer = client.get("/campaigns/pilot/captions/", {"words": "dogs", "format": "csv"})
+    answer = client.get("/campaigns/pilot/responses/", {"words": "dogs", "format": "csv"})
 
     text = b"".join(answer.streaming_content).decode()
     [row] = csv.DictReader(StringIO(text))
@@ -180,7 +180,7 @@ def test_a_verdict_that_waits_for_a_second_one_is_no_part_of_the_story(client):
     judge(response=response, verdict="BAD", reason="secret", reviewer=UserFactory(), at=NOON)
 
     assert "secret" not in text_of(client.get("/campaigns/two/images/1/"))
-    assert "secret" not in text_of(client.get("/campaigns/two/captions/"))
+    assert "secret" not in text_of(client.get("/campaigns/two/responses/"))
 
 
 def test_discarded_answers_are_shown_as_such(client, campaign):
@@ -188,7 +188,7 @@ def test_discarded_answers_are_shown_as_such(client, campaign):
         task__campaign=campaign, task__number=1, status=ResponseStatus.DISCARDED, text="Gone."
     )
 
-    page = text_of(client.get("/campaigns/pilot/captions/", {"status": "discarded"}))
+    page = text_of(client.get("/campaigns/pilot/responses/", {"status": "discarded"}))
 
     assert "Gone." in page
     assert "Discarded" in page
@@ -198,5 +198,5 @@ def test_links_have_these_pages_too(client):
     response = LinkResponseFactory(task__boxes=["Dog"])
     slug = response.task.campaign.slug
 
-    for path in ("images/", f"images/{response.task.number}/", "captions/"):
+    for path in ("images/", f"images/{response.task.number}/", "responses/"):
         text_of(client.get(f"/campaigns/{slug}/{path}"))
