@@ -29,6 +29,8 @@ OPEN_TO_SUBMITTERS = {
     "leaderboard:board",
     "leaderboard:sign_up",
 }
+# Needs no sign-in, but a submitter's account cannot join a team.
+CLOSED_TO_SUBMITTERS = {"account:invitation"}
 
 
 def submitter_of(user: Any) -> Submitter | None:
@@ -57,7 +59,7 @@ class SubmittersSeeOnlyChallenges:
     ) -> HttpResponse | None:
         name = request.resolver_match.view_name if request.resolver_match else ""
         # As LoginRequiredMiddleware: pages that need no sign-in, and those of the API.
-        needs_sign_in = getattr(view, "login_required", True)
+        needs_sign_in = getattr(view, "login_required", True) or name in CLOSED_TO_SUBMITTERS
         if not needs_sign_in or name in OPEN_TO_SUBMITTERS or not submitter_of(request.user):
             return None
         if name == START:

@@ -47,6 +47,7 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
+from tests.jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -296,8 +297,10 @@ def test_a_rating_campaign_of_hidden_captions_alone_is_refused(campaign):
     assert not Task.objects.filter(campaign__kind="rating").exists()
 
 
-def test_a_caption_set_of_the_release_has_the_public_captions_with_their_ids(hidden, tmp_path):
-    made = set_of_release(name="v1", at=NOON)
+def test_a_caption_set_of_the_release_has_the_public_captions_with_their_ids(
+    campaign, hidden, tmp_path
+):
+    made = set_of_release(name="v1", team=campaign.team, at=NOON)
 
     annotations = json.loads(export("v1", tmp_path)["captions.json"])["annotations"]
     given = made.captions.values_list("annotation_id", "text")
@@ -309,7 +312,7 @@ def test_a_release_without_public_captions_makes_no_caption_set(campaign):
     release(campaign, hidden={"share": 1})
 
     with pytest.raises(NoSuchCaptions, match="has no captions"):
-        set_of_release(name="v1", at=NOON)
+        set_of_release(name="v1", team=campaign.team, at=NOON)
 
     assert not CaptionSet.objects.exists()
 
@@ -441,6 +444,7 @@ def test_the_page_hides_captions(client, campaign, fields, rule):
     client.force_login(UserFactory())
 
     client.post("/review/done/releases/", {"name": "v1", "seed": "3", **fields})
+    run_jobs()
 
     assert Release.objects.get().hidden == rule
 
@@ -450,7 +454,6 @@ def test_the_page_hides_captions(client, campaign, fields, rule):
     [
         ({"hidden_splits": ["test"], "hidden_percent": "50"}, "not both"),
         ({"hidden_percent": "0"}, "above 0 and up to 1"),
-        ({"hidden_percent": "1"}, "less than one image"),
         ({"hidden_splits": ["tset"]}, "tset is not one of the available choices"),
     ],
 )
@@ -461,4 +464,14 @@ def test_the_page_refuses_what_cannot_be_hidden(client, campaign, fields, reason
 
     assert answer.status_code == 422
     assert reason in answer.content.decode()
+    assert not Release.objects.exists()
+
+
+def test_the_job_says_that_less_than_one_image_cannot_be_hidden(client, campaign):
+    client.force_login(UserFactory())
+    client.post("/review/done/releases/", {"name": "v1", "seed": "3", "hidden_percent": "1"})
+
+    (job,) = run_jobs()
+
+    assert "less than one image" in job.error
     assert not Release.objects.exists()
