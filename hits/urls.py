@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from hits.dashboard import captions, changes, held_payments, overview, pay, selected
+from hits.dashboard import campaign_list, captions, changes, held_payments, overview, pay, selected
 from hits.dashboard import views as dashboard
 from hits.dashboard.new_campaign import views as new_campaign
 from hits.task_page.draft_preview import draft_preview
@@ -11,7 +11,7 @@ from hits.task_page.views import task
 app_name = "hits"
 
 urlpatterns = [
-    path("", dashboard.campaigns, name="campaigns"),
+    path("", campaign_list.campaigns, name="campaigns"),
     path("new/", new_campaign.new_campaign, name="new_campaign"),
     path("new/file/", new_campaign.new_from_file, name="new_from_file"),
     path("new/<int:pk>/preview/<slug:state>/", draft_preview, name="new_preview"),

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -13,10 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Right
-from annotate.pages.paging import page_of
 from annotate.pages.signed_in import (
     campaign_of,
-    current_team,
     decided,
     posted,
     user_of,
@@ -26,9 +23,6 @@ from annotate.site.background import hand_on
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost, spend
-from hits.queries.statistics import (
-    overviews,
-)
 from hits.queries.under_way import work_under_way
 from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
@@ -41,17 +35,6 @@ from qualcontrol.services.exclusions import exclude_worker, exclusion_preview
 
 MOST_ACTIVE = 8
 MOST_PROBLEMS = 20
-
-
-@require_safe
-def campaigns(request: HttpRequest) -> HttpResponse:
-    """List the team's campaigns, the latest first."""
-    rows = Campaign.objects.of_team(current_team(request)).annotate(release_count=Count("releases"))
-    rows = rows.order_by("-created_at", "-pk")
-    page = page_of(rows, request, per_page=25)
-    numbers = overviews(page)
-    found = [(campaign, numbers[campaign.pk]) for campaign in page]
-    return render(request, "hits/dashboard_campaigns.html", {"page": page, "campaigns": found})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -173,6 +173,42 @@ def test_the_campaign_list_shows_progress_within_what_is_wanted(
     assert (numbers.tasks, numbers.wanted, numbers.answered) == (2, 4, 2)
 
 
+def slugs_of(page):
+    return [campaign.slug for campaign, _ in page.context["campaigns"]]
+
+
+def test_the_campaign_list_is_filtered_ordered_and_downloaded(signed_in):
+    for slug, status in (("cats", "DRAFT"), ("dogs", "RUNNING"), ("cats-again", "FINISHED")):
+        CampaignFactory(slug=slug, status=status, tasks=2)
+
+    assert slugs_of(signed_in.get("/", {"name": "CAT", "sort": "name"})) == ["cats", "cats-again"]
+    assert slugs_of(signed_in.get("/", {"status": "RUNNING"})) == ["dogs"]
+    assert slugs_of(signed_in.get("/", {"kind": "rating"})) == []
+    assert "No campaign fits these filters." in signed_in.get("/", {"name": "x"}).content.decode()
+    file = signed_in.get("/", {"format": "csv", "sort": "name"}).getvalue().decode()
+    assert [line.split(",")[0] for line in file.splitlines()] == [
+        "campaign", "cats", "cats-again", "dogs",
+    ]  # fmt: skip
+
+
+def test_a_reviewer_gets_no_budgets_with_the_list(client):
+    CampaignFactory(slug="pilot", budget="61.25")
+    client.force_login(UserFactory(team__role="REVIEWER"))
+
+    file = client.get("/", {"format": "csv"}).getvalue().decode()
+
+    assert "pilot" in file
+    assert "budget" not in file
+    assert "61.25" not in file
+
+
+def test_without_campaigns_the_page_says_how_to_begin(signed_in):
+    page = signed_in.get("/").content.decode()
+
+    assert 'href="/images/import/"' in page
+    assert 'href="/new/"' in page
+
+
 def test_the_campaign_page_shows_its_numbers(signed_in):
     campaign = CampaignFactory(slug="pilot", budget="60.00", config={"references": 2})
     task = TaskFactory(campaign=campaign)
