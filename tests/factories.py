@@ -131,7 +131,11 @@ class SelectionFactory(factory.django.DjangoModelFactory):
 
 
 class CampaignFactory(factory.django.DjangoModelFactory):
-    """A campaign; `config={…}` sets keys of the campaign file, `tasks=N` creates N tasks."""
+    """A campaign; `config={…}` sets keys of the campaign file, `tasks=N` creates N tasks.
+
+    Unless `config` says otherwise, no response is drawn for the random sample. Which ones are drawn
+    depends on their keys, which no test knows.
+    """
 
     class Meta:
         model = Campaign
@@ -149,7 +153,9 @@ class CampaignFactory(factory.django.DjangoModelFactory):
     created_at = NOON
     config_json = factory.LazyAttribute(
         lambda campaign: config(
-            name=campaign.slug, selection=campaign.selection.name, **campaign.config
+            name=campaign.slug,
+            selection=campaign.selection.name,
+            **{**campaign.config, "review": {"share": 0, **campaign.config.get("review", {})}},
         ).model_dump(mode="json")
     )
 

@@ -87,7 +87,7 @@ def test_a_finished_campaign_is_not_changed(by):
 
 
 def test_an_impossible_amount_changes_nothing(by):
-    campaign = CampaignFactory(budget="10.00")
+    campaign = CampaignFactory(budget="10.00", config={"review": {"share": 0.02}})
 
     with pytest.raises(BadAmount):
         raise_budget(campaign=campaign, amount=Decimal(-1), seen=Decimal(10), **by)
