@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from annotate.api.idempotency import idempotent
-from annotate.api.lookups import campaign_of, campaigns_of
+from annotate.api.lookups import account_of, campaign_of, campaigns_of
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import Campaign, Right
@@ -96,23 +96,28 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         campaign = self.get_object()
         form = PublicationSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        lifecycle.publish(campaign=campaign, confirmed=form.validated_data["confirmed"])
+        lifecycle.publish(
+            campaign=campaign,
+            actor=account_of(request),
+            at=timezone.now(),
+            confirmed=form.validated_data["confirmed"],
+        )
         return self._moved(campaign)
 
     @extend_schema(summary="Pause", request=None, responses=CampaignDetailSerializer)
     @action(detail=True, methods=["post"])
-    def pause(self, _request: Request, **_: str) -> Response:
+    def pause(self, request: Request, **_: str) -> Response:
         """Stop taking new workers."""
         campaign = self.get_object()
-        lifecycle.pause(campaign=campaign)
+        lifecycle.pause(campaign=campaign, actor=account_of(request), at=timezone.now())
         return self._moved(campaign)
 
     @extend_schema(summary="Finish", request=None, responses=CampaignDetailSerializer)
     @action(detail=True, methods=["post"])
-    def finish(self, _request: Request, **_: str) -> Response:
+    def finish(self, request: Request, **_: str) -> Response:
         """End the campaign for good; submitted work is still paid."""
         campaign = self.get_object()
-        lifecycle.finish(campaign=campaign)
+        lifecycle.finish(campaign=campaign, actor=account_of(request), at=timezone.now())
         return self._moved(campaign)
 
     @extend_schema(
@@ -131,7 +136,12 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         campaign = self.get_object()
         form = AmountSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        lifecycle.add_to_budget(campaign=campaign, amount=form.validated_data["amount"])
+        lifecycle.add_to_budget(
+            campaign=campaign,
+            amount=form.validated_data["amount"],
+            actor=account_of(request),
+            at=timezone.now(),
+        )
         return Response(self._shown(campaign))
 
     @extend_schema(summary="The latest sync", responses=SyncStateSerializer)

@@ -43,7 +43,12 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
     found = campaign_of(request, slug, may=Right.MANAGE)
     if request.method == "POST":
         try:
-            lifecycle.publish(campaign=found, confirmed=request.POST.get("confirmed") == "yes")
+            lifecycle.publish(
+                campaign=found,
+                actor=user_of(request),
+                at=timezone.now(),
+                confirmed=request.POST.get("confirmed") == "yes",
+            )
         except DomainError as error:
             messages.warning(request, str(error))
             return redirect("hits:publish", slug)
@@ -97,7 +102,7 @@ def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
 def _move(request: HttpRequest, slug: str, service: Any) -> HttpResponse:
     found = campaign_of(request, slug, may=Right.MANAGE)
     try:
-        service(campaign=found)
+        service(campaign=found, actor=user_of(request), at=timezone.now())
     except DomainError as error:
         messages.warning(request, str(error))
         return redirect(found)

@@ -17,8 +17,8 @@ from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus, Response
 from hits.models import HitType
-from hits.services.lifecycle import CannotMove, add_to_budget
-from qualcontrol.models import Act, Decision, SpotCheck
+from hits.services.lifecycle import CannotMove, add_to_budget, log_change
+from qualcontrol.models import Act, SpotCheck
 from qualcontrol.services.sampling import draw_spot_checks
 
 # Responses that are looked at together for the larger random sample.
@@ -52,8 +52,7 @@ def raise_budget(
     before = locked.budget
     if before != seen:
         raise ChangedMeanwhile(f"The budget was already changed to ${before:,.2f} meanwhile.")
-    add_to_budget(campaign=locked, amount=amount)
-    _log(locked, Act.BUDGET, f"${before:,.2f} to ${locked.budget:,.2f}", reason, actor, at)
+    add_to_budget(campaign=locked, amount=amount, reason=reason, actor=actor, at=at)
     return locked
 
 
@@ -145,5 +144,5 @@ def _with_file(campaign: Campaign, change: Callable[[dict[str, Any]], None]) -> 
 
 
 def _log(campaign: Campaign, act: Act, change: str, reason: str, actor: User, at: datetime) -> None:
-    what = f"From {change}. {reason.strip()}".strip()
-    Decision.objects.create(campaign=campaign, act=act, reason=what[:1024], actor=actor, at=at)
+    text = f"From {change}. {reason.strip()}"
+    log_change(campaign=campaign, act=act, reason=text, actor=actor, at=at)

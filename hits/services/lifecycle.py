@@ -1,8 +1,14 @@
-"""Publish, pause and finish campaigns, and add to their budgets."""
+"""Publish, pause and finish campaigns, and add to their budgets.
 
+Each change is written to the decision log in its transaction. `actor` is None for a command.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import F
+from django.contrib.auth.models import User
+from django.db import transaction
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
@@ -10,7 +16,7 @@ from annotate.wording import counted
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost
-from qualcontrol.models import HeldPayment
+from qualcontrol.models import Act, Decision, HeldPayment
 
 # The largest budget in dollars: eight digits before the point.
 MOST_BUDGET = Decimal(10**8 - 1)
@@ -28,7 +34,9 @@ class BadAmount(DomainError):
     """The amount cannot be added to the budget."""
 
 
-def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
+def publish(
+    *, campaign: Campaign, actor: User | None, at: datetime, confirmed: bool = False
+) -> None:
     """Set a draft or paused campaign to running, so that the next sync creates its HITs.
 
     Raises NotConfirmed, which states the cost, if the marketplace spends real money and the caller
@@ -51,19 +59,20 @@ def publish(*, campaign: Campaign, confirmed: bool = False) -> None:
             "The marketplace account's balance does not cover one assignment. Add funds there "
             "first."
         )
-    _move(campaign, [CampaignStatus.DRAFT, CampaignStatus.PAUSED], CampaignStatus.RUNNING)
+    acts = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
+    _move(campaign, acts, CampaignStatus.RUNNING, actor, at)
 
 
-def pause(*, campaign: Campaign) -> None:
+def pause(*, campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Set a running campaign to paused. Raises CannotMove.
 
     The next sync closes its HITs to new workers. Workers who have accepted one may finish it and
     are paid.
     """
-    _move(campaign, [CampaignStatus.RUNNING], CampaignStatus.PAUSED)
+    _move(campaign, {CampaignStatus.RUNNING: Act.HALT}, CampaignStatus.PAUSED, actor, at)
 
 
-def finish(*, campaign: Campaign) -> None:
+def finish(*, campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Set a running or paused campaign to finished: no more HITs, but submissions are settled.
 
     Raises CannotMove, also if the campaign has held payments, because nobody may look at it again.
@@ -77,26 +86,52 @@ def finish(*, campaign: Campaign) -> None:
                 "held payments need a decision first.",
             )
         )
-    _move(campaign, [CampaignStatus.RUNNING, CampaignStatus.PAUSED], CampaignStatus.FINISHED)
+    acts = {CampaignStatus.RUNNING: Act.FINISH, CampaignStatus.PAUSED: Act.FINISH}
+    _move(campaign, acts, CampaignStatus.FINISHED, actor, at)
 
 
-def add_to_budget(*, campaign: Campaign, amount: Decimal) -> None:
+@transaction.atomic
+def add_to_budget(
+    *, campaign: Campaign, amount: Decimal, actor: User | None, at: datetime, reason: str = ""
+) -> None:
     """Add an amount in dollars to the budget; the next sync creates HITs for it. Raises CannotMove
     for a finished campaign, and BadAmount."""
     is_possible = amount.is_finite() and 0 < amount <= MOST_BUDGET
     if not (is_possible and amount == round(amount, 2)):
         raise BadAmount(f"The amount must be more than $0 and at most ${MOST_BUDGET:,}, in cents.")
-    unfinished = Campaign.objects.filter(pk=campaign.pk).exclude(status=CampaignStatus.FINISHED)
-    small_enough = unfinished.filter(budget__lte=MOST_BUDGET - amount)
-    if not small_enough.update(budget=F("budget") + amount):
-        if unfinished.exists():
-            raise BadAmount(f"A budget can be at most ${MOST_BUDGET:,}.")
+    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    before = locked.budget
+    if locked.status == CampaignStatus.FINISHED:
         raise CannotMove(f"{campaign} is finished and spends nothing more.")
-    campaign.refresh_from_db(fields=["budget"])
+    if before + amount > MOST_BUDGET:
+        raise BadAmount(f"A budget can be at most ${MOST_BUDGET:,}.")
+    campaign.budget = before + amount
+    campaign.save(update_fields=["budget"])
+    change = f"From ${before:,.2f} to ${campaign.budget:,.2f}. {reason.strip()}"
+    log_change(campaign=campaign, act=Act.BUDGET, reason=change, actor=actor, at=at)
 
 
-def _move(campaign: Campaign, old: list[CampaignStatus], new: CampaignStatus) -> None:
-    if not Campaign.objects.filter(pk=campaign.pk, status__in=old).update(status=new):
-        current = Campaign.objects.get(pk=campaign.pk).status
+def log_change(
+    *, campaign: Campaign, act: Act, reason: str, actor: User | None, at: datetime
+) -> None:
+    """Add an entry about the campaign as a whole to the decision log."""
+    Decision.objects.create(
+        campaign=campaign, act=act, reason=reason.strip()[:1024], actor=actor, at=at
+    )
+
+
+@transaction.atomic
+def _move(
+    campaign: Campaign,
+    acts: Mapping[CampaignStatus, Act],
+    new: CampaignStatus,
+    actor: User | None,
+    at: datetime,
+) -> None:
+    """Change the status, and log the act that `acts` names for the current one."""
+    current = CampaignStatus(Campaign.objects.select_for_update().get(pk=campaign.pk).status)
+    if current not in acts:
         raise CannotMove(f"{campaign} is {current.lower()} and cannot become {new.lower()}.")
+    Campaign.objects.filter(pk=campaign.pk).update(status=new)
+    log_change(campaign=campaign, act=acts[current], reason="", actor=actor, at=at)
     campaign.status = new

@@ -26,10 +26,24 @@ class Act(models.TextChoices):
     BUDGET = "BUDGET", "budget raised"
     REWARD = "REWARD", "reward changed"
     SHARE = "SHARE", "share of spot checks raised"
+    PUBLISH = "PUBLISH", "campaign published"
+    HALT = "HALT", "campaign paused"
+    CONTINUE = "CONTINUE", "campaign resumed"
+    FINISH = "FINISH", "campaign finished"
 
 
-# Decisions about the campaign as a whole.
-OF_THE_CAMPAIGN = [Act.BUDGET, Act.REWARD, Act.SHARE]
+# Decisions about the campaign as a whole. The policy makes none of them: one without an actor was
+# made by a command.
+OF_THE_CAMPAIGN = [
+    Act.BUDGET,
+    Act.REWARD,
+    Act.SHARE,
+    Act.PUBLISH,
+    Act.HALT,
+    Act.CONTINUE,
+    Act.FINISH,
+]
+BY_POLICY, BY_COMMAND = "campaign", "command"
 
 
 class Decision(models.Model):
@@ -46,7 +60,7 @@ class Decision(models.Model):
         Worker, models.PROTECT, null=True, blank=True, related_name="decisions"
     )
     reason = models.CharField(max_length=1024, blank=True)
-    # Empty if the campaign's policy decided.
+    # Empty if the campaign's policy or a command decided.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="decisions"
     )
@@ -70,3 +84,10 @@ class Decision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_act_display()}: {self.response or self.worker or self.campaign}"
+
+    @property
+    def decided_by(self) -> str:
+        """The actor's user name, BY_COMMAND, or BY_POLICY. Load `actor` before."""
+        if self.actor:
+            return self.actor.get_username()
+        return BY_COMMAND if self.act in OF_THE_CAMPAIGN else BY_POLICY

@@ -22,7 +22,7 @@ CSV_HEAD = ("at", "decision", "worker", "response", "answer", "reason", "by")
 class DecisionFilters(FilterForm):
     act = choice("Decision", Act.choices)
     worker = search("Worker", max_length=10, placeholder="W-…")
-    actor = search("By", max_length=150, placeholder="user name, or campaign")
+    actor = search("By", max_length=150, placeholder="user name, campaign or command")
     reason = search("Reason contains")
     since = day("From")
     until = day("To")
@@ -60,5 +60,5 @@ def _cells(campaign: Campaign, entries: Iterable[Decision]) -> Iterator[list[Any
             response.pk if response else "",
             kind.summary(response) if response else "",
             entry.reason,
-            entry.actor.get_username() if entry.actor else "campaign",
+            entry.decided_by,
         ]

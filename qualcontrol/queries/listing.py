@@ -10,6 +10,7 @@ from django.utils.timezone import make_aware
 
 from annotate.models import Campaign, Response, Worker
 from qualcontrol.models import Decision, Proposal, waiting_for_verdicts
+from qualcontrol.models.decisions import BY_COMMAND, BY_POLICY, OF_THE_CAMPAIGN
 from qualcontrol.queries.decision_log import visible_to_reviewers
 from qualcontrol.queries.quality_report import (
     ACTIVE,
@@ -80,8 +81,8 @@ def _in_state(campaign: Campaign, state: str) -> Q:
 
 def found_decisions(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[Decision]:
     """The entries of the decision log for which all of `wanted` holds: `act`, `worker` (a
-    pseudonym), `actor` (a user name; `campaign` stands for the policy), `reason` (a part of it),
-    `since` and `until` (dates)."""
+    pseudonym), `actor` (a user name, BY_POLICY or BY_COMMAND), `reason` (a part of it), `since`
+    and `until` (dates)."""
     rows = visible_to_reviewers(campaign.decisions.all())
     if act := wanted.get("act"):
         rows = rows.filter(act=act)
@@ -94,7 +95,7 @@ def found_decisions(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[D
         ]
         rows = rows.filter(pk__in=about)
     if actor := wanted.get("actor"):
-        rows = rows.filter(Q(actor=None) if actor == "campaign" else Q(actor__username=actor))
+        rows = rows.filter(_decided_by(actor))
     if reason := wanted.get("reason"):
         rows = rows.filter(reason__icontains=reason)
     if since := wanted.get("since"):
@@ -102,3 +103,12 @@ def found_decisions(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[D
     if until := wanted.get("until"):
         rows = rows.filter(at__lte=make_aware(datetime.combine(until, time.max)))
     return rows
+
+
+def _decided_by(actor: str) -> Q:
+    """As `Decision.decided_by` names it."""
+    by_command = Q(act__in=OF_THE_CAMPAIGN)
+    return {
+        BY_POLICY: Q(actor=None) & ~by_command,
+        BY_COMMAND: Q(actor=None) & by_command,
+    }.get(actor, Q(actor__username=actor))

@@ -39,7 +39,7 @@ class Collection:
 
     def publish(self) -> None:
         with self.clock("Publish") as notes:
-            publish(campaign=self.campaign)
+            publish(campaign=self.campaign, actor=None, at=timezone.now())
             notes.append(f"{reconcile(self.campaign).hits_created} HITs at the marketplace")
 
     def collect(self) -> None:

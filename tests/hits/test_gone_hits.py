@@ -14,6 +14,7 @@ from hits.reconcile.close import close
 from hits.reconcile.reading import MADE_LATELY
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import finish, pause
+from tests.factories import NOON
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import work
 
@@ -90,7 +91,7 @@ def test_a_campaign_with_a_hit_that_is_gone_can_be_paused_and_finished(
     if not readable:
         answer_gone(monkeypatch, hit)
 
-    move(campaign=campaign)
+    move(campaign=campaign, actor=None, at=NOON)
     done = reconcile(campaign)
 
     assert done.error == ""

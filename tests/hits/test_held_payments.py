@@ -15,7 +15,7 @@ from hits.services.lifecycle import CannotMove, finish
 from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, SpotCheck
 from qualcontrol.review.judging import judge
 from qualcontrol.services.exclusions import resume_worker
-from tests.factories import UserFactory
+from tests.factories import NOON, UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import fields_of, open_page, work
 
@@ -175,10 +175,10 @@ def test_a_campaign_with_a_held_payment_cannot_be_finished(marketplace, campaign
     reconcile(campaign)
 
     with pytest.raises(CannotMove, match="1 held payment needs a decision first"):
-        finish(campaign=campaign)
+        finish(campaign=campaign, actor=None, at=NOON)
 
     decide(accept_held)
-    finish(campaign=campaign)
+    finish(campaign=campaign, actor=None, at=NOON)
 
 
 def test_what_the_marketplace_approves_automatically_is_no_longer_held(marketplace, campaign):

@@ -100,7 +100,7 @@ def test_the_end_of_the_budget_is_told_before_it_comes():
         "Left: $0.11. Add at least $0.01, including fees."
     ]
 
-    add_to_budget(campaign=campaign, amount=Decimal("0.01"))
+    add_to_budget(campaign=campaign, amount=Decimal("0.01"), actor=None, at=NOON)
     assert sentences(campaign) == []
 
 
@@ -133,10 +133,10 @@ def test_what_is_no_amount_is_not_added(amount):
 
 def test_a_budget_does_not_grow_beyond_what_its_column_holds():
     campaign = campaign_of(budget=Decimal("5.00"))
-    add_to_budget(campaign=campaign, amount=MOST_BUDGET - 5)
+    add_to_budget(campaign=campaign, amount=MOST_BUDGET - 5, actor=None, at=NOON)
 
     with pytest.raises(BadAmount, match="A budget can be at most"):
-        add_to_budget(campaign=campaign, amount=Decimal("0.01"))
+        add_to_budget(campaign=campaign, amount=Decimal("0.01"), actor=None, at=NOON)
 
     assert Campaign.objects.get().budget == MOST_BUDGET
 

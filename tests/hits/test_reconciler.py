@@ -28,7 +28,7 @@ from hits.services.task_pages import close_pages
 from qualcontrol.models import HeldPayment
 from qualcontrol.review.judging import keep_judgement, reject_response
 from qualcontrol.services.exclusions import exclude_worker, pause_worker, resume_worker
-from tests.factories import UserFactory
+from tests.factories import NOON, UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import NotOffered
 
@@ -406,7 +406,7 @@ def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
     hit_type_id = campaign.hit_types.get().hit_type_id
     frame = at_work.accept(hit_type_id)
 
-    pause(campaign=campaign)
+    pause(campaign=campaign, actor=None, at=NOON)
     reconcile(campaign)
 
     with pytest.raises(NotOffered):
@@ -417,7 +417,7 @@ def test_a_paused_campaign_takes_no_new_workers_and_pays_those_at_work(
     assert (done.ingested, done.approved, done.hits_created) == (1, 1, 0)
     assert spend(campaign).open == 0
 
-    publish(campaign=campaign)
+    publish(campaign=campaign, actor=None, at=NOON)
     assert reconcile(campaign).hits_created == 1
 
 
@@ -427,7 +427,7 @@ def test_a_finished_campaign_leaves_nothing_at_the_marketplace(client, marketpla
     work(client, marketplace.fresh_workers(1)[0], campaign)
     reconcile(campaign)
 
-    finish(campaign=campaign)
+    finish(campaign=campaign, actor=None, at=NOON)
     reconcile(campaign)
     reconcile(campaign)
 
@@ -474,7 +474,7 @@ def test_production_asks_for_a_confirmation_with_the_cost(settings):
     campaign.refresh_from_db()
 
     with pytest.raises(NotConfirmed, match=r"costs about \$0\.72"):
-        publish(campaign=campaign)
+        publish(campaign=campaign, actor=None, at=NOON)
 
     campaign.refresh_from_db()
     assert campaign.status == CampaignStatus.DRAFT

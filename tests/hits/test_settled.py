@@ -23,7 +23,7 @@ def test_a_settled_campaign_adds_no_call_and_no_record(client, marketplace, requ
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
     work(client, marketplace.fresh_workers(1)[0], campaign)
-    finish(campaign=campaign)
+    finish(campaign=campaign, actor=None, at=NOON)
     for _ in range(2):
         call_command("sync")
         assert campaigns_to_sync().get() == campaign

@@ -2,6 +2,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
 from hits.services.lifecycle import add_to_budget
@@ -20,5 +21,5 @@ class Command(DomainCommand):
             dollars = Decimal(amount)
         except InvalidOperation:
             raise CommandError(f"{amount} is not an amount of dollars.") from None
-        add_to_budget(campaign=found, amount=dollars)
+        add_to_budget(campaign=found, amount=dollars, actor=None, at=timezone.now())
         self.stdout.write(f"The budget of {found} is ${found.budget:,.2f}.")

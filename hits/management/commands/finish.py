@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
 from hits.management.syncing import sync_moved
@@ -18,6 +19,6 @@ class Command(DomainCommand):
 
     def handle(self, *, campaign: str, **_: Any) -> None:
         found = campaign_named(campaign)
-        finish(campaign=found)
+        finish(campaign=found, actor=None, at=timezone.now())
         sync_moved(found)
         self.stdout.write(f"{found} is finished.")

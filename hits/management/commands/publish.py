@@ -1,6 +1,7 @@
 from typing import Any
 
 from django.core.management.base import CommandParser
+from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.wording import counted
@@ -22,7 +23,7 @@ class Command(DomainCommand):
 
     def handle(self, *, campaign: str, confirm: bool, **_: Any) -> None:
         found = campaign_named(campaign)
-        publish(campaign=found, confirmed=confirm)
+        publish(campaign=found, actor=None, at=timezone.now(), confirmed=confirm)
         sync = sync_moved(found)
         self.stdout.write(
             f"{found} is running at the {found.endpoint} marketplace: "
