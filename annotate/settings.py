@@ -128,7 +128,8 @@ TEMPLATES = [
     }
 ]
 
-DATABASE_URL = os.environ.get("DATABASE_URL", f"sqlite:///{VAR_DIR / 'campaigns.sqlite3'}")
+# An empty value counts as none, as container tools pass variables that are not set.
+DATABASE_URL = os.environ.get("DATABASE_URL") or f"sqlite:///{VAR_DIR / 'campaigns.sqlite3'}"
 # Check a connection before a request uses it, and replace it if it is broken.
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
