@@ -14,6 +14,7 @@ from django.core.exceptions import ImproperlyConfigured
 from annotate.evaluation.java import Java
 from annotate.site import secret_key
 from shared.environment import flag, words
+from shared.logs import logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Default folder for all files that a running site writes.
@@ -331,24 +332,13 @@ CELERY_TIMEZONE = TIME_ZONE
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SYNC_SECONDS = float(os.environ.get("SYNC_SECONDS", "60"))
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "private": {
-            "()": "annotate.site.logs.PrivateFormatter",
-            "format": "{asctime} {levelname} {name}: {message}",
-            "style": "{",
-        }
-    },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "private"}},
-    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    "loggers": {
+LOGGING = logging_settings(
+    loggers={
         "axes": {"level": "WARNING"},
         "botocore": {"level": "WARNING"},
         "celery.app.trace": {"level": "WARNING"},
         # Replaces Django's handlers, which would write or mail whole requests.
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": ["console"], "propagate": False},
-    },
-}
+    }
+)

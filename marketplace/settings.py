@@ -15,6 +15,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from marketplace.keys import path_beside, stored_key
 from shared.environment import flag, words
+from shared.logs import logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -163,15 +164,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
 # A form with a field for each cell of a table has thousands of fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
-    # Request lines contain worker ids in query strings. Errors are logged elsewhere.
-    "loggers": {"django.request": {"level": "ERROR"}, "django.server": {"level": "ERROR"}},
-}
+# Request lines contain worker ids in query strings. Errors are logged elsewhere.
+LOGGING = logging_settings(
+    loggers={"django.request": {"level": "ERROR"}, "django.server": {"level": "ERROR"}}
+)
 
 # Seconds between two sweeps.
 SWEEP_SECONDS = float(os.environ.get("MARKETPLACE_SWEEP_SECONDS", "1"))

@@ -11,7 +11,7 @@ import pytest
 from django.db import IntegrityError
 from django.test import Client
 
-from annotate.site.logs import PrivateFormatter
+from shared.logs import PrivateFormatter
 from tests.factories import UserFactory
 from tests.servers import PATIENCE
 

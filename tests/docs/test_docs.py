@@ -180,6 +180,12 @@ def test_every_variable_that_a_site_reads_is_in_the_operators_table(site):
     assert unquoted_in(page("operator.md"), names) == []
 
 
+def test_every_variable_that_both_sites_read_is_in_the_operators_table():
+    names = set().union(*map(environment_names, (ROOT / "shared").rglob("*.py")))
+
+    assert unquoted_in(page("operator.md"), names) == []
+
+
 def test_every_choice_of_behaviour_is_named_for_the_marketplace():
     names = {
         target.id

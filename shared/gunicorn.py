@@ -1,0 +1,32 @@
+"""Settings of gunicorn for both sites: `gunicorn --config python:shared.gunicorn MODULE`.
+
+Other settings can be given on gunicorn's command line, or in its variable GUNICORN_CMD_ARGS.
+"""
+
+import os
+
+from shared.logs import logging_settings
+
+workers = int(os.environ.get("WEB_PROCESSES", "0")) or os.cpu_count() or 1
+worker_class = "gthread"
+threads = int(os.environ.get("WEB_THREADS", "8"))
+# A process that hangs this long is replaced; a stopping one gets as long to finish its requests.
+timeout = 120
+graceful_timeout = 60
+# Each process is replaced after about this many requests, so that none grows for ever. The
+# processes are not replaced at the same time.
+max_requests = 20_000
+max_requests_jitter = 2_000
+# Some pages have long query strings.
+limit_request_line = 8190
+# Whether a request came by https is decided by the site's setting for proxies alone.
+secure_scheme_headers: dict[str, str] = {}
+# No access log: its lines would contain worker ids and the tokens of links. With LOG_REQUESTS the
+# sites write one that does not.
+accesslog = None
+# gunicorn quotes whole addresses in its messages about errors.
+logconfig_dict = logging_settings(
+    loggers={"gunicorn.error": {"handlers": [], "propagate": True, "level": "INFO"}}
+)
+# Several servers can run as one user.
+control_socket_disable = True

@@ -1,0 +1,76 @@
+"""Logs of both sites: to standard error, without worker ids and query strings."""
+
+import json
+import logging
+import os
+import re
+from collections.abc import Mapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+
+# The task page's URL has the worker's id in its query string.
+QUERY = re.compile(r"\?[^\s\"']+")
+# The form of worker ids. A traceback may contain one, if the database quotes it in an error. Other
+# long words in capitals are replaced too, which does little harm.
+WORKER_ID = re.compile(r"\bA[A-Z0-9]{9,63}\b")
+TEXT, JSON = "text", "json"
+# The id of the request that this thread is answering.
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+
+def without_personal_data(text: str) -> str:
+    """The text without query strings and worker ids."""
+    return WORKER_ID.sub("(a worker)", QUERY.sub("?…", text))
+
+
+class PrivateFormatter(logging.Formatter):
+    """Removes query strings and worker ids from log entries, including tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return without_personal_data(super().format(record))
+
+
+class JsonFormatter(PrivateFormatter):
+    """Writes each entry as one line of JSON, with the id of its request.
+
+    An entry has further keys if it was logged with `extra={"fields": …}`.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        # The base class adds the traceback to the message. Here it has a key of its own.
+        error = self.formatException(record.exc_info) if record.exc_info else ""
+        entry = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": without_personal_data(record.getMessage()),
+            "request": request_id.get(),
+            "error": without_personal_data(error),
+            **getattr(record, "fields", {}),
+        }
+        return json.dumps({k: v for k, v in entry.items() if v != ""}, ensure_ascii=False)
+
+
+def logging_settings(*, loggers: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration of `logging` for these loggers; raises ImproperlyConfigured."""
+    form = os.environ.get("LOG_FORMAT", TEXT)
+    if form not in (TEXT, JSON):
+        raise ImproperlyConfigured(f"LOG_FORMAT must be {TEXT} or {JSON}, not {form!r}.")
+    formatter = JsonFormatter if form == JSON else PrivateFormatter
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "private": {
+                "()": f"shared.logs.{formatter.__name__}",
+                "format": "{asctime} {levelname} {name}: {message}",
+                "style": "{",
+            }
+        },
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "private"}},
+        "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+        "loggers": dict(loggers),
+    }
