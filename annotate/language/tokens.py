@@ -2,7 +2,7 @@
 
 A word is a run of letters, digits and their marks. It includes apostrophes and hyphens inside
 (`dog's`, `T-shirt`), and points, commas and colons between digits (`3.5`). Text written without
-spaces is one word up to the next punctuation mark.
+spaces, as Chinese, Japanese and Thai are, is divided by ICU's dictionaries (docs/decisions/0028).
 
 All other modules use this definition. Word–box links identify a word by its number (`tokens`,
 `pieces`), campaign rules count words (`annotate.language.text`), and flags compare them in uniform
@@ -17,11 +17,17 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import regex
+from icu4py.breakers import WordBreaker
 
 _RUN = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*"
 _WORD = rf"{_RUN}(?:(?:['’ʼ\-‐‑]|(?<=\p{{N}}[\p{{M}}]*)[.,:](?=\p{{N}})){_RUN})*"
 # The same for ASCII text, which most captions are; takes half the time.
 _PLAIN_WORD = r"[a-zA-Z0-9]+(?:(?:['-]|(?<=[0-9])[.,:](?=[0-9]))[a-zA-Z0-9]+)*"
+# Scripts that put no spaces between words.
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+_LETTER = regex.compile(r"[\p{L}\p{N}]")
+# ICU divides these scripts by dictionary, whatever the locale.
+_LOCALE = "en"
 
 
 class Token(NamedTuple):
@@ -34,13 +40,32 @@ class Token(NamedTuple):
 
 def tokens(caption: str) -> list[Token]:
     found = _finder(caption.isascii()).finditer(caption)
-    return [Token(match[0], *match.span()) for match in found]
+    return [token for match in found for token in _divided(match[0], match.start())]
 
 
 def written(caption: str, marks: str = "") -> list[str]:
     """The words of a caption, together with those of the `marks` that stand between them."""
     found: list[str] = _finder(caption.isascii(), marks).findall(caption)
-    return found
+    if _UNSPACED.search(caption) is None:
+        return found
+    return [
+        text
+        for run in found
+        for text in ([run] if run in marks else [token.text for token in _divided(run, 0)])
+    ]
+
+
+def _divided(run: str, start: int) -> Iterator[Token]:
+    """The words of a run of letters that starts at this position: itself, if it has spaces around
+    its words."""
+    if _UNSPACED.search(run) is None:
+        yield Token(run, start, start + len(run))
+        return
+    # The breaker's own positions count UTF-16 units.
+    for segment in WordBreaker(run, _LOCALE):
+        if _LETTER.search(segment):
+            yield Token(segment, start, start + len(segment))
+        start += len(segment)
 
 
 @cache

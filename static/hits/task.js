@@ -7,10 +7,23 @@ const PATIENCE = 15_000; // milliseconds until our server counts as not answerin
 const WORD =
   /(?:\p{N}\p{M}*[.,:](?=\p{N})|[\p{L}\p{N}])(?:\p{N}\p{M}*[.,:](?=\p{N})|['’ʼ\-‐‑](?=[\p{L}\p{N}])|[\p{L}\p{N}\p{M}\u200c\u200d])*/gu;
 
+// Scripts that put no spaces between words: the browser divides them, as the server does, by ICU.
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const segmenter = Intl.Segmenter ? new Intl.Segmenter("en", { granularity: "word" }) : null;
+
 /** The words of a text as our server counts them, which takes out what cannot be seen. */
 export function wordsOf(text) {
   const spaced = text.replace(/[\x1c-\x1f\x85]|(?!\ufeff)\s/gu, " ");
-  return spaced.replace(/[\p{Cc}\p{Cf}]/gu, "").match(WORD) ?? [];
+  const runs = spaced.replace(/[\p{Cc}\p{Cf}]/gu, "").match(WORD) ?? [];
+  return runs.flatMap(divided);
+}
+
+/** The words of a run of letters: itself, if its script puts spaces between words. */
+function divided(run) {
+  if (!segmenter || !UNSPACED.test(run)) return [run];
+  const segments = [...segmenter.segment(run)].map(({ segment }) => segment);
+  return segments.filter((segment) => /[\p{L}\p{N}]/u.test(segment));
 }
 
 /** How many words a text has. */
