@@ -10,11 +10,11 @@ from django.db.migrations.executor import MigrationExecutor
 
 from annotate.errors import DomainError, one_line
 from annotate.kinds.reading import CampaignFileError
-from annotate.models import Campaign, Release
+from annotate.models import Campaign, Release, Team
 from annotate.queries.release_domains import unknown_classes
 from annotate.selection.domains import PRESETS, DomainTable, table_named
 
-Named = TypeVar("Named", Campaign, Release)
+Named = TypeVar("Named", Campaign, Release, Team)
 
 
 class DomainCommand(BaseCommand):
@@ -60,6 +60,11 @@ def add_domains_option(parser: CommandParser) -> None:
     )
 
 
+def add_team_option(parser: CommandParser, help: str) -> None:
+    """Add the option --team, whose value `team_named` takes."""
+    parser.add_argument("--team", metavar="SLUG", help=f"short name of the team {help}")
+
+
 def prepare_database() -> None:
     """Create the tables of a new SQLite database, so that the first command works.
 
@@ -85,6 +90,12 @@ def campaign_named(slug: str) -> Campaign:
 def release_named(name: str) -> Release:
     """The release; raises CommandError, which lists existing names."""
     return _named(Release, "name", name, "release")
+
+
+def team_named(slug: str | None) -> Team | None:
+    """The team of the option --team, or None without it; raises CommandError, which lists existing
+    names."""
+    return _named(Team, "slug", slug, "team") if slug is not None else None
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:

@@ -46,7 +46,7 @@ def create_campaign(
 ) -> Campaign:
     """Create a draft campaign of the team with all its tasks; raises CampaignNotPossible.
 
-    Without a team, it belongs to the first one, as everything that commands create.
+    Without a team, it belongs to the first one, as what commands create without --team.
     """
     kind = _kind_of(config)
     team = team or first_team(at=at)

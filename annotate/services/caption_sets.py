@@ -34,14 +34,23 @@ def import_captions(
     """
     captions = coco.read_captions(path)
     _check_is_free(name)
-    images, where = _images_of_split(split), f"the split {split!r}"
-    return _create_set(path, captions, name, at, images, where, team or first_team(at=at))
+    team = team or first_team(at=at)
+    images, where = _images_of_split(split, team), f"the split {split!r}"
+    return _create_set(path, captions, name, at, images, where, team)
 
 
 def import_results(
-    *, path: Path, name: str, at: datetime, split: str | None = None, release: Release | None = None
+    *,
+    path: Path,
+    name: str,
+    at: datetime,
+    split: str | None = None,
+    release: Release | None = None,
+    team: Team | None = None,
 ) -> CaptionCounts:
     """Create a caption set from a file in the COCO results form, such as a model's captions.
+
+    It belongs to the release's team, or else to `team`, or else to the first one.
 
     Image ids are the keys of the split's images, or the ids that the release's `captions.json`
     has. Captions of other images are skipped. Raises like import_captions.
@@ -49,16 +58,17 @@ def import_results(
     captions = coco.read_results(path)
     _check_is_free(name)
     if release is None:
-        images, where = _images_of_split(split or ""), f"the split {split!r}"
+        team = team or first_team(at=at)
+        images, where = _images_of_split(split or "", team), f"the split {split!r}"
     else:
+        team = release.campaign.team
         numbers = release.images.values_list("number", "task__image")
         images, where = {str(number): image for number, image in numbers}, f"the release {release}"
-    team = release.campaign.team if release else first_team(at=at)
     return _create_set(path, captions, name, at, images, where, team)
 
 
-def _images_of_split(split: str) -> dict[str, int]:
-    images = dict(Image.objects.filter(split=split).values_list("key", "pk"))
+def _images_of_split(split: str, team: Team) -> dict[str, int]:
+    images = dict(Image.objects.of_team(team).filter(split=split).values_list("key", "pk"))
     if not images:
         raise DomainError(f"The split {split!r} has no images. Import them first.")
     return images

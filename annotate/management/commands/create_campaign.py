@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotate.kinds import KINDS
 from annotate.kinds.reading import read_config
-from annotate.management.base import DomainCommand
+from annotate.management.base import DomainCommand, add_team_option, team_named
 from annotate.services.campaigns import create_campaign
 
 
@@ -16,10 +16,14 @@ class Command(DomainCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.toml", help="the campaign file")
+        add_team_option(parser, "that owns the campaign (default: the first team)")
 
-    def handle(self, *, file: Path, **_: Any) -> None:
+    def handle(self, *, file: Path, team: str | None, **_: Any) -> None:
         campaign = create_campaign(
-            config=read_config(file), endpoint=settings.MTURK_ENDPOINT, at=timezone.now()
+            config=read_config(file),
+            endpoint=settings.MTURK_ENDPOINT,
+            team=team_named(team),
+            at=timezone.now(),
         )
         self.stdout.write(
             f"{campaign}: {campaign.tasks.count()} {KINDS[campaign.kind].subject_name}s, "

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 from tqdm import tqdm
 
-from annotate.management.base import DomainCommand, listed
+from annotate.management.base import DomainCommand, add_team_option, listed, team_named
 from annotate.management.reports import BROKEN_NAMED
 from annotate.reading.files import printable
 from annotate.services import own_images
@@ -26,12 +26,16 @@ class Command(DomainCommand):
             help="table (CSV) of facts about the files: the column file_name, and any of license, "
             "author, author_url, title, source_page, classes, class, x_min, x_max, y_min, y_max",
         )
+        add_team_option(parser, "that alone sees the images (default: every team sees them)")
 
-    def handle(self, *, folder: Path, split: str, table: Path | None, **_: Any) -> None:
+    def handle(
+        self, *, folder: Path, split: str, table: Path | None, team: str | None, **_: Any
+    ) -> None:
+        owner = team_named(team)
         files = own_images.own_files_below(folder, table)
         with tqdm(total=len(files), unit=" files", disable=None) as bar:
             counts = own_images.import_own_files(
-                files=files, split=split, table=table, progress=bar.update
+                files=files, split=split, table=table, team=owner, progress=bar.update
             )
         for line in own_images.report_lines(counts, most=BROKEN_NAMED):
             self.stdout.write(printable(line))

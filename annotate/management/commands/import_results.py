@@ -1,10 +1,10 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, release_named
+from annotate.management.base import DomainCommand, add_team_option, release_named, team_named
 from annotate.services.caption_sets import import_results
 
 
@@ -23,11 +23,28 @@ class Command(DomainCommand):
         images.add_argument(
             "--release", help="release whose image ids the file has, as in its captions.json"
         )
+        add_team_option(parser, "that owns the set of a --split (default: the first team)")
 
     def handle(
-        self, *, file: Path, name: str, split: str | None, release: str | None, **_: Any
+        self,
+        *,
+        file: Path,
+        name: str,
+        split: str | None,
+        release: str | None,
+        team: str | None,
+        **_: Any,
     ) -> None:
+        if team and release:
+            raise CommandError("Leave out --team: the set of a --release belongs to its team.")
         found = release_named(release) if release else None
-        counts = import_results(path=file, name=name, at=timezone.now(), split=split, release=found)
+        counts = import_results(
+            path=file,
+            name=name,
+            at=timezone.now(),
+            split=split,
+            release=found,
+            team=team_named(team),
+        )
         skipped = f", {counts.skipped} of other images skipped" if counts.skipped else ""
         self.stdout.write(f"{counts.new} captions in the caption set {name}{skipped}.")

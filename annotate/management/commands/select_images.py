@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 from tqdm import tqdm
 
-from annotate.management.base import DomainCommand
+from annotate.management.base import DomainCommand, add_team_option, team_named
 from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services import selections
 
@@ -45,26 +45,27 @@ class Command(DomainCommand):
             metavar="CLASS",
             help="class to ignore in addition to parts and the broadest classes; repeatable",
         )
+        add_team_option(parser, "that owns the selection (default: the first team)")
 
-    def handle(self, *, count: int | None, **options: Any) -> None:
+    def handle(self, *, count: int | None, team: str | None, **options: Any) -> None:
+        options["team"] = team_named(team)
         if options["all"] or options["random"]:
             self.select_plainly(count, **options)
         elif count is not None:
             self.select_by_nocaps(count, options)
 
     def select_plainly(self, count: int | None, **options: Any) -> None:
-        name, split, at = options["name"], options["split"], timezone.now()
+        chosen = {name: options[name] for name in ("name", "split", "team")}
+        chosen["at"] = timezone.now()
         if count is None:
-            selection = selections.select_all(name=name, split=split, at=at)
+            selection = selections.select_all(**chosen)
         else:
-            selection = selections.select_random(
-                name=name, split=split, count=count, seed=options["seed"], at=at
-            )
+            selection = selections.select_random(count=count, seed=options["seed"], **chosen)
         self.stdout.write(f"{selection.name}: {selection.count:,} images selected.")
 
     def select_by_nocaps(self, count: int, options: dict[str, Any]) -> None:
         numbers: dict[str, Any] = {
-            name: options[name] for name in ("name", "split", "sample", "seed", "ignore")
+            name: options[name] for name in ("name", "split", "sample", "seed", "ignore", "team")
         }
         if selections.find_selection(count=count, **numbers):
             self.stdout.write(f"{numbers['name']} already exists with the same options.")
