@@ -221,8 +221,8 @@ def _invitations(campaign: Campaign) -> list[NextStep]:
         ]
     return [
         NextStep(
-            "People need an account at the marketplace. Invite them there: an invitation is a "
-            "link with which somebody creates an account.",
+            "People need an account at the marketplace. Invite them on its admin pages: an "
+            "invitation is a link with which somebody creates an account.",
             "Invite people",
             f"{operator}/invitations",
         )

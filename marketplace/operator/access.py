@@ -7,8 +7,10 @@ from typing import Concatenate, ParamSpec
 
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from marketplace import clock
 from marketplace.errors import DomainError
@@ -26,11 +28,13 @@ class OperatorRequest(HttpRequest):
 def operator_required(
     view: Callable[Concatenate[OperatorRequest, Rest], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
-    """Redirect everybody except operators to the operators' sign-in page."""
+    """Redirect everybody except operators to the operators' sign-in page, which leads back."""
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
         if not (request.user.is_active and request.user.is_staff):
+            if request.method == "GET":
+                return redirect_to_login(request.get_full_path(), reverse("operator:sign_in"))
             return redirect("operator:sign_in")
         response = view(request, *args, **kwargs)  # type: ignore[arg-type]
         # Keys and balances must not remain in a browser's cache.

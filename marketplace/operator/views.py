@@ -6,7 +6,9 @@ from django.contrib.auth import login, logout
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from marketplace import clock
@@ -40,10 +42,20 @@ def sign_in(request: HttpRequest) -> HttpResponse:
             if operator is not None:
                 request.session.flush()
                 login(request, operator)
-                return redirect("operator:overview")
+                return redirect(_next_page(request))
             problem, status = "Wrong name or password.", 403
     context = {"form": form, "problem": problem}
     return render(request, "marketplace/operator/sign_in.html", context, status=status)
+
+
+def _next_page(request: HttpRequest) -> str:
+    """The operator's page that was asked for before the sign-in, or the overview."""
+    page = request.GET.get("next", "")
+    if url_has_allowed_host_and_scheme(
+        page, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    ):
+        return page
+    return reverse("operator:overview")
 
 
 @require_POST

@@ -76,7 +76,7 @@ def test_no_page_shows_anything_to_strangers_or_workers(client, name):
 
     for answer in answers:
         assert answer.status_code in (302, 405), answer.content
-        assert answer.status_code == 405 or answer.url == "/operator/sign-in"
+        assert answer.status_code == 405 or answer.url.split("?")[0] == "/operator/sign-in"
 
 
 def test_a_wrong_password_and_an_ordinary_user_are_refused(client):
@@ -115,6 +115,37 @@ def test_the_command_prints_a_password_once_and_can_replace_it(client):
     assert client.get("/operator/").status_code == 200
     assert (old.status_code, new.status_code) == (403, 302)
     assert User.objects.count() == 1
+
+
+def test_signing_in_leads_to_the_page_that_was_asked_for(client):
+    made = make_operator()
+    asked = client.get("/operator/invitations")
+
+    signed_in = client.post(asked.url, {"name": made["name"], "password": made["password"]})
+
+    assert signed_in.url == "/operator/invitations"
+
+
+def test_signing_in_leads_to_no_other_site(client):
+    made = make_operator()
+
+    signed_in = client.post(
+        "/operator/sign-in?next=https://evil.example/",
+        {"name": made["name"], "password": made["password"]},
+    )
+
+    assert signed_in.url == "/operator/"
+
+
+def test_the_first_operator_is_made_once():
+    made, again = StringIO(), StringIO()
+
+    call_command("marketplace_operator", "admin", first=True, stdout=made)
+    call_command("marketplace_operator", "somebody", first=True, stdout=again)
+
+    assert made.getvalue().startswith("admin: ")
+    assert again.getvalue() == ""
+    assert User.objects.get().username == "admin"
 
 
 def test_signing_out_ends_the_session(operator):

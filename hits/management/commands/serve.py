@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import time
@@ -42,6 +43,7 @@ WATCHING = (
     ("notifier", "send_notices", 60),
 )
 VISITOR = "visitor"
+FIRST_OPERATOR = ("marketplace_operator", "admin", "--first", "--json")
 
 
 class Command(BaseCommand):
@@ -126,21 +128,29 @@ class Command(BaseCommand):
                 stack.enter_context(child(name, watch, log=log, environment=environment))
             )
         admin = manage(["first_admin"], environment).strip()
+        operator = manage(FIRST_OPERATOR, environment) if chosen.has_marketplace else ""
         visitor = _visitor(environment) if chosen.is_demo else ""
-        self._tell(chosen, admin=admin, visitor=visitor)
+        self._tell(chosen, admin=admin, operator=operator, visitor=visitor)
         while True:
             for each in children:
                 if each.process.poll() is not None:
                     raise ProcessFailed(f"The {each.name} stopped unexpectedly. See {each.log}.")
             time.sleep(0.5)
 
-    def _tell(self, chosen: "Chosen", *, admin: str, visitor: str) -> None:
+    def _tell(self, chosen: "Chosen", *, admin: str, operator: str, visitor: str) -> None:
         places = chosen.places
         self.stdout.write(f"Dashboard:   {places.site_url}/")
         if admin:
             self.stdout.write(f"             {admin} (shown only once)")
         if chosen.has_marketplace:
             self.stdout.write(f"Marketplace: {places.marketplace_url}/")
+        if operator:
+            self.stdout.write(f"             to invite people: {places.marketplace_url}/operator/")
+            account = json.loads(operator)
+            self.stdout.write(
+                f"             User name: {account['name']}, password: {account['password']} "
+                "(shown only once)"
+            )
         if visitor:
             self.stdout.write(f"             sign in as worker “{VISITOR}”: {visitor}")
         self.stdout.write(f"Data:        {places.folder} (logs in {places.logs})")

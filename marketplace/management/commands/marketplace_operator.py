@@ -26,10 +26,17 @@ class Command(BaseCommand):
             action="store_true",
             help="replace the password of an existing account and end its sessions",
         )
+        parser.add_argument(
+            "--first",
+            action="store_true",
+            help="do nothing if there is an operator already, whatever the name",
+        )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *, name: str, new_password: bool, **options: Any) -> None:
+    def handle(self, *, name: str, new_password: bool, first: bool, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
+        if first and User.objects.filter(is_staff=True).exists():
+            return
         operator = User.objects.filter(username=name).first()
         if operator is not None and not new_password:
             raise CommandError(
