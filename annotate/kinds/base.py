@@ -95,6 +95,8 @@ class TaskKind(ABC):
     """
 
     name: ClassVar[str]
+    # What workers do, for forms in which a person chooses a task type.
+    label: ClassVar[str]
     # Names for a task's subject and for answers: `image`, `caption`, `captions`.
     subject_name: ClassVar[str]
     answer_name: ClassVar[str]

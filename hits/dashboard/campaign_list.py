@@ -23,7 +23,7 @@ LATEST = "created"
 class CampaignFilters(FilterForm):
     orders = {LATEST: ("-created_at", "-pk"), "name": ("slug",), "status": ("status", "slug")}
     name = search("Name contains", max_length=100)
-    kind = choice("Task", [(name, name) for name in KINDS])
+    kind = choice("Task", [(kind.name, kind.label) for kind in KINDS.values()])
     status = choice("Status", CampaignStatus.choices)
 
 

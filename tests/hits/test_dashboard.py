@@ -10,6 +10,7 @@ from django.db.models import Sum
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
+from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, ResponseStatus
 from hits.models import Sync, SyncRequest
 from hits.mturk.client import MarketplaceError
@@ -184,6 +185,7 @@ def test_the_campaign_list_is_filtered_ordered_and_downloaded(signed_in):
     assert slugs_of(signed_in.get("/", {"name": "CAT", "sort": "name"})) == ["cats", "cats-again"]
     assert slugs_of(signed_in.get("/", {"status": "RUNNING"})) == ["dogs"]
     assert slugs_of(signed_in.get("/", {"kind": "rating"})) == []
+    assert KINDS["rating"].label in signed_in.get("/").content.decode()
     assert "No campaign fits these filters." in signed_in.get("/", {"name": "x"}).content.decode()
     file = signed_in.get("/", {"format": "csv", "sort": "name"}).getvalue().decode()
     assert [line.split(",")[0] for line in file.splitlines()] == [

@@ -63,6 +63,7 @@ class CountKind(TaskKind):
     """The number of people in an image: a task type in one class, whose answer is an integer."""
 
     name = "count"
+    label = "Count the things in images"
     subject_name, answer_name, answers_name = "image", "count", "counts"
     defaults = {"responses": 3}
     faults = {"wrong": "a wrong number"}

@@ -46,6 +46,7 @@ AT_ONCE = 1000
 
 class CaptionKind(TaskKind):
     name = "caption"
+    label = "Describe images in one sentence (captions)"
     subject_name = "image"
     answer_name = "caption"
     answers_name = "captions"

@@ -61,6 +61,7 @@ from annotate.models import (
 
 class CorrespondenceKind(TaskKind):
     name = "correspondence"
+    label = "Link the words of captions to boxes in the images"
     subject_name = "caption"
     answer_name = "response"
     answers_name = "responses"

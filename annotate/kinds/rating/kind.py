@@ -37,6 +37,7 @@ from annotate.models import Campaign, Release, ReleasedImage, Response, Selectio
 
 class RatingKind(TaskKind):
     name = "rating"
+    label = "Rate captions of images"
     subject_name = "image"
     answer_name = "set of ratings"
     answers_name = "sets of ratings"

@@ -27,7 +27,7 @@ from hits.dashboard.new_campaign.fields import (
     Yes,
     YesNumber,
 )
-from hits.dashboard.new_campaign.words import KIND_WORDS, PRESET_WORDS
+from hits.dashboard.new_campaign.words import PRESET_WORDS
 from hits.queries.prospects import has_classes
 
 MOST_DOLLARS = "99999999.99"
@@ -150,9 +150,7 @@ class TaskForm(StepForm):
     )
 
     def shape(self) -> None:
-        choice(self, "kind").choices = [
-            (kind.name, KIND_WORDS.get(kind.name, kind.name)) for kind in KINDS.values()
-        ]
+        choice(self, "kind").choices = [(kind.name, kind.label) for kind in KINDS.values()]
         presets = [(name, PRESET_WORDS.get(name, name)) for name in PRESETS]
         choice(self, "preset").choices = [("", "None"), *presets]
 

@@ -1,10 +1,5 @@
 """Words for values of the campaign file."""
 
-KIND_WORDS = {
-    "caption": "Describe images in one sentence (captions)",
-    "correspondence": "Link the words of captions to boxes in the images",
-    "rating": "Rate captions of images",
-}
 PRESET_WORDS = {
     "nocaps": "nocaps: 10 references and a human baseline, with object names",
     "coco-c5": "COCO c5: 5 references and a human baseline, without object names",
