@@ -287,7 +287,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SWAGGER_UI_SETTINGS": {"docExpansion": "list", "persistAuthorization": False},
     "COMPONENT_SPLIT_REQUEST": True,
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
+    "SERVE_PERMISSIONS": ["annotate.api.permissions.WithinScope"],
     "ENUM_NAME_OVERRIDES": {
         "JobStatus": "annotate.models.JobStatus",
         "CampaignStatus": "annotate.models.CampaignStatus",

@@ -9,9 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from annotate.api.permissions import WithinScope
 from annotate.pages.views import forbidden
 from leaderboard.models import Submitter
 
@@ -67,11 +67,11 @@ class SubmittersSeeOnlyChallenges:
         return forbidden(request)
 
 
-class IsResearcher(BasePermission):
+class IsResearcher(WithinScope):
     """Lets all accounts except submitters' use the API's views that do not say otherwise."""
 
-    def has_permission(self, request: Request, _view: object) -> bool:
-        return request.user.is_authenticated and submitter_of(request.user) is None
+    def has_permission(self, request: Request, view: object) -> bool:
+        return super().has_permission(request, view) and submitter_of(request.user) is None
 
 
 def submitter(request: HttpRequest) -> dict[str, Any]:

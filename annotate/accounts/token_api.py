@@ -15,12 +15,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotate.accounts.authentication import ApiTokenAuthentication
-from annotate.models import ApiToken
+from annotate.models import ApiToken, Scope
 from annotate.services.api_tokens import issue_token, withdraw_token
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
-    """A name and password, and the name and lifetime of the new token."""
+    """A name and password, and the name, lifetime and scopes of the new token."""
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(trim_whitespace=False, max_length=4096)
@@ -30,6 +30,11 @@ class CredentialsSerializer(serializers.Serializer[Any]):
     days = serializers.IntegerField(
         min_value=1, required=False, help_text="lifetime in days, at most API_TOKEN_DAYS"
     )
+    scopes = serializers.MultipleChoiceField(
+        choices=Scope.choices,
+        required=False,
+        help_text="what the token may do besides reading (default: everything)",
+    )
 
     def validate_days(self, days: int) -> int:
         if days > settings.API_TOKEN_DAYS:
@@ -38,10 +43,11 @@ class CredentialsSerializer(serializers.Serializer[Any]):
 
 
 class IssuedTokenSerializer(serializers.Serializer[Any]):
-    """A new token's text, which is shown only once, and its expiry."""
+    """A new token's text, which is shown only once, its expiry and its scopes."""
 
     token = serializers.CharField()
     expires_at = serializers.DateTimeField()
+    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices))
 
 
 class TokenView(APIView):
@@ -74,9 +80,13 @@ class TokenView(APIView):
                 {"non_field_errors": ["This name and password do not belong to an account."]}
             )
         token, text = issue_token(
-            user=user, name=given["name"], days=given.get("days"), at=timezone.now()
+            user=user,
+            name=given["name"],
+            days=given.get("days"),
+            scopes=given.get("scopes", Scope.values),
+            at=timezone.now(),
         )
-        issued = {"token": text, "expires_at": token.expires_at}
+        issued = {"token": text, "expires_at": token.expires_at, "scopes": token.scopes}
         return Response(IssuedTokenSerializer(issued).data, headers={"Cache-Control": "no-store"})
 
     @extend_schema(operation_id="token_withdraw", request=None, responses={204: None})

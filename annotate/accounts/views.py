@@ -13,19 +13,25 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.errors import DomainError
-from annotate.models import ApiToken
+from annotate.models import ApiToken, Scope
 from annotate.pages.signed_in import posted, user_of
 from annotate.services.api_tokens import issue_token, withdraw_token
 
 
 class TokenForm(forms.Form):
-    """Name and lifetime of a new token."""
+    """Name, lifetime and scopes of a new token."""
 
     name = forms.CharField(
         max_length=100,
         help_text="The program or script that uses it, for example “nightly export”.",
     )
     days = forms.IntegerField(min_value=1, label="Days until it expires")
+    scopes = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Besides reading, the program may",
+        choices=[choice for choice in Scope.choices if choice[0] != Scope.READ],
+    )
 
     def clean_days(self) -> int:
         days: int = self.cleaned_data["days"]

@@ -6,10 +6,10 @@ from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
 from rest_framework.generics import ListAPIView
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
 from annotate.api.paging import Pages
+from annotate.api.permissions import right_of
 from annotate.models import Campaign, Image, Job, Release, Right, Selection
 from annotate.pages.signed_in import require
 
@@ -34,13 +34,6 @@ def campaign_of(request: Request, slug: str, view: object = None) -> Campaign:
     campaign = get_object_or_404(found, slug=slug)
     require(request, campaign.team, right_of(request, view))
     return campaign
-
-
-def right_of(request: Request, view: object) -> Right:
-    """The right that a request needs: the view's `may_read` or `may_write`."""
-    if request.method in SAFE_METHODS:
-        return getattr(view, "may_read", Right.VIEW)
-    return getattr(view, "may_write", Right.MANAGE)
 
 
 def releases_of(request: Request) -> QuerySet[Release]:

@@ -35,7 +35,7 @@ from annotate.models.responses import (
 )
 from annotate.models.selections import Procedure, SelectedImage, Selection
 from annotate.models.teams import Invitation, Membership, Right, Team, TeamChange, TeamRole
-from annotate.models.tokens import ApiToken
+from annotate.models.tokens import ApiToken, Scope
 
 __all__ = [
     "Answer",
@@ -77,6 +77,7 @@ __all__ = [
     "ResponseStatus",
     "Right",
     "Role",
+    "Scope",
     "SelectedImage",
     "Selection",
     "Task",

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -9,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotate.errors import DomainError
-from annotate.models import ApiToken
+from annotate.models import ApiToken, Scope
 from annotate.models.tokens import HINT_CHARACTERS
 from annotate.services.retention import delete_in_batches
 
@@ -26,9 +27,16 @@ class TokenRefused(DomainError):
 
 @transaction.atomic
 def issue_token(
-    *, user: User, at: datetime, name: str = "", days: int | None = None
+    *,
+    user: User,
+    at: datetime,
+    name: str = "",
+    days: int | None = None,
+    scopes: Collection[str] = tuple(Scope),
 ) -> tuple[ApiToken, str]:
     """Create a token for the user; return it with its text, which is not stored.
+
+    Every token may read, whatever its `scopes`.
 
     The token lasts `days`, but at most API_TOKEN_DAYS, which is also the default. If the user has
     MOST_TOKENS valid tokens, the oldest one is withdrawn.
@@ -44,6 +52,7 @@ def issue_token(
         name=name,
         digest=_digest(text),
         hint=text[:HINT_CHARACTERS],
+        scopes=[scope.value for scope in Scope if scope in {Scope.READ, *scopes}],
         created_at=at,
         expires_at=at + lifetime,
     )

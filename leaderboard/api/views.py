@@ -10,11 +10,11 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.parsers import MultiPartParser
-from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from annotate.api.permissions import WithinScope
 from annotate.pages.signed_in import user_of
 from leaderboard.api.serializers import (
     ChallengeDetailSerializer,
@@ -40,7 +40,7 @@ def challenge_for(request: Request, name: str) -> Challenge:
 class ChallengeList(ListAPIView[Challenge]):
     """Challenges, latest first."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [WithinScope]
     serializer_class = ChallengeSerializer
 
     def get_queryset(self) -> Any:
@@ -50,7 +50,7 @@ class ChallengeList(ListAPIView[Challenge]):
 class ChallengeDetail(RetrieveAPIView[Challenge]):
     """A challenge, with the user's limits."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [WithinScope]
     serializer_class = ChallengeDetailSerializer
     lookup_field = "name"
 
@@ -64,7 +64,7 @@ class ChallengeDetail(RetrieveAPIView[Challenge]):
 class ImageList(APIView):
     """The images of a challenge, without captions."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [WithinScope]
 
     @extend_schema(
         operation_id="challenges_images", responses={(200, "application/json"): OpenApiTypes.OBJECT}
@@ -77,7 +77,7 @@ class ImageList(APIView):
 class Submissions(ListAPIView[Submission]):
     """The user's own submissions to a challenge, latest first; POST makes another one."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [WithinScope]
     parser_classes = [MultiPartParser]
     serializer_class = SubmissionSerializer
 
@@ -116,7 +116,7 @@ class Submissions(ListAPIView[Submission]):
 class SubmissionDetail(RetrieveAPIView[Submission]):
     """One of the user's own submissions."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [WithinScope]
     serializer_class = SubmissionSerializer
 
     def get_queryset(self) -> Any:
@@ -129,7 +129,7 @@ class SubmissionDetail(RetrieveAPIView[Submission]):
 class BoardView(APIView):
     """The board of a challenge."""
 
-    permission_classes = [IsAuthenticated]
+    permission_classes = [WithinScope]
 
     @extend_schema(
         operation_id="challenges_board",

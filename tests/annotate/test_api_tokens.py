@@ -331,7 +331,9 @@ def test_the_command_lists_valid_tokens(ada):
 
     listed = run()
 
-    assert listed.startswith(f"{kept.pk}  {kept}  ada  nightly export  created ")
+    assert listed.startswith(
+        f"{kept.pk}  {kept}  ada  nightly export  read,review,run,pay  created "
+    )
     assert "gone" not in listed
 
 

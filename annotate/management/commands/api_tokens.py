@@ -58,6 +58,7 @@ class Command(DomainCommand):
             used = f"{token.last_used_at:%Y-%m-%d}" if token.last_used_at else "never"
             self.stdout.write(
                 f"{token.pk}  {token}  {token.user.get_username()}  {token.name or '-'}  "
+                f"{','.join(token.scopes)}  "
                 f"created {token.created_at:%Y-%m-%d}, ends {token.expires_at:%Y-%m-%d}, "
                 f"last used {used}"
             )
