@@ -2,26 +2,17 @@
 
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.utils import timezone
 
 _offset = timedelta()
 
 
 def now() -> datetime:
-    """The current time, plus the offset set by `advance`."""
+    """The current time, plus the offset that a test has set."""
     return timezone.now() + _offset
 
 
-def advance(by: timedelta) -> None:
-    """Advance the clock of this process; raises RuntimeError unless test hooks are on."""
+def set_offset(offset: timedelta) -> None:
+    """Make the clock of this process fast; see `services.rehearsals`."""
     global _offset
-    if not settings.TEST_HOOKS:
-        raise RuntimeError("The clock can only be set if MARKETPLACE_TEST_HOOKS is true.")
-    _offset += by
-
-
-def reset() -> None:
-    """Return to real time."""
-    global _offset
-    _offset = timedelta()
+    _offset = offset

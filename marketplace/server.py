@@ -1,31 +1,14 @@
-"""The marketplace as one process: a threaded web server and background threads."""
+"""A process of the marketplace: a threaded web server and background threads."""
 
-import logging
 import signal
-import threading
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from typing import Protocol
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
-from django.db import close_old_connections, connection
 from waitress.server import create_server
 
-from marketplace import clock
-from marketplace.services.notifications import deliver
-from marketplace.services.retention import forget
-from marketplace.services.sweep import sweep_by_the_clock
-
-logger = logging.getLogger(__name__)
-
-
-class Step(Protocol):
-    """A periodic action; returns how much it did, and is called again until that is 0."""
-
-    __name__: str
-
-    def __call__(self, *, at: datetime) -> int: ...
+from marketplace.background import repeaters
 
 
 class Companion(Protocol):
@@ -34,33 +17,6 @@ class Companion(Protocol):
     def start(self) -> None: ...
 
     def stop(self) -> None: ...
-
-
-class Repeater(threading.Thread):
-    """Calls a step regularly until it is stopped."""
-
-    def __init__(self, step: Step, *, every: float | None = None) -> None:
-        super().__init__(name=step.__name__, daemon=True)
-        self.step = step
-        # Seconds between two rounds.
-        self.every = settings.SWEEP_SECONDS if every is None else every
-        self.stopped = threading.Event()
-
-    def run(self) -> None:
-        while not self.stopped.wait(self.every):
-            try:
-                while self.step(at=clock.now()) and not self.stopped.is_set():
-                    pass
-            except Exception:
-                # Go on after any error: the next round does what this one left.
-                logger.exception("A turn of %s could not be finished.", self.name)
-            finally:
-                close_old_connections()
-        connection.close()
-
-    def stop(self) -> None:
-        self.stopped.set()
-        self.join(timeout=30)
 
 
 def serve(
@@ -85,15 +41,9 @@ def serve(
     )
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
-    # In a separate thread, so that a requester's slow queue does not delay the sweep.
     companions: list[Companion] = []
     try:
-        repeaters = (
-            Repeater(sweep_by_the_clock),
-            Repeater(deliver),
-            Repeater(forget, every=settings.RETENTION_SECONDS),
-        )
-        for companion in (*beside, *repeaters):
+        for companion in (*beside, *repeaters()):
             companion.start()
             companions.append(companion)
         ready(

@@ -61,6 +61,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     # First, so that it sees every answer, those of other middleware too.
     "shared.head_requests.HeadMiddleware",
+    "marketplace.pages.middleware.RehearsalMiddleware",
     "marketplace.pages.middleware.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "marketplace.pages.middleware.ContentSecurityPolicyMiddleware",

@@ -1,7 +1,8 @@
-"""The WSGI application, for a server of the operator's choice.
+"""The WSGI application, for a server of the operator's choice, such as gunicorn.
 
-`manage.py marketplace` is the usual way and does not use this module. It also runs the background
-threads.
+Each process that imports this module also runs the background threads, so the server has to import
+it after it has started its processes, as gunicorn does unless `--preload` is given.
+`manage.py marketplace` does not use this module.
 """
 
 import os
@@ -21,3 +22,9 @@ if not settings.SECRET_KEY_IS_SET:
     )
 
 application = get_wsgi_application()
+
+# Models cannot be imported before the application is set up.
+from marketplace.background import repeaters  # noqa: E402
+
+for repeater in repeaters():
+    repeater.start()

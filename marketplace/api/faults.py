@@ -1,20 +1,21 @@
 """Inject faults, so that clients can be tested against a failing marketplace.
 
-Only if MARKETPLACE_TEST_HOOKS is on. Faults are kept in the memory of this process.
+Only if MARKETPLACE_TEST_HOOKS is on.
 """
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+from marketplace.services import rehearsals
 
 from .errors import ServiceFault, Throttled
 
 KINDS = {"throttle", "fault_before", "fault_after", "delay_before", "delay_after"}
 
 
-@dataclass
+@dataclass(frozen=True)
 class Fault:
     """A fault of the next calls of an operation; `*` stands for every operation."""
 
@@ -24,33 +25,16 @@ class Fault:
     seconds: float = 0.0
 
 
-_lock = threading.Lock()
-_faults: list[Fault] = []
-
-
 def add(fault: Fault) -> None:
     """Add a fault; raises ValueError for an unknown kind."""
     if fault.kind not in KINDS:
         raise ValueError(f"A fault's kind must be one of: {', '.join(sorted(KINDS))}.")
-    with _lock:
-        _faults.append(fault)
-
-
-def clear() -> None:
-    """Remove all faults."""
-    with _lock:
-        _faults.clear()
+    rehearsals.add_fault(asdict(fault))
 
 
 def _take(operation: str) -> Fault | None:
-    if not _faults:
-        return None
-    with _lock:
-        for fault in _faults:
-            if fault.times > 0 and fault.operation in (operation, "*"):
-                fault.times -= 1
-                return fault
-    return None
+    found = rehearsals.take_fault(operation)
+    return None if found is None else Fault(**found)
 
 
 @contextmanager

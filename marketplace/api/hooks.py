@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 
 from marketplace import clock
 from marketplace.pages.sign_in import sign_in_url
+from marketplace.services import rehearsals
 from marketplace.services.sweep import sweep
 from marketplace.services.workers import (
     WorkerProfile,
@@ -24,7 +25,6 @@ from marketplace.services.workers import (
 from . import faults
 
 Hook = Callable[[dict[str, Any]], dict[str, Any] | None]
-_defaults: dict[str, Any] = {}
 
 
 def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
@@ -47,9 +47,9 @@ def _hook(change: Hook) -> Callable[[HttpRequest], JsonResponse]:
 def set_clock(body: dict[str, Any]) -> None:
     """`{"advance_seconds": N}` advances the clock, `{"reset": true}` returns to real time."""
     if body.get("reset"):
-        clock.reset()
+        rehearsals.reset_clock()
         return
-    clock.advance(timedelta(seconds=float(body["advance_seconds"])))
+    rehearsals.advance_clock(timedelta(seconds=float(body["advance_seconds"])))
     while sweep(at=clock.now()):
         pass
 
@@ -58,7 +58,7 @@ def set_clock(body: dict[str, Any]) -> None:
 def set_faults(body: dict[str, Any]) -> None:
     """`{"operation": "CreateHIT", "kind": "fault_after", "times": 2}`, or `{"clear": true}`."""
     if body.get("clear"):
-        faults.clear()
+        rehearsals.clear_faults()
         return
     faults.add(faults.Fault(**body))
 
@@ -66,25 +66,8 @@ def set_faults(body: dict[str, Any]) -> None:
 @_hook
 def set_settings(body: dict[str, Any]) -> None:
     """`{"MTURK_LISTING_LAG": 5}` changes settings until `{"reset": true}`; times are in seconds."""
-    if body.pop("reset", False):
-        for name, value in _defaults.items():
-            setattr(settings, name, value)
-        _defaults.clear()
-    changes = {name: _like(getattr(settings, name, None), name, body[name]) for name in body}
-    for name, value in changes.items():
-        _defaults.setdefault(name, getattr(settings, name))
-        setattr(settings, name, value)
-
-
-def _like(present: Any, name: str, value: Any) -> Any:
-    """The value converted to the setting's type; raises KeyError for other settings."""
-    if not name.startswith("MTURK_") or present is None:
-        raise KeyError(f"{name} is no setting of Mechanical Turk's behaviour.")
-    if isinstance(present, timedelta):
-        return timedelta(seconds=float(value))
-    if isinstance(present, Decimal):
-        return Decimal(str(value))
-    return type(present)(value)
+    reset = body.pop("reset", False)
+    rehearsals.change_settings(body, reset=bool(reset))
 
 
 @_hook

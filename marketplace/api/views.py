@@ -62,9 +62,10 @@ def api(request: HttpRequest) -> HttpResponse:
 def _handle(request: HttpRequest) -> dict[str, Any]:
     name = _operation_name(request)
     body = _body(request)
-    # Signatures use real time, even if the marketplace's clock is set.
-    requester = authenticate(request, at=timezone.now())
-    count_call(requester.access_key)
+    # Signatures and limits use real time, even if the marketplace's clock is set.
+    now = timezone.now()
+    requester = authenticate(request, at=now)
+    count_call(requester, at=now)
     model = operation_model(name)
     params = validate(model.input_shape, body)
     at = clock.now()

@@ -23,6 +23,7 @@ from .qualifications import (
     QualificationType,
 )
 from .review_policies import ReviewAction, ReviewLevel, ReviewResult
+from .shared_state import CallAllowance, Rehearsal, Timekeeper
 from .sign_in import Attempt, ExternalIdentity, Invitation, UsedLink
 from .studies import Participation, Study
 
@@ -36,6 +37,7 @@ __all__ = [
     "AssignmentStatus",
     "Attempt",
     "BonusPayment",
+    "CallAllowance",
     "Event",
     "EventType",
     "ExternalIdentity",
@@ -52,12 +54,14 @@ __all__ = [
     "QualificationRequestStatus",
     "QualificationStatus",
     "QualificationType",
+    "Rehearsal",
     "RequestToken",
     "Requester",
     "ReviewAction",
     "ReviewLevel",
     "ReviewResult",
     "Study",
+    "Timekeeper",
     "Transfer",
     "TransferKind",
     "UsedLink",

@@ -1,4 +1,4 @@
-"""Middleware: https redirects, Content-Security-Policy, hosts, malformed requests, sessions."""
+"""Middleware: test hooks, https redirects, policies, hosts, malformed requests, sessions."""
 
 from collections.abc import Callable
 
@@ -13,12 +13,25 @@ from django.http import (
 from django.middleware import security
 from django.utils.functional import SimpleLazyObject
 
+from marketplace.services import rehearsals
+
 from .policy import content_policy
 from .problems import not_found
 from .sessions import participation_of, worker_of
 
 Handler = Callable[[HttpRequest], HttpResponse]
 FRAME_PATHS = ("/frames/", "/static/", "/healthz")
+
+
+class RehearsalMiddleware:
+    """Follows what test hooks have set in another process; does nothing without test hooks."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        rehearsals.follow()
+        return self.get_response(request)
 
 
 class SecurityMiddleware(security.SecurityMiddleware):

@@ -1,7 +1,8 @@
 """Act on deadlines. Every step can be repeated, and can run twice at the same time.
 
-A thread of the server sweeps regularly. If this process has no such thread, or if it is late, each
-API call sweeps its requester's rows first. So no response shows a deadline that passed more than
+Each process has a thread that looks regularly who keeps the time, and that sweeps if it is this
+process (`timekeeping`). If the process has no such thread, or if sweeps are late, each API call
+sweeps its requester's rows first. So no response shows a deadline that passed more than
 SWEPT_LATELY sweeps ago. A sweep that finds nothing due only reads.
 """
 
@@ -18,11 +19,11 @@ from django.db.models.functions import Coalesce
 from marketplace.errors import DomainError
 from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Requester
 
-from . import assignments, hits, review_policies, reviews
+from . import assignments, hits, review_policies, reviews, timekeeping
 
 # Maximum number of rows per kind and sweep, so that an API call does not wait for thousands.
 BATCH = 200
-# An API call trusts the server's thread if its last complete sweep began within this many times
+# An API call trusts the sweeps if the last complete one began within this many times
 # MARKETPLACE_SWEEP_SECONDS.
 SWEPT_LATELY = 3
 
@@ -55,21 +56,30 @@ def sweep(*, at: datetime, requester: Requester | None = None) -> int:
 
 
 class _Thread:
-    """The server's sweeping thread: when its last complete sweep began, by the monotonic clock."""
+    """What this process's thread knows: when the last complete sweep began, by the monotonic clock.
+
+    That sweep may be another process's.
+    """
 
     began: float | None = None
 
 
 def sweep_by_the_clock(*, at: datetime) -> int:
-    """One sweep of the server's thread, for all requesters. Complete if it changed nothing."""
+    """One sweep for all requesters, if this process keeps the time; return the changed rows."""
     began = time.monotonic()
+    if not timekeeping.keep_time():
+        age = timekeeping.since_last_sweep()
+        _Thread.began = None if age is None else began - age.total_seconds()
+        return 0
     changed = sweep(at=at)
+    if not changed:
+        timekeeping.note_complete_sweep()
     _Thread.began = None if changed else began
     return changed
 
 
 def is_swept_by_the_clock() -> bool:
-    """Whether a thread of this process has swept all requesters' rows lately."""
+    """Whether this process's thread knows of a recent sweep of all requesters' rows."""
     began = _Thread.began
     if began is None:
         return False

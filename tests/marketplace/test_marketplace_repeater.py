@@ -6,7 +6,7 @@ from datetime import datetime
 import pytest
 from django.db import OperationalError
 
-from marketplace.server import Repeater
+from marketplace.background import Repeater
 from tests.servers import PATIENCE
 
 
