@@ -4,7 +4,10 @@ import os
 
 from celery import Celery
 from celery.schedules import crontab
+from celery.signals import worker_init
 from django.conf import settings
+
+from shared.monitoring.metrics import serve_metrics
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
 
@@ -26,3 +29,8 @@ def set_beat_schedule(sender: Celery, **_: object) -> None:
         # A time of day, because an interval starts again whenever beat is restarted.
         "tidy": {"task": "hits.tasks.tidy", "schedule": crontab(hour=3, minute=20)},
     }
+
+
+@worker_init.connect
+def show_metrics(**_: object) -> None:
+    serve_metrics(settings.METRICS_ADDRESS)

@@ -93,7 +93,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # First, so that it sees every answer, those of other middleware too.
+    # The first two see every answer, those of other middleware too.
+    "shared.monitoring.middleware.RequestMonitor",
     "shared.head_requests.HeadMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -232,6 +233,8 @@ EVALUATION_JAVA = Java(
 # Redirect browsers from http to https, and make them stay there for a year.
 SECURE_SSL_REDIRECT = IS_HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+# Programs that watch the site ask its processes themselves, not the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SILENCED_SYSTEM_CHECKS = [
     # This site does not know whether other hosts of the domain support https.
     "security.W005",
@@ -331,6 +334,13 @@ CELERY_TIMEZONE = TIME_ZONE
 # Celery's processes log like the site, without worker ids.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SYNC_SECONDS = float(os.environ.get("SYNC_SECONDS", "60"))
+
+# Programs that send this token can read the metrics; if empty, there is no page of metrics.
+METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
+# HOST:PORT where Celery workers and `sync --watch` serve metrics of their own; nowhere if empty.
+METRICS_ADDRESS = os.environ.get("METRICS_ADDRESS", "")
+# What is read from the database for each page of metrics.
+METRICS = ["annotate.figures.Figures", "hits.figures.Figures", "leaderboard.figures.Figures"]
 
 LOGGING = logging_settings(
     loggers={

@@ -4,7 +4,10 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from annotate.pages.health import readyz
 from annotate.pages.views import image_copy, media
+from shared.monitoring.health import healthz
+from shared.monitoring.metrics import metrics
 
 urlpatterns = [
     path("", include("hits.urls")),
@@ -22,6 +25,9 @@ urlpatterns = [
     path("media/<slug:size>/<int:pk>-<slug:code>.jpg", image_copy, name="image-copy"),
     path("media/<path:path>", media, name="media"),
     path("admin/", admin.site.urls),
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
 ]
 
 handler400 = "annotate.api.handlers.bad_request"

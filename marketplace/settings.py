@@ -59,7 +59,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    # First, so that it sees every answer, those of other middleware too.
+    # The first two see every answer, those of other middleware too.
+    "shared.monitoring.middleware.RequestMonitor",
     "shared.head_requests.HeadMiddleware",
     "marketplace.pages.middleware.RehearsalMiddleware",
     "marketplace.pages.middleware.SecurityMiddleware",
@@ -164,6 +165,11 @@ APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
 # A form with a field for each cell of a table has thousands of fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
+
+# Programs that send this token can read the metrics; if empty, there is no page of metrics.
+METRICS_TOKEN = os.environ.get("MARKETPLACE_METRICS_TOKEN", "")
+# What is read from the database for each page of metrics.
+METRICS = ["marketplace.figures.Figures"]
 
 # Request lines contain worker ids in query strings. Errors are logged elsewhere.
 LOGGING = logging_settings(

@@ -3,7 +3,6 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_safe
 
 from marketplace.api import hooks
 from marketplace.api.views import api
@@ -16,6 +15,8 @@ from marketplace.pages import (
     studies,
     views,
 )
+from shared.monitoring.health import check_database, check_migrations, healthz, readiness
+from shared.monitoring.metrics import metrics
 
 
 @csrf_exempt
@@ -28,11 +29,7 @@ def root(request: HttpRequest) -> HttpResponse:
     return problems.wrong_method(request, ["GET", "HEAD", "POST"])
 
 
-@require_safe
-def healthz(_request: HttpRequest) -> HttpResponse:
-    """A plain response that shows that the site is up."""
-    return HttpResponse("ok", content_type="text/plain")
-
+readyz = readiness({"database": check_database, "migrations": check_migrations})
 
 handler400 = "marketplace.pages.problems.bad_request"
 handler404 = "marketplace.pages.problems.not_found"
@@ -41,6 +38,8 @@ handler500 = "marketplace.pages.problems.server_error"
 urlpatterns = [
     path("", root, name="groups"),
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
     path("sign-in", accounts.sign_in, name="sign_in"),
     path("sign-in/<str:token>", accounts.sign_in_by_link, name="sign_in_by_link"),
     path("sign-out", accounts.sign_out, name="sign_out"),

@@ -20,6 +20,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 from botocore.utils import parse_timestamp
 from django.conf import settings
+from prometheus_client import Counter
 from pydantic import ValidationError
 
 from annotate.errors import DomainError
@@ -39,11 +40,13 @@ STRANGE = "StrangeBody"
 # Smaller differences are ignored: the Date header has whole seconds, and replies take time.
 LEAST_SKEW = timedelta(seconds=5)
 NO_ANSWER = "NoAnswer"
-# Parts of the error codes that would be the same for any other call.
+CALLS = Counter("marketplace_calls", "Calls to marketplaces", ["operation", "outcome"])
+# Parts of the error codes of calls that came too fast, and of those that would be the same for any
+# other call.
+THROTTLED = ("Throttl", "RequestLimitExceeded")
 GENERAL = (
     NO_ANSWER,
-    "Throttl",
-    "RequestLimitExceeded",
+    *THROTTLED,
     "AccessDenied",
     "NotAuthorized",
     "BadCredential",
@@ -125,7 +128,19 @@ def _boto3_client(
         ),
     )
     client.meta.events.register("before-parse.mturk", _check_body)
+    client.meta.events.register("needs-retry.mturk", _count_attempt)
     return client
+
+
+def _count_attempt(operation: Any, response: tuple[Any, dict[str, Any]] | None, **_: Any) -> None:
+    """Count each attempt of a call, also those that botocore repeats."""
+    if response is None:
+        outcome = "no answer"
+    elif code := str(response[1].get("Error", {}).get("Code", "")):
+        outcome = "throttled" if any(name in code for name in THROTTLED) else "refused"
+    else:
+        outcome = "answered"
+    CALLS.labels(operation.name, outcome).inc()
 
 
 def _timestamp(value: Any) -> Any:

@@ -10,6 +10,7 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from prometheus_client import Counter
 
 from marketplace import clock
 from marketplace.errors import DomainError
@@ -37,26 +38,37 @@ logger = logging.getLogger(__name__)
 # for approval cannot be rejected.
 DECIDE_BEFORE_A_DEADLINE = {"RejectAssignment"}
 CONTENT_TYPE = "application/x-amz-json-1.1"
+CALLS = Counter("api_calls", "Calls of the Requester API", ["operation", "outcome"])
 operations.load()
 
 
 def api(request: HttpRequest) -> HttpResponse:
     """Handle one call of the Requester API; every response is JSON."""
+    response, outcome = _outcome(request)
+    name = request.headers.get("X-Amz-Target", "").rpartition(".")[2]
+    CALLS.labels(name if name in HANDLERS else "(none)", outcome).inc()
+    return response
+
+
+def _outcome(request: HttpRequest) -> tuple[HttpResponse, str]:
+    """The response, and what became of the call, for the metrics."""
     try:
-        return _answer(_handle(request), 200)
+        return _answer(_handle(request), 200), "answered"
+    except Throttled as error:
+        return _answer(error.body(clock.now()), error.status), "throttled"
     except ApiError as error:
-        return _answer(error.body(clock.now()), error.status)
+        return _answer(error.body(clock.now()), error.status), "refused"
     except DomainError as error:
         failure = from_domain(error)
-        return _answer(failure.body(clock.now()), failure.status)
+        return _answer(failure.body(clock.now()), failure.status), "refused"
     except OperationalError:
         # Waiting for a lock timed out. Nothing was changed, so the client may retry.
         logger.warning("The database was too busy for a call of the API.", exc_info=True)
-        return _answer(Throttled("Rate exceeded").body(clock.now()), Throttled.status)
+        return _answer(Throttled("Rate exceeded").body(clock.now()), Throttled.status), "throttled"
     except Exception:
         logger.exception("A call of the API failed.")
         fault = ServiceFault("The marketplace could not answer. Try again.")
-        return _answer(fault.body(clock.now()), fault.status)
+        return _answer(fault.body(clock.now()), fault.status), "failed"
 
 
 def _handle(request: HttpRequest) -> dict[str, Any]:

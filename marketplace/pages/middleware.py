@@ -20,7 +20,9 @@ from .problems import not_found
 from .sessions import participation_of, worker_of
 
 Handler = Callable[[HttpRequest], HttpResponse]
-FRAME_PATHS = ("/frames/", "/static/", "/healthz")
+# Programs that watch the site ask its processes themselves, by any host name.
+WATCHED_PATHS = ("/healthz", "/readyz", "/metrics")
+FRAME_PATHS = ("/frames/", "/static/", *WATCHED_PATHS)
 
 
 class RehearsalMiddleware:
@@ -41,7 +43,7 @@ class SecurityMiddleware(security.SecurityMiddleware):
         # Without a proxy, the request's scheme is unknown, and redirects would never end. API
         # clients and health checks do not follow redirects, and a redirected form would lose its
         # fields.
-        is_program = "X-Amz-Target" in request.headers or request.path == "/healthz"
+        is_program = "X-Amz-Target" in request.headers or request.path in WATCHED_PATHS
         is_posted = request.method not in ("GET", "HEAD")
         if not settings.BEHIND_PROXY or is_program or is_posted:
             return None

@@ -17,6 +17,7 @@ from tests.servers import PATIENCE, free_port, running, wait_until_ready
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKER = "A2SUAM1J3GNN3B"
+TOKEN = "a-token-for-prometheus"
 PROCESSES = 2
 
 pytestmark = pytest.mark.long
@@ -51,6 +52,7 @@ def server(tmp_path_factory):
         "SECRET_KEY": secrets.token_urlsafe(50),
         "WEB_PROCESSES": str(PROCESSES),
         "LOG_FORMAT": "text",
+        "METRICS_TOKEN": TOKEN,
     }
     command = [
         *(sys.executable, "-m", "gunicorn", "--config", "python:shared.gunicorn"),

@@ -295,7 +295,7 @@ def test_a_blocked_worker_is_told_so(worker, hit_type):
 
 ALLOWED = {
     "groups": {"GET", "HEAD", "POST"},
-    "healthz": {"GET", "HEAD"},
+    **dict.fromkeys(["healthz", "readyz", "metrics"], {"GET", "HEAD"}),
     "external_submit": {"POST"},
 }
 

@@ -50,7 +50,8 @@ NOT_PART_OF_IT = {
 }
 # What a stranger can open as well, where a session neither gives nor takes anything.
 OPEN_TO_STRANGERS = {
-    "healthz", "sign_in", "sign_in_by_link", "sign_out", "sign_up", "invitation", "sso", "join",
+    "healthz", "readyz", "metrics",
+    "sign_in", "sign_in_by_link", "sign_out", "sign_up", "invitation", "sso", "join",
     "question_frame", "external_submit",
     "set_clock", "set_faults", "set_settings", "make_requester", "make_worker",
 }  # fmt: skip

@@ -26,6 +26,7 @@ from hits.reconcile.run import Done
 from hits.services import retention
 from hits.services.unclaimed import close_unclaimed
 from hits.tasks import PAYS_FOR
+from shared.monitoring.metrics import serve_metrics
 
 WISHES_EVERY = 1.0
 TIDY_EVERY = 24 * 3600.0
@@ -66,6 +67,7 @@ class Command(DomainCommand):
             campaign_named(name)
         if watch:
             self.pays_for = PAYS_FOR
+            serve_metrics(settings.METRICS_ADDRESS)
             self._watch(campaigns, seconds=watch)
         if failed := self._sync_all(campaigns, is_first=True):
             raise DomainError("\n".join(failed))

@@ -1,0 +1,42 @@
+"""Figures of background work, for the page of metrics."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count
+from kombu.exceptions import OperationalError
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from annotate.celery import app
+from annotate.models import Job, JobStatus
+
+
+class Figures(Collector):
+    """Jobs that are not over, and the length of Celery's queue."""
+
+    def collect(self) -> Iterable[GaugeMetricFamily]:
+        jobs = GaugeMetricFamily("jobs", "Jobs that are not over", labels=["status"])
+        counts = dict(
+            Job.objects.unfinished().values_list("status").order_by().annotate(Count("pk"))
+        )
+        for status in (JobStatus.WAITING, JobStatus.RUNNING):
+            jobs.add_metric([status.lower()], counts.get(status, 0))
+        yield jobs
+        if not settings.CELERY_TASK_ALWAYS_EAGER:
+            # The other figures matter most while the broker does not answer.
+            with suppress(OperationalError):
+                yield GaugeMetricFamily(
+                    "celery_queue_length", "Tasks that wait for a Celery worker", queue_length()
+                )
+
+
+def queue_length() -> int:
+    """The number of tasks in Celery's queue; raises OperationalError if the broker is away."""
+    with app.connection_for_read() as connection:
+        connection.ensure_connection(max_retries=1, interval_start=0, timeout=2)
+        channel: Any = connection.default_channel
+        queue = channel.queue_declare(app.conf.task_default_queue, durable=True)
+        return int(queue.message_count)

@@ -1,0 +1,1 @@
+"""How a running site is watched: health, metrics, and ids of requests."""
