@@ -440,12 +440,6 @@ class WorkerBarring(models.Model):
 SILENT_AFTER = timedelta(minutes=5)
 
 
-class SyncQuerySet(models.QuerySet["Sync"]):
-    def going_on(self, at: datetime) -> Self:
-        """Return runs that have not finished and updated `seen_at` within SILENT_AFTER."""
-        return self.filter(finished_at=None, seen_at__gt=at - SILENT_AFTER)
-
-
 class Listing(models.TextChoices):
     """How much of the account's list of HITs a sync read."""
 
@@ -477,18 +471,19 @@ class Sync(models.Model):
     # Rare events in words, such as HITs that were gone, adopted or closed.
     notes = models.TextField(blank=True)
 
-    objects = SyncQuerySet.as_manager()
-
     class Meta:
         ordering = ["-pk"]
-        indexes = [
-            models.Index(
-                fields=["seen_at"], name="sync_going_on", condition=Q(finished_at__isnull=True)
-            ),
-        ]
 
     def __str__(self) -> str:
         return f"{self.campaign} at {self.started_at:%Y-%m-%d %H:%M}"
+
+    def is_going_on(self, at: datetime) -> bool:
+        """Whether the run has not finished, and updated `seen_at` within SILENT_AFTER."""
+        return (
+            self.finished_at is None
+            and self.seen_at is not None
+            and (self.seen_at > at - SILENT_AFTER)
+        )
 
 
 class SyncProblem(models.Model):
@@ -514,20 +509,6 @@ class SyncProblem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subject}: {self.message}"
-
-
-class SyncRequest(models.Model):
-    """A page's request for a sync, and the sync that carries it out (none while it waits).
-
-    A campaign has at most one row. The next request replaces it.
-    """
-
-    campaign = models.OneToOneField(Campaign, models.CASCADE, related_name="sync_request")
-    requested_at = models.DateTimeField()
-    sync = models.ForeignKey(Sync, models.CASCADE, null=True, blank=True, related_name="requests")
-
-    def __str__(self) -> str:
-        return f"{self.campaign}, requested at {self.requested_at:%Y-%m-%d %H:%M}"
 
 
 class ProcessedMessage(models.Model):

@@ -15,7 +15,7 @@ from hits.mturk.client import marketplace_of
 from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
 from hits.reconcile.events import is_listing_due, take_events
-from hits.reconcile.reconciler import reconcile
+from hits.reconcile.reconciler import SyncBusy, reconcile
 from hits.services import retention
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,8 @@ def sync_campaign(pk: int, is_whole: bool = True) -> None:
     """Sync one campaign. Failures are recorded in its Sync and its SyncProblems."""
     try:
         done = reconcile(Campaign.objects.get(pk=pk), is_whole=is_whole, pays_for=PAYS_FOR)
+    except SyncBusy as error:
+        log.info("%s", error)
     except DomainError as error:
         log.warning("%s", error)
     else:

@@ -1,13 +1,15 @@
 """Run actions concurrently, each in a thread with its own database connection."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from contextlib import contextmanager
+from threading import Barrier, Event
 from typing import Any
 
 from django.db import connection, connections
 
+from annotate.site.locks import process_lock
 from tests.servers import PATIENCE
 
 
@@ -21,6 +23,30 @@ def threads_that_fit(most: int) -> int:
         )
         free = cursor.fetchone()[0] - 20
     return min(most, max(2, free // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))))
+
+
+@contextmanager
+def locked_elsewhere(name: str) -> Iterator[None]:
+    """Context in which another thread, with its own database connection, holds a process lock."""
+    held, ended = Event(), Event()
+
+    def hold() -> None:
+        try:
+            with process_lock(name) as is_held:
+                assert is_held
+                held.set()
+                ended.wait(PATIENCE)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        holding = pool.submit(hold)
+        assert held.wait(PATIENCE)
+        try:
+            yield
+        finally:
+            ended.set()
+            holding.result(PATIENCE)
 
 
 def at_once(action: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:

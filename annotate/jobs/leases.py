@@ -24,15 +24,21 @@ DOUBT = timedelta(seconds=30)
 # Before a further attempt after a failure of the database, multiplied by the number of attempts.
 PAUSE = timedelta(seconds=15)
 NO_LEASE: dict[str, Any] = {"run": None, "lease_ends_at": None, "doubted_at": None}
+# Before a postponed job is started again.
+POSTPONED_BY = timedelta(seconds=3)
 # What a further attempt begins with.
 ANEW: dict[str, Any] = {"step": "", "done": 0, "total": None}
 
 
-def take(*, at: datetime) -> Job | None:
-    """Give this worker a job that waits, or one whose worker has died; None if there is none."""
+def take(*, at: datetime, among: JobQuerySet | None = None) -> Job | None:
+    """Give this worker a job that waits, or one whose worker has died; None if there is none.
+
+    `among` limits the jobs.
+    """
     _end_silent(at)
+    rows = Job.objects.all() if among is None else among
     with transaction.atomic():
-        waiting = Job.objects.waiting(at)
+        waiting = rows.waiting(at)
         found = waiting.select_for_update(of=("self",), skip_locked=True).first()
         if found is None:
             return None
@@ -43,9 +49,19 @@ def take(*, at: datetime) -> Job | None:
             heartbeat_at=at,
             started_at=at,
             attempt=F("attempt") + 1,
+            **_shared_no_more(found),
             **ANEW,
         )
     return Job.objects.select_related("campaign", "release", "asked_by").get(pk=found.pk)
+
+
+def _shared_no_more(job: Job) -> dict[str, Any]:
+    """A fingerprint of its own for a started job that later requests must not join."""
+    try:
+        joins = kind_named(job.kind).joins_running
+    except UnknownKind:
+        joins = True
+    return {} if joins else {"fingerprint": uuid.uuid4().hex}
 
 
 def _end_silent(at: datetime) -> None:
@@ -163,14 +179,27 @@ def try_again(*, job: Job, reason: str, at: datetime) -> bool:
 def give_back(*, job: Job, at: datetime) -> bool:
     """Let the job wait for another worker, because this one is stopped. The attempt does not
     count."""
+    line = "The worker process was stopped. Another one continues."
+    return _wait_again(job, line, at=at, due_at=at, **ANEW)
+
+
+@transaction.atomic
+def postpone(*, job: Job, reason: str, at: datetime) -> bool:
+    """Let the job wait for a short time, for the reason given. The attempt does not count."""
+    values = {**ANEW, "step": reason[:200]}
+    return _wait_again(job, reason, at=at, due_at=at + POSTPONED_BY, **values)
+
+
+def _wait_again(job: Job, line: str, *, at: datetime, due_at: datetime, **values: Any) -> bool:
     locked = _held(job).select_for_update(of=("self",)).first()
     if locked is None:
         return False
-    line = "The worker process was stopped. Another one continues."
     if locked.cancel_asked_at is not None:
         return _end(job, JobStatus.CANCELLED, "Cancelled.", at)
     Job.objects.filter(pk=job.pk).update(
-        status=JobStatus.WAITING, due_at=at, attempt=F("attempt") - 1, **NO_LEASE, **ANEW
+        status=JobStatus.WAITING, due_at=due_at, attempt=F("attempt") - 1, **NO_LEASE, **values
     )
-    _append(job, [(at, line)])
+    last = job.lines.order_by("pk").last()
+    if last is None or last.text != line:
+        _append(job, [(at, line)])
     return True

@@ -26,7 +26,8 @@ class JobKind:
     `title` names a job from its arguments, campaign and release. `attempts` limits how often it is
     started if workers die or the database fails. With `is_repeatable`, a job that is done can be
     run again; failed and cancelled ones always can. With `is_shared`, a second request for the same
-    work gets the job that waits or runs already.
+    work gets the job that waits or runs already; without `joins_running`, only one that waits,
+    because one that runs may have passed what has changed since.
     """
 
     name: str
@@ -36,6 +37,7 @@ class JobKind:
     attempts: int = 3
     is_repeatable: bool = False
     is_shared: bool = True
+    joins_running: bool = True
 
     def title_of(self, arguments: Mapping[str, Any], campaign: Any, release: Any) -> str:
         if self.title is not None:

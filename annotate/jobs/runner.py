@@ -14,14 +14,16 @@ from annotate.jobs.leases import (
     fail,
     finish,
     give_back,
+    postpone,
     renew,
     stop_cancelled,
     take,
     try_again,
 )
 from annotate.jobs.registry import kind_named
-from annotate.jobs.work import JobCancelled, LeaseLost, Work
+from annotate.jobs.work import JobCancelled, JobPostponed, LeaseLost, Work
 from annotate.models import Job
+from annotate.models.jobs import JobQuerySet
 from annotate.site.connections import drop_lost_connections
 
 log = logging.getLogger(__name__)
@@ -31,15 +33,15 @@ class WorkerStopped(BaseException):
     """This process is to end. Not an Exception, so that no work catches it."""
 
 
-def run_waiting(*, with_thread: bool = True) -> Iterator[Job]:
-    """Run one job after the other until none is due; yield each afterwards."""
-    while (job := run_next(with_thread=with_thread)) is not None:
+def run_waiting(*, with_thread: bool = True, among: JobQuerySet | None = None) -> Iterator[Job]:
+    """Run one job after the other until none is due; yield each afterwards. `among` limits them."""
+    while (job := run_next(with_thread=with_thread, among=among)) is not None:
         yield job
 
 
-def run_next(*, with_thread: bool = True) -> Job | None:
+def run_next(*, with_thread: bool = True, among: JobQuerySet | None = None) -> Job | None:
     """Run the next job that is due, and return it; None if there is none."""
-    job = take(at=timezone.now())
+    job = take(at=timezone.now(), among=among)
     if job is not None:
         run_taken(job, with_thread=with_thread)
         job.refresh_from_db()
@@ -65,6 +67,8 @@ def run_taken(job: Job, *, with_thread: bool = True) -> None:
     except WorkerStopped:
         give_back(job=job, at=timezone.now())
         raise
+    except JobPostponed as error:
+        postpone(job=job, reason=str(error), at=timezone.now())
     except DomainError as error:
         store_news(work)
         fail(job=job, error=str(error), at=timezone.now())

@@ -25,11 +25,16 @@ class JobFailed(DomainError):
     """The job cannot be done; the message says why. It is not tried again by itself."""
 
 
-class JobCancelled(Exception):
+class JobPostponed(DomainError):
+    """The job cannot be done at this moment; the message says why. It is started again later."""
+
+
+# These two are not Exceptions, so that no work catches them as a failure of one of its parts.
+class JobCancelled(BaseException):
     """Somebody has asked for the job to be cancelled."""
 
 
-class LeaseLost(Exception):
+class LeaseLost(BaseException):
     """Another worker has taken the job, so this one must stop."""
 
 
@@ -109,11 +114,15 @@ class Work:
                 self._news.done = min(done, self._news.total)
         self.check()
 
+    def expect(self, total: int) -> None:
+        """Say how much there is to do in the step, and count from 0 again."""
+        with self._lock:
+            self._news.total, self._news.done = total, 0
+
     def each(self, items: Iterable[T], *, total: int | None = None) -> Iterator[T]:
         """Yield the items, and count them as progress of the step."""
         if total is not None:
-            with self._lock:
-                self._news.total, self._news.done = total, 0
+            self.expect(total)
         for number, item in enumerate(items, start=1):
             yield item
             self.progress(number)

@@ -165,7 +165,7 @@ def publish(site: Site, name: str, *, confirmed: bool) -> None:
         f"{cost['responses']} captions cost ${cost['total']} with fees "
         f"(${cost['dollars_per_hour']} an hour). The budget is ${campaign['spend']['budget']}."
     )
-    site.post(f"campaigns/{name}/publish/", {"confirmed": confirmed})
+    site.job(site.post(f"campaigns/{name}/publish/", {"confirmed": confirmed}))
 
 
 def collect(site: Site, name: str, *, verdict: str | None) -> None:
@@ -179,7 +179,6 @@ def collect(site: Site, name: str, *, verdict: str | None) -> None:
             print(f"{shown} of {progress['wanted']} captions.")
         if progress["complete"] == progress["tasks"] and not open_checks(site, name):
             return
-        site.post(f"campaigns/{name}/sync/")
         time.sleep(site.pause)
 
 

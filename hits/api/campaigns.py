@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -15,13 +15,14 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from annotate.api.idempotency import idempotent
+from annotate.api.jobs import JobDetailSerializer, accepted
 from annotate.api.lookups import account_of, campaign_of, campaigns_of
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds.reading import CampaignFileError, parse_config
-from annotate.models import Campaign, Right
+from annotate.models import Campaign, Job, Right
 from annotate.pages.signed_in import team_to_change
 from annotate.services.campaigns import create_campaign
-from annotate.site.background import hand_on
+from annotate.tasks import announce_job
 from hits.api.serializers import (
     AmountSerializer,
     CampaignDetailSerializer,
@@ -30,11 +31,9 @@ from hits.api.serializers import (
     PublicationSerializer,
     SyncStateSerializer,
 )
-from hits.models import SyncRequest
 from hits.queries.costs import estimate
 from hits.services import lifecycle
-from hits.services.syncs import ask_for_sync
-from hits.tasks import sync_campaign
+from hits.services.syncs import ask_for_sync, sync_jobs
 
 
 @extend_schema_view(
@@ -88,21 +87,22 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @extend_schema(
         summary="Publish or resume",
         request=PublicationSerializer,
-        responses=CampaignDetailSerializer,
+        responses={202: JobDetailSerializer},
     )
     @action(detail=True, methods=["post"])
     def publish(self, request: Request, **_: str) -> Response:
-        """Start or resume the campaign; the next sync creates its HITs."""
+        """Start a job that starts or resumes the campaign and creates its HITs."""
         campaign = self.get_object()
         form = PublicationSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        lifecycle.publish(
+        job = lifecycle.ask_to_publish(
             campaign=campaign,
+            confirmed=form.validated_data["confirmed"],
             actor=account_of(request),
             at=timezone.now(),
-            confirmed=form.validated_data["confirmed"],
         )
-        return self._moved(campaign)
+        announce_job()
+        return accepted(job)
 
     @extend_schema(summary="Pause", request=None, responses=CampaignDetailSerializer)
     @action(detail=True, methods=["post"])
@@ -150,21 +150,24 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         """Whether a sync waits or runs, and what the latest one did."""
         return Response(SyncStateSerializer(sync_state_of(self.get_object())).data)
 
-    @extend_schema(summary="Request a sync", request=None, responses={202: SyncStateSerializer})
+    @extend_schema(summary="Request a sync", request=None, responses={202: JobDetailSerializer})
     @sync.mapping.post
     def request_sync(self, _request: Request, **_: str) -> Response:
-        """Request a sync, which runs in the background."""
-        campaign = self.get_object()
-        start_sync(campaign)
-        state = SyncStateSerializer(sync_state_of(campaign)).data
-        return Response(state, status=status.HTTP_202_ACCEPTED)
+        """Start a job that syncs the campaign."""
+        return accepted(self._start_sync(self.get_object()))
 
     def _shown(self, campaign: Campaign) -> dict[str, Any]:
         context = self.get_serializer_context()
         return dict(CampaignDetailSerializer(campaign, context=context).data)
 
+    def _start_sync(self, campaign: Campaign) -> Job:
+        """Request a sync, and let a worker start it."""
+        job = ask_for_sync(campaign=campaign, user=account_of(self.request), at=timezone.now())
+        announce_job()
+        return job
+
     def _moved(self, campaign: Campaign) -> Response:
-        start_sync(campaign)
+        self._start_sync(campaign)
         return Response(self._shown(campaign))
 
 
@@ -182,17 +185,7 @@ def config_of(values: Any) -> CampaignConfig:
         raise serializers.ValidationError(faults) from error
 
 
-def start_sync(campaign: Campaign) -> None:
-    """Request a sync, in a Celery worker if there is one."""
-    ask_for_sync(campaign=campaign, at=timezone.now())
-    if not settings.CELERY_TASK_ALWAYS_EAGER:
-        hand_on(sync_campaign, campaign.pk)
-
-
 def sync_state_of(campaign: Campaign) -> dict[str, Any]:
     """Whether a sync waits or runs, and the latest one."""
     last = campaign.syncs.first()
-    waiting = SyncRequest.objects.filter(campaign=campaign).filter(
-        Q(sync=None) | Q(sync__finished_at=None)
-    )
-    return {"is_waiting": waiting.exists(), "last": last}
+    return {"is_waiting": sync_jobs([campaign.slug]).unfinished().exists(), "last": last}

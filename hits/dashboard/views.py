@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -19,7 +18,7 @@ from annotate.pages.signed_in import (
     user_of,
 )
 from annotate.services.campaigns import progress
-from annotate.site.background import hand_on
+from annotate.tasks import announce_job
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost, spend
@@ -27,7 +26,6 @@ from hits.queries.under_way import work_under_way
 from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
 from hits.services.syncs import ask_for_sync
-from hits.tasks import sync_campaign
 from qualcontrol.models import HeldPayment, SpotCheck, WorkerRisk
 from qualcontrol.pages.forms import ReasonForm, RejectionForm
 from qualcontrol.queries.quality_report import known_workers
@@ -43,16 +41,17 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
     found = campaign_of(request, slug, may=Right.MANAGE)
     if request.method == "POST":
         try:
-            lifecycle.publish(
+            lifecycle.ask_to_publish(
                 campaign=found,
+                confirmed=request.POST.get("confirmed") == "yes",
                 actor=user_of(request),
                 at=timezone.now(),
-                confirmed=request.POST.get("confirmed") == "yes",
             )
         except DomainError as error:
             messages.warning(request, str(error))
             return redirect("hits:publish", slug)
-        return _sync(request, found)
+        announce_job()
+        return redirect(found)
     context = {
         "campaign": found,
         "estimate": estimate(found),
@@ -127,15 +126,13 @@ def sync_progress(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _sync(request: HttpRequest, found: Campaign) -> HttpResponse:
-    """Request a sync, which runs in the background: in a Celery worker if there is a broker,
-    otherwise in `sync --watch`."""
+    """Request a sync, which runs as a job."""
     try:
-        ask_for_sync(campaign=found, at=timezone.now())
+        ask_for_sync(campaign=found, user=user_of(request), at=timezone.now())
     except DomainError as error:
         messages.warning(request, str(error))
     else:
-        if not settings.CELERY_TASK_ALWAYS_EAGER:
-            hand_on(sync_campaign, found.pk)
+        announce_job()
     return redirect(found)
 
 

@@ -21,7 +21,7 @@ def sync_moved(campaign: Campaign) -> Sync:
     sync has to do.
     """
     try:
-        done = reconcile(campaign)
+        done = reconcile(campaign, waits=True)
         problem = done.error
     except DomainError as error:
         problem = str(error)

@@ -12,7 +12,6 @@ from hits.models import (
     MessageStatus,
     Sync,
     SyncProblem,
-    SyncRequest,
     WorkerBarring,
 )
 
@@ -26,8 +25,7 @@ def campaigns_to_sync() -> QuerySet[Campaign]:
     """Return the campaigns that need regular syncs: all except drafts and settled ones.
 
     A campaign is settled if it is finished, has no HITs at the marketplace and owes no money, and
-    if its last sync read the account's whole list of HITs and changed nothing. A campaign with a
-    sync request is never skipped.
+    if its last sync read the account's whole list of HITs and changed nothing.
     """
     is_settled = Q(Exists(_quiet_last_sync())) & ~_left()
     return published().exclude(is_settled, status=CampaignStatus.FINISHED)
@@ -58,7 +56,6 @@ def _left() -> Q:
         | Q(Exists(_unsent().filter(message__campaign=campaign)))
         | Q(Exists(_untold().filter(hit_type__campaign=campaign)))
         | Q(Exists(SyncProblem.objects.filter(campaign=campaign)))
-        | Q(Exists(SyncRequest.objects.filter(campaign=campaign, sync=None)))
     )
 
 

@@ -25,7 +25,9 @@ from django.utils import timezone
 from annotate.errors import DomainError, one_line
 from annotate.models import Campaign, CampaignStatus
 from annotate.site.connections import drop_lost_connections
-from hits.models import Sync, SyncRequest
+from annotate.site.locks import process_lock
+from annotate.wording import counted
+from hits.models import Sync
 from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
 from hits.reconcile.bar import bar
 from hits.reconcile.close import close
@@ -33,7 +35,7 @@ from hits.reconcile.ingest import ingest
 from hits.reconcile.listen import listen
 from hits.reconcile.notify import notify
 from hits.reconcile.retire import retire
-from hits.reconcile.run import Run
+from hits.reconcile.run import Run, Watcher
 from hits.reconcile.settle import settle
 from hits.reconcile.top_up import top_up
 from hits.services.problems import in_words, keep_problems
@@ -46,6 +48,10 @@ class NotPublished(DomainError):
     """The campaign is a draft, which has no HITs."""
 
 
+class SyncBusy(DomainError):
+    """Another process is syncing the campaign."""
+
+
 def reconcile(
     campaign: Campaign,
     *,
@@ -55,28 +61,57 @@ def reconcile(
     is_whole: bool = True,
     named: frozenset[str] = frozenset(),
     pays_for: timedelta | None = None,
+    watcher: Watcher | None = None,
+    waits: bool = False,
 ) -> Sync:
     """Run the steps once and return the Sync, which records their results and problems.
 
     With `is_whole`, all HITs are listed; otherwise ingest reads the `named` ones, and without a
     queue those with new answers. Payments stop after `pays_for`; the next sync resumes them.
 
-    Raises NotPublished, WrongEndpoint, a MarketplaceError if the marketplace does not answer, or
-    the database's error. Errors after the start are also recorded in the Sync.
+    One process at a time syncs a campaign. With `waits`, this one waits for another to end.
+    Otherwise raises SyncBusy. Also raises NotPublished, WrongEndpoint, a MarketplaceError if the
+    marketplace does not answer, or the database's error. Errors after the start are also recorded
+    in the Sync.
     """
+    with process_lock(f"sync-{campaign.pk}", waits=waits) as is_held:
+        if not is_held:
+            raise SyncBusy(f"Another process is syncing {campaign} at this moment.")
+        return _reconcile(
+            campaign,
+            at=at or timezone.now(),
+            marketplace=marketplace,
+            steps=steps,
+            is_whole=is_whole,
+            named=named,
+            pays_for=pays_for,
+            watcher=watcher,
+        )
+
+
+def _reconcile(
+    campaign: Campaign,
+    *,
+    at: datetime,
+    marketplace: Marketplace | None,
+    steps: Sequence[Step],
+    is_whole: bool,
+    named: frozenset[str],
+    pays_for: timedelta | None,
+    watcher: Watcher | None,
+) -> Sync:
     if Campaign.objects.filter(pk=campaign.pk, status=CampaignStatus.DRAFT).exists():
         raise NotPublished(f"{campaign} is a draft. Publish it first.")
     marketplace = marketplace or marketplace_of(campaign)
     calls_before = marketplace.calls
-    run = _begin(
-        campaign, marketplace, at or timezone.now(), is_whole, takes_request=steps is STEPS
-    )
-    run.named, run.pays_for = named, pays_for
+    run = _begin(campaign, marketplace, at, is_whole)
+    run.named, run.pays_for, run.watcher = named, pays_for, watcher
     marketplace.after_call = run.note_progress
-    sync, ended = run.sync, ""
+    sync, ended = run.sync, "The sync was stopped before its end. The next one continues."
     try:
         for step in steps:
             _take(run, step)
+        ended = ""
         run.is_complete = is_whole and steps is STEPS and not run.is_cut_short
     except DomainError as error:
         ended = str(error)
@@ -104,15 +139,10 @@ def _begin(
     marketplace: Marketplace,
     at: datetime,
     is_whole: bool,
-    *,
-    takes_request: bool,
 ) -> Run:
     sync = Sync.objects.create(
         campaign=campaign, started_at=at, seen_at=timezone.now(), is_whole=is_whole
     )
-    if takes_request:
-        # This is done before the campaign is read, so that a later request starts another sync.
-        SyncRequest.objects.filter(campaign=campaign, sync=None).update(sync=sync)
     campaign = Campaign.objects.get(pk=campaign.pk)
     troubled = frozenset(campaign.sync_problems.values_list("subject", flat=True))
     return Run(campaign=campaign, marketplace=marketplace, at=at, sync=sync, troubled=troubled)
@@ -124,6 +154,8 @@ def _take(run: Run, step: Step) -> None:
     Raises errors that would stop every other step too: those of the database connection, and of a
     marketplace that does not answer.
     """
+    if run.watcher:
+        run.watcher.step(step.__name__)
     try:
         step(run)
     except (InterfaceError, OperationalError):
@@ -133,3 +165,12 @@ def _take(run: Run, step: Step) -> None:
             raise
         run.is_cut_short = True
         run.note_problem(f"step {step.__name__}", error)
+
+
+def result_in_words(sync: Sync) -> str:
+    """What a sync did, in one line."""
+    return (
+        f"{counted(sync.ingested, 'submission')} imported, {sync.approved} approved, "
+        f"{sync.rejected} rejected, {counted(sync.hits_created, 'HIT')} created, "
+        f"{sync.hits_retired} closed, {counted(sync.api_calls, 'API call')}"
+    )

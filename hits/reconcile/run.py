@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
@@ -63,6 +63,19 @@ class StepStopped(DomainError):
     """A step ended early, because of too many failures or an empty account."""
 
 
+class Watcher(Protocol):
+    """Follows a sync, and can end it: each function may raise an error that is not an Exception."""
+
+    def step(self, name: str) -> None:
+        """A step begins."""
+
+    def expect(self, number: int) -> None:
+        """The step goes through so many HITs, assignments or payments."""
+
+    def next(self) -> None:
+        """One of them begins."""
+
+
 @dataclass
 class Run:
     """The state of one sync of one campaign, which the steps read and update.
@@ -79,6 +92,7 @@ class Run:
     named: frozenset[str] = frozenset()
     troubled: frozenset[str] = frozenset()
     pays_for: timedelta | None = None
+    watcher: Watcher | None = None
     problems: dict[str, str] = field(default_factory=dict)
     done: Counter[Done] = field(default_factory=Counter)
     is_cut_short: bool = False
@@ -101,6 +115,8 @@ class Run:
         after MOST_IN_A_ROW failures in a row, the error of the call after MOST_UNANSWERED
         unanswered calls, and errors of the database connection.
         """
+        if self.watcher:
+            self.watcher.next()
         failures = self._failures_in_a_row
         try:
             yield
@@ -147,7 +163,10 @@ class Run:
 
     def healthy_first(self, rows: Iterable[Row], name_of: Callable[[Row], str]) -> list[Row]:
         """Return the rows in their order, but those that failed in earlier syncs at the end."""
-        return sorted(rows, key=lambda row: name_of(row) in self.troubled)
+        found = sorted(rows, key=lambda row: name_of(row) in self.troubled)
+        if self.watcher:
+            self.watcher.expect(len(found))
+        return found
 
     def payments_until(self) -> float:
         """Return the time on the monotonic clock at which payments of this run stop."""

@@ -11,13 +11,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotate.errors import DomainError
-from annotate.models import Campaign, CampaignStatus
+from annotate.jobs.requests import request_job
+from annotate.models import Campaign, CampaignStatus, Job
 from annotate.wording import counted
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost
+from hits.services.syncs import PUBLISH
 from qualcontrol.models import Act, Decision, HeldPayment
 
+PUBLISHABLE = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
 # The largest budget in dollars: eight digits before the point.
 MOST_BUDGET = Decimal(10**8 - 1)
 
@@ -42,6 +45,32 @@ def publish(
     Raises NotConfirmed, which states the cost, if the marketplace spends real money and the caller
     has not `confirmed`; CannotMove, WrongEndpoint or MarketplaceError.
     """
+    _check_publication(campaign, confirmed)
+    if marketplace_of(campaign).balance() < slot_cost(campaign):
+        raise CannotMove(
+            "The marketplace account's balance does not cover one assignment. Add funds there "
+            "first."
+        )
+    _move(campaign, PUBLISHABLE, CampaignStatus.RUNNING, actor, at)
+
+
+def ask_to_publish(
+    *, campaign: Campaign, actor: User | None, at: datetime, confirmed: bool = False
+) -> Job:
+    """Request the job that publishes the campaign and creates its HITs, and return it.
+
+    Raises what `publish` raises, as far as it can be known without asking the marketplace, and
+    JobRefused.
+    """
+    _check_publication(campaign, confirmed)
+    marketplace_of(campaign)
+    if campaign.status not in PUBLISHABLE:
+        raise _cannot_become(campaign, campaign.status, CampaignStatus.RUNNING)
+    arguments = {"confirmed": confirmed, "status": campaign.status}
+    return request_job(kind=PUBLISH, arguments=arguments, user=actor, at=at, campaign=campaign)
+
+
+def _check_publication(campaign: Campaign, confirmed: bool) -> None:
     cost = estimate(campaign)
     if endpoint_of(campaign.endpoint).spends_money and not confirmed:
         raise NotConfirmed(
@@ -54,13 +83,6 @@ def publish(
             f"(${slot_cost(campaign)} with fee). "
             "Add to it with `add_to_budget`."
         )
-    if marketplace_of(campaign).balance() < slot_cost(campaign):
-        raise CannotMove(
-            "The marketplace account's balance does not cover one assignment. Add funds there "
-            "first."
-        )
-    acts = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
-    _move(campaign, acts, CampaignStatus.RUNNING, actor, at)
 
 
 def pause(*, campaign: Campaign, actor: User | None, at: datetime) -> None:
@@ -131,7 +153,11 @@ def _move(
     """Change the status, and log the act that `acts` names for the current one."""
     current = CampaignStatus(Campaign.objects.select_for_update().get(pk=campaign.pk).status)
     if current not in acts:
-        raise CannotMove(f"{campaign} is {current.lower()} and cannot become {new.lower()}.")
+        raise _cannot_become(campaign, current, new)
     Campaign.objects.filter(pk=campaign.pk).update(status=new)
     log_change(campaign=campaign, act=acts[current], reason="", actor=actor, at=at)
     campaign.status = new
+
+
+def _cannot_become(campaign: Campaign, current: str, new: CampaignStatus) -> CannotMove:
+    return CannotMove(f"{campaign} is {current.lower()} and cannot become {new.lower()}.")

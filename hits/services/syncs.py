@@ -1,15 +1,21 @@
-"""Request syncs, which a Celery worker or `sync --watch` runs, and delete old records of them."""
+"""Request syncs, which run as jobs, and delete old records of them."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q
 
-from annotate.models import Campaign
+from annotate.jobs.requests import request_job
+from annotate.models import Campaign, Job
+from annotate.models.jobs import JobQuerySet
 from annotate.services.retention import delete_in_batches
-from hits.models import ProcessedMessage, Sync, SyncRequest
+from hits.models import ProcessedMessage, Sync
 from hits.mturk.client import marketplace_of
 
+# Kinds of jobs. Both sync a campaign; the first one publishes it before.
+PUBLISH, SYNC = "publish", "sync"
+SYNCING = (PUBLISH, SYNC)
 SYNCS_ARE_KEPT = timedelta(days=30)
 # SQS keeps a message for at most 14 days, so a duplicate cannot come later.
 PROCESSED_MESSAGES_ARE_KEPT = timedelta(days=15)
@@ -37,13 +43,17 @@ def delete_old_messages(*, at: datetime) -> int:
     )
 
 
-@transaction.atomic
-def ask_for_sync(*, campaign: Campaign, at: datetime) -> None:
-    """Request a sync of the campaign. Raises WrongEndpoint.
+def ask_for_sync(*, campaign: Campaign, user: User | None, at: datetime) -> Job:
+    """Request a sync of the campaign, and return its job. Raises WrongEndpoint and JobRefused.
 
-    `sync --watch` looks for requests every second. The next scheduled sync also fulfils them.
+    If one waits already, it is returned. One that runs may have passed what has changed since, so
+    another one is requested.
     """
     marketplace_of(campaign)
-    SyncRequest.objects.update_or_create(
-        campaign=campaign, defaults={"requested_at": at, "sync": None}
-    )
+    return request_job(kind=SYNC, arguments={}, user=user, at=at, campaign=campaign)
+
+
+def sync_jobs(campaigns: Sequence[str] = ()) -> JobQuerySet:
+    """The jobs that sync campaigns: all of them, or those of campaigns with these names."""
+    found = Job.objects.filter(kind__in=SYNCING)
+    return found.filter(campaign__slug__in=campaigns) if campaigns else found

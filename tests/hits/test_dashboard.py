@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -11,11 +10,9 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from django.utils import timezone
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, CampaignStatus, ResponseStatus
-from hits.models import Sync, SyncRequest
-from hits.mturk.client import MarketplaceError
+from annotate.models import Campaign, CampaignStatus, Job, ResponseStatus
+from hits.models import Sync
 from hits.queries.statistics import measured_pay, responses_per_hour
-from hits.reconcile.reconciler import reconcile
 from qualcontrol.models import Act, Decision
 from tests.factories import (
     NOON,
@@ -31,6 +28,7 @@ from tests.factories import (
     UserFactory,
 )
 from tests.hits.conftest import make_campaign
+from tests.jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -326,15 +324,15 @@ def test_publishing_opens_hits_and_pausing_closes_them(signed_in, requester):
 
     published = signed_in.post(f"/campaigns/{campaign.slug}/publish/", follow=True)
     made_by_the_page = campaign.hits.count()
-    call_command("sync", stdout=StringIO())
+    run_jobs()
     opened = campaign.hits.filter(status="OPEN").aggregate(slots=Sum("available"))["slots"]
     paused = signed_in.post(f"/campaigns/{campaign.slug}/pause/", follow=True)
-    call_command("sync", stdout=StringIO())
+    run_jobs()
 
-    assert "Waiting for the reconciler" in published.content.decode()
+    assert "Waiting for a worker process" in published.content.decode()
     assert made_by_the_page == 0
     assert opened == 6
-    assert "Waiting for the reconciler" in paused.content.decode()
+    assert "Waiting for a worker process" in paused.content.decode()
     assert not campaign.hits.filter(status="OPEN").exists()
     page = signed_in.get(f"/campaigns/{campaign.slug}/").content.decode()
     assert "data-sync-progress" not in page
@@ -352,13 +350,13 @@ def test_a_sync_that_fails_is_told(signed_in, settings, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     settings.MTURK_MAX_ATTEMPTS = 1
     settings.MARKETPLACE_URL = "http://127.0.0.1:9"  # nobody listens there
-    campaign = CampaignFactory(slug="pilot")
+    CampaignFactory(slug="pilot")
     signed_in.post("/campaigns/pilot/sync/")
 
-    with pytest.raises(MarketplaceError):
-        reconcile(campaign)
+    (job,) = run_jobs()
     page = signed_in.get("/campaigns/pilot/").content.decode()
 
+    assert "The marketplace at" in job.error
     assert "The last sync failed" in page
     assert "The marketplace at" in page
     assert "data-sync-progress" not in page
@@ -396,7 +394,7 @@ def test_a_campaign_of_another_marketplace_is_not_asked_to_sync(signed_in):
     answer = signed_in.post("/campaigns/pilot/sync/", follow=True)
 
     assert "belongs to the marketplace" in answer.content.decode()
-    assert not SyncRequest.objects.exists()
+    assert not Job.objects.exists()
 
 
 def test_the_exclusion_page_shows_what_it_discards_and_costs(signed_in):

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from annotate.models import CampaignStatus
-from hits.models import Hit, HitStatus, Listing, Sync, SyncRequest
+from hits.models import Hit, HitStatus, Listing, Sync
 from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.reconciler import reconcile
 from hits.services.lifecycle import finish
@@ -59,7 +59,7 @@ def test_a_finished_campaign_is_synced_until_nothing_is_left(change):
     assert campaigns_to_sync().exists()
 
 
-def test_a_finished_campaign_with_work_or_wishes_is_synced():
+def test_a_finished_campaign_with_work_is_synced():
     campaign = CampaignFactory(status=CampaignStatus.FINISHED)
     Sync.objects.create(
         campaign=campaign, started_at=NOON, finished_at=NOON, listing=Listing.ACCOUNT
@@ -72,5 +72,4 @@ def test_a_finished_campaign_with_work_or_wishes_is_synced():
     assignment = AssignmentFactory(hit=hit)
     assert campaigns_to_sync().exists()
     assignment.delete()
-    SyncRequest.objects.create(campaign=campaign, requested_at=NOON)
-    assert campaigns_to_sync().exists()
+    assert not campaigns_to_sync().exists()

@@ -1,4 +1,4 @@
-"""Syncs requested by a page: who runs them, and what the page shows meanwhile."""
+"""Syncs requested by a page: the jobs that run them, and what the page shows meanwhile."""
 
 from datetime import timedelta
 from io import StringIO
@@ -7,17 +7,22 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotate.models import CampaignStatus
+from annotate.jobs import leases
+from annotate.jobs.requests import cancel_job
+from annotate.models import CampaignStatus, Job, JobStatus
+from annotate.tasks import work_next
 from hits.dashboard.sync_states import PATIENCE, WORTH_A_WORD, Phase, sync_state
 from hits.management.commands import sync as sync_command
-from hits.models import SILENT_AFTER, HitStatus, Sync, SyncRequest
+from hits.models import SILENT_AFTER, HitStatus, Sync
 from hits.reconcile import run as run_module
-from hits.reconcile.ingest import ingest
-from hits.reconcile.reconciler import NotPublished, reconcile
+from hits.reconcile import top_up as top_up_module
+from hits.reconcile.reconciler import NotPublished, SyncBusy, reconcile
+from hits.services.lifecycle import ask_to_publish
 from hits.services.syncs import ask_for_sync
-from hits.tasks import sync_campaign
 from tests.factories import NOON, CampaignFactory, HitFactory, UserFactory
 from tests.hits.conftest import make_campaign
+from tests.jobs import run_jobs
+from tests.threads import locked_elsewhere
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +30,7 @@ SECOND = timedelta(seconds=1)
 
 
 def asked(campaign, at=NOON):
-    ask_for_sync(campaign=campaign, at=at)
+    ask_for_sync(campaign=campaign, user=None, at=at)
     return campaign
 
 
@@ -38,42 +43,113 @@ def phase(campaign, at):
     return state and state.phase
 
 
-def test_a_whole_run_takes_the_request_up(requester):
-    campaign = asked(make_campaign(tasks=1))
+def test_a_requested_sync_is_a_job_that_says_what_it_did(requester):
+    campaign = asked(make_campaign(tasks=1), at=timezone.now())
 
-    sync = reconcile(campaign)
+    (job,) = run_jobs()
 
-    assert SyncRequest.objects.get().sync == sync
+    assert (job.kind, job.status, job.error) == ("sync", JobStatus.DONE, "")
+    assert "1 HIT created" in job.result_text
+    assert "Creating HITs at the marketplace" in list(job.lines.values_list("text", flat=True))
     assert sync_state(campaign, at=timezone.now()) is None
 
 
-def test_a_run_that_only_reads_leaves_the_request(requester):
-    campaign = asked(make_campaign(tasks=1))
-
-    reconcile(campaign, steps=(ingest,))
-
-    assert SyncRequest.objects.get().sync is None
-
-
-def test_a_run_does_what_was_asked_for_until_it_began(requester):
+def test_a_sync_does_what_was_asked_for_until_it_began(requester):
     campaign = make_campaign(tasks=1)
     reconcile(campaign)
-    stale = type(campaign).objects.get(pk=campaign.pk)
     type(campaign).objects.filter(pk=campaign.pk).update(status=CampaignStatus.PAUSED)
-    asked(campaign)
+    asked(campaign, at=timezone.now())
 
-    reconcile(stale)
+    run_jobs()
 
     assert not campaign.hits.filter(status=HitStatus.OPEN).exists()
 
 
-def test_asking_again_makes_a_new_request(requester):
-    campaign = asked(make_campaign(tasks=1))
+def test_a_request_joins_one_that_waits_but_not_one_that_runs():
+    campaign = asked(CampaignFactory())
+    again = ask_for_sync(campaign=campaign, user=None, at=NOON)
+    running = leases.take(at=NOON)
+
+    later = ask_for_sync(campaign=campaign, user=None, at=NOON)
+
+    assert again == running
+    assert later != running
+    assert later == ask_for_sync(campaign=campaign, user=None, at=NOON)
+
+
+def test_a_sync_waits_until_another_one_of_its_campaign_has_ended(requester):
+    campaign = asked(make_campaign(tasks=1), at=timezone.now())
+    with locked_elsewhere(f"sync-{campaign.pk}"):
+        with pytest.raises(SyncBusy, match="Another process is syncing"):
+            reconcile(campaign)
+        (job,) = run_jobs()
+        assert (job.status, job.attempt, campaign.syncs.count()) == (JobStatus.WAITING, 0, 0)
+        assert phase(campaign, job.asked_at + PATIENCE) is Phase.BUSY
+
+    Job.objects.update(due_at=timezone.now())
+    (job,) = run_jobs()
+
+    assert (job.status, campaign.syncs.count()) == (JobStatus.DONE, 1)
+
+
+def test_a_cancelled_sync_stops_between_two_hits_and_the_next_one_goes_on(requester, monkeypatch):
+    campaign = asked(make_campaign(tasks=3), at=timezone.now())
+    create = top_up_module._create
+
+    def cancel_after_the_first(run, hit):
+        create(run, hit)
+        if not Job.objects.filter(cancel_asked_at__isnull=False).exists():
+            cancel_job(job=Job.objects.get(), user=None, at=timezone.now())
+
+    monkeypatch.setattr(top_up_module, "_create", cancel_after_the_first)
+
+    (job,) = run_jobs()
+
+    assert job.status == JobStatus.CANCELLED
+    assert campaign.hits.filter(status=HitStatus.OPEN).count() == 1
+    assert "stopped before its end" in campaign.syncs.first().error
     reconcile(campaign)
+    assert not campaign.hits.filter(status=HitStatus.PLANNED).exists()
 
-    asked(campaign, at=NOON + SECOND)
 
-    assert SyncRequest.objects.get().sync is None
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_publishing_is_a_job_and_repeating_it_changes_nothing(requester, attempts):
+    campaign = make_campaign(tasks=1, status="DRAFT")
+    for _ in range(attempts):
+        ask_to_publish(campaign=campaign, actor=None, at=timezone.now())
+        campaign.refresh_from_db()
+        (job,) = run_jobs()
+        assert (job.kind, job.status) == ("publish", JobStatus.DONE)
+
+    campaign.refresh_from_db()
+    assert campaign.status == CampaignStatus.RUNNING
+    assert campaign.hits.filter(status=HitStatus.OPEN).count() == 1
+
+
+def test_publishing_fails_in_words_if_the_account_is_empty(marketplace, requester, monkeypatch):
+    campaign = make_campaign(tasks=1, status="DRAFT")
+    poor = marketplace.requester("Poor", balance="0.00")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", poor["access_key"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", poor["secret_key"])
+    ask_to_publish(campaign=campaign, actor=None, at=timezone.now())
+
+    (job,) = run_jobs()
+
+    campaign.refresh_from_db()
+    assert (job.status, campaign.status) == (JobStatus.FAILED, CampaignStatus.DRAFT)
+    assert "balance does not cover one assignment" in job.error
+
+
+def test_a_campaign_paused_meanwhile_is_not_published_by_an_old_request(requester):
+    campaign = make_campaign(tasks=1, status="DRAFT")
+    ask_to_publish(campaign=campaign, actor=None, at=timezone.now())
+    type(campaign).objects.update(status=CampaignStatus.PAUSED)
+
+    (job,) = run_jobs()
+
+    campaign.refresh_from_db()
+    assert (job.status, campaign.status) == (JobStatus.FAILED, CampaignStatus.PAUSED)
+    assert "paused meanwhile" in job.error
 
 
 def test_a_draft_has_nothing_to_reconcile():
@@ -87,14 +163,14 @@ def test_a_draft_has_nothing_to_reconcile():
 def test_the_button_queues_a_sync_if_there_is_a_broker(client, settings, monkeypatch, has_broker):
     settings.CELERY_TASK_ALWAYS_EAGER = not has_broker
     handed_on = []
-    monkeypatch.setattr(sync_campaign, "delay", handed_on.append)
+    monkeypatch.setattr(work_next, "delay", lambda: handed_on.append("work"))
     campaign = CampaignFactory()
     client.force_login(UserFactory())
 
     client.post(f"/campaigns/{campaign.slug}/sync/")
 
-    assert SyncRequest.objects.filter(campaign=campaign).exists()
-    assert handed_on == ([campaign.pk] if has_broker else [])
+    assert Job.objects.get().campaign == campaign
+    assert handed_on == (["work"] if has_broker else [])
 
 
 class Stopped(Exception):
@@ -108,7 +184,7 @@ def test_the_watch_takes_up_requests_between_its_rounds(requester, monkeypatch):
     def nap(seconds):
         naps.append(seconds)
         if len(naps) == 1:
-            asked(wanted)
+            asked(wanted, at=timezone.now())
         if len(naps) == 3:
             raise Stopped
 
@@ -128,9 +204,10 @@ def test_a_request_waits_then_is_called_unattended():
     assert phase(campaign, NOON + PATIENCE) is Phase.UNATTENDED
 
 
-def test_a_request_waits_longer_while_another_campaign_is_reconciled():
+def test_a_request_waits_longer_while_workers_are_busy():
+    asked(CampaignFactory())
+    leases.take(at=NOON)
     campaign = asked(CampaignFactory())
-    run_of(CampaignFactory(), seen=NOON + PATIENCE)
 
     assert phase(campaign, NOON + PATIENCE) is Phase.BUSY
 
@@ -140,7 +217,7 @@ def test_a_run_tells_how_many_slots_it_has_opened():
     HitFactory(hit_type__campaign=campaign, slots=5)
     HitFactory(hit_type=campaign.hit_types.get(), slots=4, status="PLANNED", hit_id=None)
     asked(campaign)
-    SyncRequest.objects.update(sync=run_of(campaign))
+    run_of(campaign)
 
     state = sync_state(campaign, at=NOON + SECOND)
 
@@ -152,7 +229,7 @@ def test_a_run_tells_how_many_hits_it_has_closed():
     HitFactory(hit_type__campaign=campaign)
     HitFactory(hit_type=campaign.hit_types.get(), status="EXPIRED")
     asked(campaign)
-    SyncRequest.objects.update(sync=run_of(campaign))
+    run_of(campaign)
 
     state = sync_state(campaign, at=NOON + SECOND)
 
@@ -180,7 +257,7 @@ def test_a_run_that_was_killed_is_told_until_another_one_ends():
 
 def test_the_run_after_one_that_was_killed_is_told_at_once():
     campaign = asked(CampaignFactory())
-    SyncRequest.objects.update(sync=run_of(campaign))
+    run_of(campaign)
     later = NOON + 2 * SILENT_AFTER
     run_of(campaign, began=later, seen=later)
 
@@ -210,8 +287,8 @@ def test_a_run_notes_how_far_it_is(requester, monkeypatch):
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [
-        (timedelta(), "Waiting for the reconciler"),
-        (PATIENCE, "No reconciler has started this sync"),
+        (timedelta(), "Waiting for a worker process"),
+        (PATIENCE, "No worker process has started this sync"),
     ],
 )
 def test_the_part_that_keeps_itself_up_to_date_tells_the_phase(client, at, sentence):

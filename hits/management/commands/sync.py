@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotate.errors import DomainError, one_line
+from annotate.jobs.runner import run_waiting
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.retry import Retry, log_problem
@@ -21,9 +22,10 @@ from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import shortfall, spend
 from hits.queries.settled import campaigns_to_sync, published
 from hits.reconcile.events import is_listing_due, take_events
-from hits.reconcile.reconciler import reconcile
+from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
 from hits.reconcile.run import Done
 from hits.services import retention
+from hits.services.syncs import sync_jobs
 from hits.services.unclaimed import close_unclaimed
 from hits.tasks import PAYS_FOR
 from shared.monitoring.metrics import serve_metrics
@@ -43,6 +45,7 @@ class Command(DomainCommand):
 
     # Each sync stops paying after this time, so that the other campaigns are synced too.
     pays_for: timedelta | None = None
+    is_watching = False
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -66,7 +69,7 @@ class Command(DomainCommand):
         for name in campaigns:
             campaign_named(name)
         if watch:
-            self.pays_for = PAYS_FOR
+            self.pays_for, self.is_watching = PAYS_FOR, True
             serve_metrics(settings.METRICS_ADDRESS)
             self._watch(campaigns, seconds=watch)
         if failed := self._sync_all(campaigns, is_first=True):
@@ -119,21 +122,26 @@ class Command(DomainCommand):
                 self.stdout.write(Done.CLOSED.in_words(closed))
 
     def _answer_requests(self, names: Sequence[str], *, until: float, retry: Retry) -> None:
-        """Until the given time, sync campaigns with a sync request and make copies of images."""
+        """Until the given time, run requested syncs, and make copies of images."""
         while (left := until - time.monotonic()) > 0:
             retry.attempt(partial(self.copies.work, seconds=WISHES_EVERY / 2))
             time.sleep(min(WISHES_EVERY, left))
             retry.attempt(partial(self._sync_requested, names))
 
     def _sync_requested(self, names: Sequence[str]) -> None:
-        for campaign in _chosen(names).filter(sync_request__isnull=False, sync_request__sync=None):
-            self._sync(campaign, lists_all=True)
+        for job in run_waiting(among=sync_jobs(names)):
+            self.stdout.write(f"{job}: {job.get_status_display().lower()}")
 
     def _sync(self, campaign: Campaign, *, lists_all: bool) -> list[str]:
         """Sync one campaign and print the result; return a line for each error of the sync."""
         try:
             is_whole = lists_all or is_listing_due(campaign, at=timezone.now())
-            done = reconcile(campaign, is_whole=is_whole, pays_for=self.pays_for)
+            done = reconcile(
+                campaign, is_whole=is_whole, pays_for=self.pays_for, waits=not self.is_watching
+            )
+        except SyncBusy as error:
+            self.stdout.write(str(error))
+            return []
         except DomainError as error:
             self.stderr.write(f"{campaign}: {error}")
             return [f"{campaign}: {error}"]
@@ -141,12 +149,7 @@ class Command(DomainCommand):
             log_problem(f"{campaign} was not synced", error)
             drop_lost_connections()
             return [f"{campaign}: {type(error).__name__}: {one_line(error)}"]
-        self.stdout.write(
-            f"{campaign}: {counted(done.ingested, 'submission')} imported, "
-            f"{done.approved} approved, {done.rejected} rejected, "
-            f"{counted(done.hits_created, 'HIT')} created, "
-            f"{done.hits_retired} closed, {counted(done.api_calls, 'API call')}"
-        )
+        self.stdout.write(f"{campaign}: {result_in_words(done)}")
         for line in done.notes.splitlines():
             self.stdout.write(f"{campaign}: {line}")
         if short := shortfall(campaign, spend(campaign)):

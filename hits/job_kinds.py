@@ -1,0 +1,103 @@
+"""The jobs of this app: publish a campaign, sync one."""
+
+from django.utils import timezone
+
+from annotate.jobs.registry import JobKind, register
+from annotate.jobs.work import JobFailed, JobPostponed, Result, Work
+from annotate.models import CampaignStatus
+from annotate.wording import counted
+from hits.models import Sync
+from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
+from hits.services.lifecycle import publish
+from hits.services.syncs import PUBLISH, SYNC
+
+# What each step of a sync does, for people who watch it.
+WORDS = {
+    "ingest": "Reading submissions from the marketplace",
+    "bar": "Hiding HITs from workers who have no task left",
+    "close": "Closing HITs",
+    "top_up": "Creating HITs at the marketplace",
+    "listen": "Asking the marketplace for events",
+    "settle": "Approving and paying submissions",
+    "notify": "Sending messages to workers",
+    "retire": "Deleting settled HITs",
+}
+
+
+class Progress:
+    """Passes the progress of a sync on to its job, and ends the sync if the job is cancelled."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._step, self._done = "", 0
+
+    def step(self, name: str) -> None:
+        self._step, self._done = WORDS[name], 0
+        self._work.step(self._step)
+
+    def expect(self, number: int) -> None:
+        self._done = 0
+        self._work.expect(number)
+
+    def next(self) -> None:
+        self._work.progress(self._done)
+        self._done += 1
+
+
+def publish_campaign(work: Work) -> Result:
+    """Publish the campaign, unless an earlier attempt has, and create its HITs."""
+    campaign = work.campaign
+    if campaign.status != CampaignStatus.RUNNING:
+        if campaign.status != work.arguments["status"]:
+            status = campaign.status.lower()
+            raise JobFailed(f"{campaign} is {status} meanwhile. Publish it again if you want to.")
+        work.step("Checking the budget and the account at the marketplace")
+        publish(
+            campaign=campaign,
+            actor=work.job.asked_by,
+            at=timezone.now(),
+            confirmed=work.arguments["confirmed"],
+        )
+        work.log(f"{campaign} is running.")
+    return sync_campaign(work)
+
+
+def sync_campaign(work: Work) -> Result:
+    """Sync the campaign once. What was not done is left to the next sync."""
+    campaign = work.campaign
+    try:
+        done = reconcile(campaign, watcher=Progress(work))
+    except SyncBusy as error:
+        raise JobPostponed(f"{error} This one follows.") from error
+    for line in [*done.notes.splitlines(), *done.error.splitlines()]:
+        work.log(line)
+    return Result(_summary(done), url=campaign.get_absolute_url())
+
+
+def _summary(done: Sync) -> str:
+    summary = f"{result_in_words(done)}."
+    if done.problems:
+        problems = counted(done.problems, "problem")
+        summary += f" {problems}: the log names them, and the next sync tries again."
+    return summary
+
+
+register(
+    JobKind(
+        name=PUBLISH,
+        label="Publish",
+        work=publish_campaign,
+        title=lambda _arguments, campaign, _release: f"Publish {campaign}",
+        joins_running=False,
+    )
+)
+register(
+    JobKind(
+        name=SYNC,
+        label="Sync",
+        work=sync_campaign,
+        title=lambda _arguments, campaign, _release: f"Sync {campaign}",
+        is_repeatable=True,
+        joins_running=False,
+    )
+)
