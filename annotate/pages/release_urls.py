@@ -4,6 +4,7 @@ from django.urls import path
 
 from annotate.pages import reports, views
 from annotate.pages.archives import release_archive
+from annotate.pages.exports import export
 
 app_name = "annotate"
 
@@ -11,6 +12,7 @@ urlpatterns = [
     path("", views.releases, name="releases"),
     path("<slug:name>/", views.release, name="release"),
     path("<slug:name>/formats/<slug:file_format>.zip", release_archive, name="release_archive"),
+    path("<slug:name>/exports/", export, name="export"),
     path("<slug:name>/report/", reports.report, name="report"),
     path("<slug:name>/report/<str:file>", reports.report_file, name="report_file"),
     path("<slug:name>/<str:file>", views.release_file, name="release_file"),

@@ -19,6 +19,7 @@ from annotate.images.files import BrokenImage
 from annotate.kinds import KINDS
 from annotate.kinds.exporting import extras_of
 from annotate.models import Image, Release
+from annotate.pages.exports import ExportForm, days_kept, exports_of
 from annotate.pages.paging import page_of
 from annotate.pages.reports import report_of
 from annotate.pages.signed_in import current_team, release_of
@@ -51,6 +52,9 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
         "files": list(kind.files_of(found)),
         "formats": FORMATS.values(),
         "extras": extras_of(found),
+        "export_form": ExportForm(found),
+        "exports": exports_of(found),
+        "archive_days": days_kept(),
         "image_count": found.images.count(),
         "report": report_of(found),
         **(_hidden(found) if found.hidden else {}),

@@ -17,6 +17,8 @@ from annotate.models import CampaignStatus, Job, Notice
 
 BATCH = 1000
 JOBS_ARE_KEPT = timedelta(days=180)
+# Archives can be made again from their release.
+ARCHIVES_ARE_KEPT = timedelta(days=30)
 NOTICES_ARE_KEPT = timedelta(days=365)
 
 
@@ -50,6 +52,17 @@ def delete_old_jobs(*, at: datetime) -> int:
     for path in old.exclude(result_file="").values_list("result_file", flat=True):
         (Path(settings.MEDIA_ROOT) / path).unlink(missing_ok=True)
     return delete_in_batches(old)
+
+
+def delete_old_archives(*, at: datetime) -> int:
+    """Delete the files that jobs wrote more than ARCHIVES_ARE_KEPT ago; return their number. The
+    jobs are kept."""
+    old = Job.objects.ended().filter(ended_at__lt=at - ARCHIVES_ARE_KEPT).exclude(result_file="")
+    deleted = 0
+    for job in old:
+        (Path(settings.MEDIA_ROOT) / job.result_file).unlink(missing_ok=True)
+        deleted += Job.objects.filter(pk=job.pk).update(result_file="")
+    return deleted
 
 
 def delete_old_notices(*, at: datetime) -> int:

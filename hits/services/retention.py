@@ -19,6 +19,7 @@ from annotate.services.api_tokens import delete_old_tokens
 from annotate.services.idempotency import delete_old_keys
 from annotate.services.retention import (
     delete_expired_sessions,
+    delete_old_archives,
     delete_old_attempts,
     delete_old_jobs,
     delete_old_notices,
@@ -56,6 +57,7 @@ RULES: tuple[Rule, ...] = (
     Rule("API tokens", delete_old_tokens),
     Rule("idempotency keys", delete_old_keys),
     Rule("old counts of wrong passwords", delete_old_attempts),
+    Rule("archives of exports", delete_old_archives),
     Rule("jobs", delete_old_jobs),
     Rule("notices", delete_old_notices),
     Rule("expired task pages", delete_expired_pages),

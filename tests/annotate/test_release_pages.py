@@ -9,9 +9,12 @@ import pytest
 from django.utils import timezone
 
 from annotate.exports.formats import FORMATS
+from annotate.models import Job
 from annotate.services.api_tokens import issue_token
+from annotate.services.retention import ARCHIVES_ARE_KEPT, delete_old_archives
 from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
+from tests.jobs import run_jobs
 
 pytestmark = pytest.mark.django_db
 
@@ -36,7 +39,7 @@ def signed_in(client):
 def test_a_releases_page_shows_its_captions_and_its_files(
     signed_in, release, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         page = signed_in.get("/releases/v1/").content.decode()
 
     assert page.count('class="thumbnail" href="https://images.example/') == 2
@@ -179,3 +182,30 @@ def test_an_archive_that_is_not_there_is_not_found(signed_in, release, prefix, a
 @pytest.mark.parametrize("prefix", ["", "/api"])
 def test_nobody_gets_an_archive_without_an_account(client, release, prefix):
     assert client.get(f"{prefix}/releases/v1/formats/csv.zip").status_code in {302, 401}
+
+
+def test_an_archive_is_made_by_a_job_and_offered_until_it_is_deleted(
+    signed_in, release, settings, tmp_path
+):
+    settings.MEDIA_ROOT = tmp_path
+
+    asked = signed_in.post("/releases/v1/exports/", {"format": "csv", "extras": ["workers"]})
+    (job,) = run_jobs()
+    page = signed_in.get("/releases/v1/").content.decode()
+    archive = b"".join(signed_in.get(f"/jobs/{job.key}/file/").streaming_content)
+
+    assert asked["Location"] == f"/jobs/{job.key}/"
+    assert f'href="/jobs/{job.key}/file/"' in page
+    assert "downloaded here for 30 days" in page
+    assert ZipFile(BytesIO(archive)).namelist()
+    assert delete_old_archives(at=job.ended_at + ARCHIVES_ARE_KEPT) == 0
+    assert delete_old_archives(at=job.ended_at + 2 * ARCHIVES_ARE_KEPT) == 1
+    assert not list(tmp_path.rglob("*.zip"))
+    assert f"/jobs/{job.key}/file/" not in signed_in.get("/releases/v1/").content.decode()
+
+
+def test_an_archive_of_an_unknown_format_is_not_made(signed_in, release):
+    page = signed_in.post("/releases/v1/exports/", {"format": "floppy"}, follow=True)
+
+    assert "Choose one of the formats." in page.content.decode()
+    assert not Job.objects.exists()

@@ -183,6 +183,7 @@ RULES = {
     "annotate:release": team(get=VIEW),
     "annotate:release_archive": team(get=VIEW),
     "annotate:release_file": team(get=VIEW),
+    "annotate:export": team(post=VIEW),
     "annotate:report": team(missing=True, get=VIEW, post=MANAGE),
     "annotate:report_file": team(missing=True, get=VIEW),
     "jobs:jobs": members(get=VIEW),

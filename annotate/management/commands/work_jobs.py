@@ -14,8 +14,9 @@ from annotate.wording import counted
 class Command(DomainCommand):
     help = (
         "Run the jobs that wait: publications, syncs, releases, reports, exports and imports that "
-        "were requested on a page or through the API. Several of these commands can run at the same time. A job "
-        "whose process was killed is started again by another process after about a minute."
+        "were requested on a page or through the API. Several of these commands can run at the "
+        "same time. A job whose process was killed is started again by another process after about "
+        "a minute."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
