@@ -170,7 +170,7 @@ LOGIN_REDIRECT_URL = "hits:campaigns"
 LOGOUT_REDIRECT_URL = "login"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
-    "django.contrib.auth.backends.ModelBackend",
+    "annotate.accounts.backends.PasswordAndCode",
 ]
 # Wrong passwords are counted per account and address, per address, and per account. The limit per
 # account is the highest, so that nobody can lock others out from a single address.
@@ -187,6 +187,8 @@ AXES_USERNAME_CALLABLE = "annotate.accounts.sign_in_limits.counted_name"
 AXES_CLIENT_IP_CALLABLE = "annotate.accounts.sign_in_limits.client_address"
 AXES_LOCKOUT_CALLABLE = "annotate.accounts.sign_in_limits.locked"
 AXES_DISABLE_ACCESS_LOG = True
+# Not stored with failed attempts, besides passwords.
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
 AXES_VERBOSE = False
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from annotate.accounts.second_factor import SignInForm
 from annotate.pages.health import readyz
 from annotate.pages.views import image_copy, media
 from shared.monitoring.health import healthz
@@ -20,7 +21,11 @@ urlpatterns = [
     path("account/", include("annotate.accounts.urls")),
     path("api/challenges/", include("leaderboard.api.urls")),
     path("api/", include("hits.api.urls")),
-    path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path(
+        "sign-in/",
+        auth.LoginView.as_view(redirect_authenticated_user=True, authentication_form=SignInForm),
+        name="login",
+    ),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("media/<slug:size>/<int:pk>-<slug:code>.jpg", image_copy, name="image-copy"),
     path("media/<path:path>", media, name="media"),

@@ -21,6 +21,7 @@ START = "hits:campaigns"
 OPEN_TO_SUBMITTERS = {
     "logout",
     "account:password",
+    "account:second_factor",
     "account:tokens",
     "account:withdraw_token",
     "leaderboard:challenges",

@@ -31,7 +31,7 @@ from annotate.pages.signed_in import (
 )
 from annotate.services import teams as services
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
+BACKEND = "annotate.accounts.backends.PasswordAndCode"
 
 
 class InvitationForm(forms.Form):

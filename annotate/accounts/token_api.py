@@ -24,6 +24,12 @@ class CredentialsSerializer(serializers.Serializer[Any]):
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(trim_whitespace=False, max_length=4096)
+    code = serializers.CharField(
+        max_length=40,
+        default="",
+        allow_blank=True,
+        help_text="code of the account's authenticator app, if it has one",
+    )
     name = serializers.CharField(
         max_length=100, default="", allow_blank=True, help_text="what the token is for"
     )
@@ -73,11 +79,14 @@ class TokenView(APIView):
         given = form.validated_data
         # django-axes stores on Django's request, not on DRF's, that sign-in is locked.
         user = authenticate(
-            request._request, username=given["username"], password=given["password"]
+            request._request,
+            username=given["username"],
+            password=given["password"],
+            code=given["code"],
         )
         if user is None:
             raise serializers.ValidationError(
-                {"non_field_errors": ["This name and password do not belong to an account."]}
+                {"non_field_errors": ["Name, password or code is wrong."]}
             )
         token, text = issue_token(
             user=user,

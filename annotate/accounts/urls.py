@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotate.accounts import notices, teams, views
+from annotate.accounts import notices, second_factor, teams, views
 
 app_name = "account"
 
@@ -13,6 +13,7 @@ urlpatterns = [
     path("team/invitations/<int:pk>/revoke/", teams.revoke, name="revoke_invitation"),
     path("invitations/<str:text>/", teams.invitation, name="invitation"),
     path("password/", views.PasswordView.as_view(), name="password"),
+    path("second-factor/", second_factor.second_factor, name="second_factor"),
     path("notices/", notices.notices, name="notices"),
     path("tokens/", views.tokens, name="tokens"),
     path("tokens/<int:pk>/withdraw/", views.withdraw, name="withdraw_token"),

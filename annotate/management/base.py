@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
@@ -90,6 +91,14 @@ def campaign_named(slug: str) -> Campaign:
 def release_named(name: str) -> Release:
     """The release; raises CommandError, which lists existing names."""
     return _named(Release, "name", name, "release")
+
+
+def account_named(name: str) -> User:
+    """The account with this user name; raises CommandError."""
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise CommandError(f"No account is called {name!r}.")
+    return user
 
 
 def team_named(slug: str | None) -> Team | None:

@@ -33,6 +33,7 @@ from annotate.models.responses import (
     ResponseStatus,
     Worker,
 )
+from annotate.models.second_factors import RecoveryCode, SecondFactor
 from annotate.models.selections import Procedure, SelectedImage, Selection
 from annotate.models.teams import Invitation, Membership, Right, Team, TeamChange, TeamRole
 from annotate.models.tokens import ApiToken, Scope
@@ -77,7 +78,9 @@ __all__ = [
     "ResponseStatus",
     "Right",
     "Role",
+    "RecoveryCode",
     "Scope",
+    "SecondFactor",
     "SelectedImage",
     "Selection",
     "Task",

@@ -81,6 +81,7 @@ RULES = {
     # The user's own account.
     "account:notices": account,
     "account:password": account,
+    "account:second_factor": account,
     "account:tokens": account,
     "account:withdraw_token": account,
     "account:team": members(get=VIEW, post=MEMBERS),

@@ -5,7 +5,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from annotate.errors import DomainError
-from annotate.management.base import DomainCommand
+from annotate.management.base import DomainCommand, account_named
 from annotate.models import ApiToken
 from annotate.services.api_tokens import withdraw_all_tokens, withdraw_token
 
@@ -28,7 +28,7 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, user: str | None, **options: Any) -> None:
-        owner = _user_named(user) if user else None
+        owner = account_named(user) if user else None
         if options["withdraw_all"]:
             if owner is None:
                 raise CommandError("--withdraw-all needs --user.")
@@ -67,10 +67,3 @@ class Command(DomainCommand):
 def _tokens_of(owner: User | None) -> Any:
     tokens = ApiToken.objects.valid(timezone.now()).select_related("user")
     return tokens.filter(user=owner) if owner else tokens
-
-
-def _user_named(name: str) -> User:
-    user = User.objects.filter(username=name).first()
-    if user is None:
-        raise CommandError(f"No account is called {name!r}.")
-    return user
