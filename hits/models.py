@@ -110,7 +110,7 @@ class HitQuerySet(models.QuerySet["Hit"]):
     def created(self) -> Self:
         return self.exclude(hit_id=None)
 
-    def with_answered(self, marketplace_id: str) -> Self:
+    def with_answered(self, marketplace_id: str | models.Expression) -> Self:
         """Return HITs with `has_answered`: whether a page with this worker's id, of any HIT of the
         campaign, has an answer."""
         pages = TaskPage.objects.answered().filter(marketplace_id=marketplace_id)

@@ -85,19 +85,24 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Tasks that need more responses, regardless of claims."""
         return self.filter(answers_missing__gt=0)
 
-    def open_to(self, worker: models.Model | None) -> Self:
+    def open_to(self, worker: models.Model | models.Expression | None) -> Self:
         """Unfinished tasks without a response by this worker.
 
         None stands for a worker without submitted responses.
         """
         if worker is None:
             return self.unfinished()
-        answered = worker.responses.filter(task=models.OuterRef("pk"))  # type: ignore[attr-defined]
+        responses = self.model._meta.get_field("responses").related_model.objects  # type: ignore[union-attr]
+        answered = responses.filter(worker=worker, task=models.OuterRef("pk"))
         return self.unfinished().filter(~models.Exists(answered))
 
     def with_subject(self) -> Self:
         """Tasks with the related rows that a page needs to show them."""
-        return self.select_related("campaign", "image", "subject")
+        return self.with_material().select_related("campaign")
+
+    def with_material(self) -> Self:
+        """Tasks with the image and the caption that a page shows. The caller has the campaign."""
+        return self.select_related("image", "subject")
 
     def on_page(self, page: models.Model) -> Self:
         """The tasks of a page, in their order there, with what it shows (`primed`)."""

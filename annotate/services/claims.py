@@ -1,9 +1,10 @@
 """Choose and claim the tasks that a page shows, and give their places back later."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain, repeat
+from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -13,8 +14,28 @@ from annotate.models import Campaign, Claim, Response, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
 from annotate.selection.priming import primes_next
 from annotate.services.places import batches, lock_tasks, move_places
+from annotate.site.prepared import Parameter, Prepared
 
-Seen = Collection[int] | QuerySet[Claim, int]
+SeenQuery = Callable[..., QuerySet[Claim, int]]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The tasks that a worker has seen: a function that states the query of their keys, and its
+    arguments by name."""
+
+    query: SeenQuery
+    arguments: Mapping[str, Any]
+
+    def keys(self) -> QuerySet[Claim, int]:
+        return self.query(**self.arguments)
+
+
+def nothing_seen() -> QuerySet[Claim, int]:
+    return Claim.objects.none().values_list("task_id", flat=True)
+
+
+NOTHING_SEEN = Seen(nothing_seen, {})
 
 
 class NothingToDo(DomainError):
@@ -29,15 +50,15 @@ def claim_tasks(
     worker: Worker | None,
     page: int,
     count: int,
-    seen: Seen = (),
+    seen: Seen = NOTHING_SEEN,
 ) -> list[Task]:
     """Claim up to `count` tasks for a page and return them; tasks with most places left come first.
 
-    Claims never turn a worker away: if no places are left, pages share tasks. Tasks whose keys are
-    in `seen`, or are returned by that query, come last. `worker` is None for a worker without
-    submitted responses. Raises NothingToDo if no task is open to the worker.
+    Claims never turn a worker away: if no places are left, pages share tasks. Tasks in
+    `seen` come last. `worker` is None for a worker without submitted responses. Raises NothingToDo
+    if no task is open to the worker.
     """
-    tasks = _take(_Choice(campaign.tasks.open_to(worker), count, seen))
+    tasks = _take(_Choice(campaign, worker, count, seen))
     if not tasks:
         raise NothingToDo("You have already done every open task in this campaign.")
     _decide_priming(campaign, tasks)
@@ -78,15 +99,22 @@ def _decide_priming(campaign: Campaign, tasks: Iterable[Task]) -> None:
 
 @dataclass(frozen=True)
 class _Choice:
-    """The tasks open to a worker, how many to choose, and which of them the worker has seen."""
+    """How many of the campaign's open tasks to choose for a worker, and which the worker has
+    seen."""
 
-    open_tasks: TaskQuerySet
+    campaign: Campaign
+    worker: Worker | None
     count: int
     seen: Seen
 
     @property
+    def open_tasks(self) -> TaskQuerySet:
+        tasks: TaskQuerySet = Task.objects.filter(campaign=self.campaign)
+        return tasks.open_to(self.worker)
+
+    @property
     def unseen(self) -> TaskQuerySet:
-        return self.open_tasks.exclude(pk__in=self.seen)
+        return self.open_tasks.exclude(pk__in=self.seen.keys())
 
     @property
     def with_place(self) -> TaskQuerySet:
@@ -95,8 +123,8 @@ class _Choice:
     def best(self) -> list[int]:
         """Primary keys of the tasks to show, in the order in which to show them."""
         keys = list(self.unseen.emptiest_first().values_list("pk", flat=True)[: self.count])
-        if len(keys) < self.count and self.seen:
-            again = self.open_tasks.filter(pk__in=self.seen).emptiest_first()
+        if len(keys) < self.count:
+            again = self.open_tasks.filter(pk__in=self.seen.keys()).emptiest_first()
             keys += again.values_list("pk", flat=True)[: self.count - len(keys)]
         return keys
 
@@ -126,9 +154,36 @@ def _take(choice: _Choice) -> list[Task]:
 
 def _lock_unlocked(choice: _Choice) -> list[Task] | None:
     """The best tasks that no other transaction has locked; None if too few have a place left."""
-    unlocked = choice.with_place.select_for_update(skip_locked=True, of=("self",), no_key=True)
-    tasks = list(unlocked.emptiest_first().with_subject()[: choice.count])
+    seen, worker = choice.seen, choice.worker
+    tasks = _UNLOCKED.rows(
+        choice.count,
+        seen.query,
+        tuple(seen.arguments),
+        worker is not None,
+        campaign=choice.campaign.pk,
+        worker=worker and worker.pk,
+        **seen.arguments,
+    )
+    for task in tasks:
+        task.campaign = choice.campaign
     return tasks if len(tasks) == choice.count else None
+
+
+def _unlocked(
+    count: int, seen: SeenQuery, arguments: Collection[str], is_known: bool
+) -> TaskQuerySet:
+    """State the query of the best unlocked tasks for a worker; `is_known` says whether the worker
+    has submitted responses."""
+    of_campaign: TaskQuerySet = Task.objects.filter(campaign=Parameter("campaign"))
+    open_tasks = of_campaign.open_to(Parameter("worker") if is_known else None)
+    unseen = open_tasks.exclude(pk__in=seen(**{name: Parameter(name) for name in arguments}))
+    unlocked = unseen.filter(places_left__gt=0).select_for_update(
+        skip_locked=True, of=("self",), no_key=True
+    )
+    return unlocked.emptiest_first().with_material()[:count]
+
+
+_UNLOCKED = Prepared(_unlocked)
 
 
 def _lock_waiting(choice: _Choice) -> list[Task] | None:
@@ -141,7 +196,8 @@ def _lock_waiting(choice: _Choice) -> list[Task] | None:
     tasks = list(chosen.select_for_update(of=("self",), no_key=True).with_subject())
     if len(tasks) < len(keys):
         return None
-    is_shared = any(task.places_left <= 0 and task.pk not in choice.seen for task in tasks)
+    seen = set(choice.seen.keys())
+    is_shared = any(task.places_left <= 0 and task.pk not in seen for task in tasks)
     if is_shared and choice.with_place.exclude(pk__in=keys).exists():
         return None
     return sorted(tasks, key=lambda task: keys.index(task.pk))

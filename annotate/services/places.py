@@ -6,11 +6,12 @@ deadlock.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from django.db.models import F
+from django.db.models import F, IntegerField, QuerySet
 
 from annotate.models import Task
+from annotate.site.prepared import Parameter, PreparedUpdate
 
 # Maximum number of rows in one statement and in memory.
 BATCH = 1_000
@@ -42,11 +43,22 @@ def move_answers(changes: Counter[int]) -> None:
     _move(changes, ["answers_missing", "places_left"])
 
 
+def _moved(columns: Sequence[str]) -> tuple[QuerySet[Task], dict[str, Any]]:
+    change = Parameter("change", IntegerField())
+    task = Task.objects.filter(pk=Parameter("task"))
+    return task, {column: F(column) + change for column in columns}
+
+
+_MOVED = PreparedUpdate(_moved)
+
+
 def _move(changes: Counter[int], columns: Sequence[str]) -> None:
     """Apply the changes with one update per batch for all tasks that change by the same number."""
     for batch in batches(sorted(task for task, change in changes.items() if change)):
-        if len(batch) > 1:
-            lock_tasks(batch)
+        if len(batch) == 1:
+            _MOVED.run(tuple(columns), task=batch[0], change=changes[batch[0]])
+            continue
+        lock_tasks(batch)
         for change in {changes[task] for task in batch}:
             tasks = Task.objects.filter(pk__in=[task for task in batch if changes[task] == change])
             tasks.update(**{column: F(column) + change for column in columns})

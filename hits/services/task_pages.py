@@ -18,12 +18,14 @@ from annotate.language.text import Problem
 from annotate.models import Campaign, Claim, Response, Task, Worker
 from annotate.services.claims import (
     NothingToDo,
+    Seen,
     claim_again,
     claim_tasks,
     give_back_places,
     release_claims,
     take_places_again,
 )
+from annotate.site.prepared import Parameter, Prepared, PreparedUpdate, parameters_for
 from hits.models import Assignment, Hit, TaskPage, WorkerAccount
 from qualcontrol.models import kept_out, waiting_for_verdicts
 
@@ -148,20 +150,13 @@ class _Visitor:
 
 def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
     """Read everything about the page's worker in one query."""
-    worker = {"pk": OuterRef("worker")}
-    submitted = Assignment.objects.filter(
-        hit__hit_id=frame.hit_id, assignment_id=frame.assignment_id, account=OuterRef("pk")
+    found = _VISITORS.first(
+        campaign,
+        campaign.config.review.trial,
+        hit_id=frame.hit_id,
+        assignment_id=frame.assignment_id,
+        marketplace_id=frame.worker_id,
     )
-    accounts = WorkerAccount.objects.filter(
-        endpoint=campaign.endpoint, marketplace_id=frame.worker_id
-    ).annotate(
-        has_responses=Exists(Response.objects.filter(worker=OuterRef("worker"))),
-        has_submitted=Exists(submitted),
-        is_kept_out=Exists(kept_out(campaign).filter(**worker)),
-        waits=Exists(waiting_for_verdicts(campaign).filter(**worker)),
-    )
-    columns = ("worker", "has_responses", "has_submitted", "is_kept_out", "waits")
-    found = accounts.values(*columns).first()
     if found is None:
         return _Visitor()
     return _Visitor(
@@ -171,6 +166,28 @@ def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
         is_kept_out=found["is_kept_out"],
         waits=found["waits"],
     )
+
+
+def _visitors(campaign: Campaign, _trial: int) -> QuerySet[WorkerAccount, dict[str, Any]]:
+    """State the query of `_visitor`, which depends on the length of the campaign's trial."""
+    worker = {"pk": OuterRef("worker")}
+    submitted = Assignment.objects.filter(
+        hit__hit_id=Parameter("hit_id"),
+        assignment_id=Parameter("assignment_id"),
+        account=OuterRef("pk"),
+    )
+    accounts = WorkerAccount.objects.filter(
+        endpoint=campaign.endpoint, marketplace_id=Parameter("marketplace_id")
+    ).annotate(
+        has_responses=Exists(Response.objects.filter(worker=OuterRef("worker"))),
+        has_submitted=Exists(submitted),
+        is_kept_out=Exists(kept_out(campaign).filter(**worker)),
+        waits=Exists(waiting_for_verdicts(campaign).filter(**worker)),
+    )
+    return accounts.values("worker", "has_responses", "has_submitted", "is_kept_out", "waits")
+
+
+_VISITORS = Prepared(_visitors)
 
 
 def _open(
@@ -195,7 +212,14 @@ def _open(
                 worker=visitor.worker,
                 page=page.pk,
                 count=campaign.config.hit.images,
-                seen=_seen(campaign, frame),
+                seen=Seen(
+                    _seen,
+                    {
+                        "of_campaign": campaign.pk,
+                        "marketplace_id": frame.worker_id,
+                        "hit_id": frame.hit_id,
+                    },
+                ),
             )
     if page is not pages.own and pages.are_too_many:
         _close_surplus(pages.hit, keep=page)
@@ -224,15 +248,15 @@ def _still_open(page: TaskPage, worker: Worker | None) -> list[Task]:
     return tasks
 
 
-def _seen(campaign: Campaign, frame: FrameParameters) -> QuerySet[Claim, int]:
-    """Primary keys of the latest tasks on other pages with the worker's id.
+def _seen(*, of_campaign: Any, marketplace_id: Any, hit_id: Any) -> QuerySet[Claim, int]:
+    """Primary keys of the latest tasks on other pages of a campaign with the worker's id.
 
     Pages of this HIT count only while they take places; otherwise the worker has returned them.
     Pages of other HITs always count. A forged page can make them give back their places, and the
     worker would then do a task twice and be paid once.
     """
-    pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
-    elsewhere = ~Q(page__hit__hit_id=frame.hit_id)
+    pages = TaskPage.objects.of(of_campaign).filter(marketplace_id=marketplace_id)
+    elsewhere = ~Q(page__hit__hit_id=hit_id)
     claims = Claim.objects.filter(elsewhere | Q(takes_place=True), page__in=pages)
     return claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN]
 
@@ -289,13 +313,22 @@ def _keep(
         # Lock the tasks before the page, as `close_pages` does; otherwise the two could deadlock.
         if own.gave_place_back:
             take_places_again(page=own.pk)
-        if TaskPage.objects.filter(pk=own.pk).update(**values):
+        if _ANSWER.run(page=own.pk, **values):
             return None
     # The page may have been closed because a sync has just ingested its assignment.
     _refuse_submitted(pages.hit.campaign, form.frame)
     page = _new_page(pages.hit, form.frame, opened_at=form.opened_at, at=at, **values)
     claim_again(page=page.pk, tasks=tasks)
     return page
+
+
+def _answer() -> tuple[QuerySet[TaskPage], dict[str, Any]]:
+    """State the update of a page with its answer."""
+    columns = ("answered_at", "fields", "counts", "primed", "device")
+    return TaskPage.objects.filter(pk=Parameter("page")), parameters_for(TaskPage, *columns)
+
+
+_ANSWER = PreparedUpdate(_answer)
 
 
 def close_pages(keys: Iterable[int]) -> None:
@@ -390,13 +423,24 @@ def _lock_pages(campaign: Campaign, frame: FrameParameters) -> _Pages:
     The second request of a double click waits for the first and then finds its page. To avoid
     deadlocks, lock the HIT before any task. Raises UnknownHit.
     """
-    alive = campaign.hits.alive().filter(hit_id=frame.hit_id)
-    hit = alive.with_answered(frame.worker_id).select_for_update(no_key=True).first()
+    hit = _HIT.first(campaign=campaign.pk, hit_id=frame.hit_id, marketplace_id=frame.worker_id)
     if hit is None:
         raise UnknownHit("This HIT is not ready yet, or it is closed. Reload in a minute.")
     hit.campaign = campaign
-    rows = list(hit.pages.with_places().order_by("opened_at", "pk"))
-    return _Pages(hit, frame, rows, has_answered=hit.has_answered)
+    return _Pages(hit, frame, _PAGES.rows(hit=hit.pk), has_answered=hit.has_answered)
+
+
+def _locked_hit() -> QuerySet[Hit]:
+    alive = Hit.objects.alive().filter(campaign=Parameter("campaign"), hit_id=Parameter("hit_id"))
+    return alive.with_answered(Parameter("marketplace_id")).select_for_update(no_key=True)
+
+
+def _pages_of_hit() -> QuerySet[TaskPage]:
+    pages = TaskPage.objects.filter(hit=Parameter("hit"))
+    return pages.with_places().order_by("opened_at", "pk")
+
+
+_HIT, _PAGES = Prepared(_locked_hit), Prepared(_pages_of_hit)
 
 
 def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:
@@ -417,16 +461,26 @@ def _close_oldest(pages: QuerySet[TaskPage], number: int) -> None:
 
 
 def _refuse_submitted(campaign: Campaign, frame: FrameParameters) -> None:
-    if (
-        Assignment.objects.of(campaign)
-        .filter(
-            hit__hit_id=frame.hit_id,
-            assignment_id=frame.assignment_id,
-            account__marketplace_id=frame.worker_id,
-        )
-        .exists()
+    if _SUBMITTED.rows(
+        campaign=campaign.pk,
+        hit_id=frame.hit_id,
+        assignment_id=frame.assignment_id,
+        marketplace_id=frame.worker_id,
     ):
         raise AlreadySubmitted(SUBMITTED)
+
+
+def _submitted() -> QuerySet[Assignment, Any]:
+    submitted = Assignment.objects.filter(
+        hit__campaign=Parameter("campaign"),
+        hit__hit_id=Parameter("hit_id"),
+        assignment_id=Parameter("assignment_id"),
+        account__marketplace_id=Parameter("marketplace_id"),
+    )
+    return submitted.values_list("pk")[:1]
+
+
+_SUBMITTED = Prepared(_submitted)
 
 
 def _new_page(
@@ -445,10 +499,21 @@ def _new_page(
 
 def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
     """The form's tasks, in the order of the form, with what it shows."""
-    tasks = list(campaign.tasks.filter(number__in=form.numbers).with_subject())
+    numbers = {f"number{place}": number for place, number in enumerate(form.numbers)}
+    tasks = _TASKS.rows(len(numbers), campaign=campaign.pk, **numbers)
     for task in tasks:
+        task.campaign = campaign
         task.primed = task.number in form.primed if task.shows_keywords is None else None
     return sorted(tasks, key=lambda task: form.numbers.index(task.number))
+
+
+def _tasks_by_number(count: int) -> QuerySet[Task]:
+    numbers = [Parameter(f"number{place}") for place in range(count)]
+    tasks = Task.objects.filter(campaign=Parameter("campaign"), number__in=numbers)
+    return tasks.with_material()
+
+
+_TASKS = Prepared(_tasks_by_number)
 
 
 def _check(campaign: Campaign, tasks: Sequence[Task], fields: Mapping[str, str]) -> dict[int, Any]:

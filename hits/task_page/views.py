@@ -11,8 +11,9 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -24,6 +25,7 @@ from annotate.language.text import Problem
 from annotate.models import Campaign, Task
 from annotate.services.claims import NothingToDo
 from annotate.site.background import hand_on
+from annotate.site.prepared import Parameter, Prepared
 from hits.models import WorkerAccount
 from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
 from hits.services import task_pages
@@ -52,7 +54,9 @@ class FormTooLarge(DomainError):
 @require_http_methods(["GET", "HEAD", "POST"])
 def task(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a campaign's preview or a worker's tasks, or store the answer that was sent."""
-    campaign = get_object_or_404(Campaign, slug=slug)
+    campaign = _CAMPAIGN.first(slug=slug)
+    if campaign is None:
+        raise Http404
     endpoint = endpoint_of(campaign.endpoint)
     try:
         if request.method == "POST":
@@ -65,6 +69,12 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
         response = _message(request, campaign, str(error), status=STATUS.get(type(error), 400))
     return framed(response, endpoint)
 
+
+def _campaign_named() -> QuerySet[Campaign]:
+    return Campaign.objects.filter(slug=Parameter("slug"))
+
+
+_CAMPAIGN = Prepared(_campaign_named)
 
 STATUS = {
     task_pages.UnknownHit: 404,

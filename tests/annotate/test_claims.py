@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from annotate.models import Claim, Response, ResponseStatus, Task
 from annotate.services.campaigns import open_work, recount_places
-from annotate.services.claims import NothingToDo, claim_again, claim_tasks, release_claims
+from annotate.services.claims import NothingToDo, Seen, claim_again, claim_tasks, release_claims
 from annotate.services.responses import Answered, add_submitted, discard, restore
 from tests.factories import (
     NOON,
@@ -28,7 +28,8 @@ pytestmark = pytest.mark.django_db
 def claim(campaign, worker=None, count=1, seen=()):
     """Claim tasks for a new page and return them."""
     page = TaskPageFactory(hit__hit_type__campaign=campaign)
-    return claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count, seen=seen)
+    known = Seen(lambda: Task.objects.filter(pk__in=seen).values_list("pk", flat=True), {})
+    return claim_tasks(campaign=campaign, worker=worker, page=page.pk, count=count, seen=known)
 
 
 def numbers(tasks):
