@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -17,8 +16,8 @@ from hits.models import Assignment, AssignmentStatus, Bonus
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reading import ask_for
 from hits.reconcile.run import ASSIGNMENT_NAME, BONUS_NAME, TOKENS_HOLD, Done, Run
-from hits.services.counts import recount
-from hits.services.payments import put_back, take_up
+from hits.services.counts import recount_all
+from hits.services.payments import put_back, record_decision, take_up
 from qualcontrol.models import Act, Decision, HeldPayment
 
 
@@ -29,16 +28,28 @@ def settle(run: Run) -> None:
     """
     if held := HeldPayment.objects.of(run.campaign).open().count():
         run.done[Done.HELD] = held
+    decided: set[int] = set()
+    try:
+        _decide(run, decided)
+    finally:
+        # Otherwise the next listing would show other counts, and these HITs would be read again.
+        # Each is counted once, and not after each of its assignments.
+        recount_all(decided)
+    for bonus in run.healthy_first(_planned_bonuses(run), BONUS_NAME):
+        with run.alone(BONUS_NAME(bonus)):
+            send(run, bonus)
+
+
+def _decide(run: Run, decided: set[int]) -> None:
+    """Carry out what is due, and add the keys of the HITs with decided assignments."""
     until = run.payments_until()
     for pk in _to_settle(run):
         if time.monotonic() >= until:
             run.is_cut_short = True
-            break
+            return
         with run.alone(ASSIGNMENT_NAME(pk)):
-            _settle(run, pk)
-    for bonus in run.healthy_first(_planned_bonuses(run), BONUS_NAME):
-        with run.alone(BONUS_NAME(bonus)):
-            send(run, bonus)
+            if hit := _settle(run, pk):
+                decided.add(hit)
 
 
 def _to_settle(run: Run) -> list[int]:
@@ -68,10 +79,11 @@ def _submitted_until(run: Run) -> datetime:
     return timezone.now() + run.marketplace.skew - window
 
 
-def _settle(run: Run, pk: int) -> None:
+def _settle(run: Run, pk: int) -> int | None:
+    """Decide on an assignment here and at the marketplace; return its HIT if it was decided."""
     assignment = take_up(pk=pk, submitted_until=_submitted_until(run))
     if assignment is None:
-        return
+        return None
     try:
         if assignment.deciding == AssignmentStatus.REJECTED:
             run.marketplace.reject(assignment.assignment_id, assignment.feedback)
@@ -82,34 +94,24 @@ def _settle(run: Run, pk: int) -> None:
         # lost.
         is_outdated = error.says_wrong_state or error.says_gone
         if is_outdated and ask_for(run, assignment):
-            _count_settled(run, assignment)
-            return
+            assignment.refresh_from_db(fields=["status"])
+            return _count_settled(run, assignment, assignment.status)
         if is_outdated and not Assignment.objects.undecided().filter(pk=assignment.pk).exists():
-            return  # another reconciler has recorded the decision meanwhile
+            return None  # another reconciler has recorded the decision meanwhile
         if error.is_refusal:
             put_back(assignment=assignment)
         run.stop_without_funds(error)
         raise
-    else:
-        _record(run, assignment)
+    if record_decision(assignment=assignment, at=timezone.now()):
+        return _count_settled(run, assignment, assignment.deciding)
+    return None
 
 
-@transaction.atomic
-def _record(run: Run, assignment: Assignment) -> None:
-    taken_up = Assignment.objects.undecided().filter(pk=assignment.pk)
-    if taken_up.update(status=assignment.deciding, deciding="", decided_at=timezone.now()):
-        _count_settled(run, assignment)
-
-
-def _count_settled(run: Run, assignment: Assignment) -> None:
-    """Update the counts of the HIT and of the sync.
-
-    Without this, the next listing would show other counts, and the HIT would be read again.
-    """
-    recount(assignment.hit_id)
-    assignment.refresh_from_db(fields=["status"])
-    run.sync.approved += assignment.status == AssignmentStatus.APPROVED
-    run.sync.rejected += assignment.status == AssignmentStatus.REJECTED
+def _count_settled(run: Run, assignment: Assignment, status: str) -> int:
+    """Update the counts of the sync; return the key of the HIT, whose counts are out of date."""
+    run.sync.approved += status == AssignmentStatus.APPROVED
+    run.sync.rejected += status == AssignmentStatus.REJECTED
+    return assignment.hit_id
 
 
 def _planned_bonuses(run: Run) -> QuerySet[Bonus]:

@@ -1,27 +1,42 @@
-"""Update the counts of a HIT from its assignments."""
+"""Update the counts of HITs from their assignments."""
+
+from collections.abc import Collection
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, F, OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce, Least
 
-from hits.models import DECIDED, Assignment, Hit
+from annotate.services.places import batches
+from hits.models import DECIDED, Assignment, AssignmentQuerySet, Hit
+
+
+def recount(pk: int) -> None:
+    """Count the assignments of one HIT; see `recount_all`."""
+    recount_all([pk])
+
+
+def recount_all(keys: Collection[int]) -> None:
+    """Count each HIT's assignments that were ingested and those that are decided, and store both.
+
+    Faulty replies may have added more assignments than a HIT has slots, so the counts are at most
+    the number of slots. Surplus assignments no longer count once they are marked as lost.
+    """
+    there = Assignment.objects.not_lost()
+    for batch in batches(sorted(keys)):
+        _store_counts(batch, ingested=there, settled=there.filter(status__in=DECIDED))
 
 
 @transaction.atomic
-def recount(pk: int) -> None:
-    """Count the HIT's assignments that were ingested and those that are decided, and store both.
+def _store_counts(keys: Collection[int], **counted: AssignmentQuerySet) -> None:
+    """Store the numbers of these assignments in the columns of the HITs."""
+    # Locked first: the statement that counts must begin after others have stored their counts.
+    list(Hit.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
+    Hit.objects.filter(pk__in=keys).update(
+        **{column: _number(assignments) for column, assignments in counted.items()}
+    )
 
-    Faulty replies may have added more assignments than the HIT has slots, so the counts are at most
-    the number of slots. Surplus assignments no longer count once they are marked as lost.
-    """
-    hit = Hit.objects.select_for_update(of=("self",)).get(pk=pk)
-    counts = (
-        Assignment.objects.filter(hit=hit)
-        .not_lost()
-        .aggregate(
-            ingested=Count("pk"),
-            settled=Count("pk", filter=Q(status__in=DECIDED)),
-        )
-    )
-    Hit.objects.filter(pk=pk).update(
-        **{name: min(number, hit.slots) for name, number in counts.items()}
-    )
+
+def _number(assignments: AssignmentQuerySet) -> Least:
+    of_hit = assignments.filter(hit=OuterRef("pk")).order_by().values("hit")
+    number = Subquery(of_hit.annotate(number=Count("pk")).values("number"))
+    return Least(F("slots"), Coalesce(number, Value(0)))

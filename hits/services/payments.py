@@ -6,13 +6,15 @@ that is not paid. If the process is killed during the call, the next sync carrie
 """
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from annotate.models import Response, ResponseStatus, Worker
+from annotate.site.prepared import Parameter, Prepared, PreparedUpdate, parameters_for
 from hits.models import Assignment, AssignmentStatus
-from qualcontrol.models import Act, Decision
+from qualcontrol.models import Act, Decision, HeldPayment
 
 
 def lock_assignment(pk: int) -> Assignment:
@@ -21,9 +23,18 @@ def lock_assignment(pk: int) -> Assignment:
     Every decision about a worker takes this lock, so the assignment does not change until the
     caller's transaction ends.
     """
-    locked = Worker.objects.select_for_update(no_key=True, of=("self",))
-    locked.get(account__assignments=pk)
+    _lock_worker(pk)
     return Assignment.objects.select_related("hit", "account").get(pk=pk)
+
+
+def _lock_worker(assignment: int) -> None:
+    if not _WORKER.rows(assignment=assignment):
+        raise Assignment.DoesNotExist(f"There is no assignment {assignment}.")
+
+
+def _worker_of_assignment() -> QuerySet[Worker]:
+    locked = Worker.objects.select_for_update(no_key=True, of=("self",))
+    return locked.filter(account__assignments=Parameter("assignment"))
 
 
 @transaction.atomic
@@ -34,35 +45,48 @@ def take_up(*, pk: int, submitted_until: datetime) -> Assignment | None:
     its review window and is not approved yet. A decision that is stored already is not changed,
     because its call may have succeeded.
     """
-    assignment = lock_assignment(pk)
+    _lock_worker(pk)
+    (assignment,) = _ASSIGNMENT.rows(assignment=pk)
     if assignment.status != AssignmentStatus.SUBMITTED or assignment.deciding:
-        return assignment if assignment.deciding else None
-    reason = rejection_reason(assignment)
-    is_due = Assignment.objects.payable().filter(pk=pk, submitted_at__lte=submitted_until)
-    if reason:
-        assignment.deciding, assignment.feedback = AssignmentStatus.REJECTED, reason
-    elif is_due.exists():
-        assignment.deciding, assignment.feedback = AssignmentStatus.APPROVED, ""
+        under_way: Assignment | None = assignment if assignment.deciding else None
+        return under_way
+    if assignment.reason and not assignment.is_used:
+        deciding, feedback = AssignmentStatus.REJECTED, assignment.reason
+    elif assignment.submitted_at <= submitted_until and not assignment.is_held:
+        deciding, feedback = AssignmentStatus.APPROVED, ""
     else:
         return None
-    assignment.save(update_fields=["deciding", "feedback"])
-    return assignment
+    assignment.deciding, assignment.feedback = deciding, feedback
+    _DECISION.run(assignment=pk, deciding=deciding, feedback=feedback)
+    decided: Assignment = assignment
+    return decided
 
 
-def rejection_reason(assignment: Assignment) -> str:
-    """Return the reason for the worker if a reviewer has requested the rejection, otherwise "".
+def _assignment_to_decide() -> QuerySet[Any, Any]:
+    """State the query of an assignment with what decides about it: whether its payment is held,
+    whether a response counts (used work is paid), and the reason for the worker if a reviewer has
+    requested the rejection."""
+    own = OuterRef("pk")
+    asked = Decision.objects.filter(
+        Q(held_payment__assignment=own) | Q(response__assignment=own), act=Act.REJECT
+    )
+    return (
+        Assignment.objects.filter(pk=Parameter("assignment"))
+        .select_related("account")
+        .annotate(
+            is_held=Exists(HeldPayment.objects.open().filter(assignment=own)),
+            is_used=Exists(counting_responses(own)),
+            reason=Subquery(asked.order_by("-pk").values("reason")[:1]),
+        )
+    )
 
-    It is also empty if a response of the assignment counts again, because used work is paid.
-    """
-    if counting_responses(assignment).exists():
-        return ""
-    of_it = Q(held_payment__assignment=assignment) | Q(response__assignment=assignment)
-    asked = Decision.objects.filter(of_it, act=Act.REJECT)
-    latest = asked.order_by("pk").last()
-    return latest.reason if latest else ""
+
+def _decision_stored() -> tuple[QuerySet[Assignment], dict[str, Any]]:
+    columns = parameters_for(Assignment, "deciding", "feedback")
+    return Assignment.objects.filter(pk=Parameter("assignment")), columns
 
 
-def counting_responses(assignment: Assignment) -> QuerySet[Response]:
+def counting_responses(assignment: Any) -> QuerySet[Response]:
     """Return the responses of the assignment that count towards their tasks."""
     return Response.objects.filter(assignment=assignment, status=ResponseStatus.SUBMITTED)
 
@@ -72,3 +96,19 @@ def put_back(*, assignment: Assignment) -> None:
     """Delete a decision that the marketplace refused, so that the next sync decides again."""
     decided = Assignment.objects.filter(pk=assignment.pk, deciding=assignment.deciding)
     decided.update(deciding="", feedback="")
+
+
+def record_decision(*, assignment: Assignment, at: datetime) -> bool:
+    """Record that the marketplace has carried out the stored decision; return whether it was not
+    recorded before. The caller counts the HIT's decided assignments."""
+    values = {"assignment": assignment.pk, "status": assignment.deciding, "decided_at": at}
+    return bool(_RECORD.run(**values, deciding=""))
+
+
+def _decision_carried_out() -> tuple[QuerySet[Assignment], dict[str, Any]]:
+    columns = parameters_for(Assignment, "status", "deciding", "decided_at")
+    return Assignment.objects.undecided().filter(pk=Parameter("assignment")), columns
+
+
+_WORKER, _ASSIGNMENT = Prepared(_worker_of_assignment), Prepared(_assignment_to_decide)
+_DECISION, _RECORD = PreparedUpdate(_decision_stored), PreparedUpdate(_decision_carried_out)
