@@ -136,6 +136,8 @@ DATABASE_URL = os.environ.get("DATABASE_URL") or f"sqlite:///{VAR_DIR / 'campaig
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
+# Folder of the signing key, and of the keys and logs of `serve`.
+DATA_DIR = data_folder(DATABASES["default"])
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits at
     # the start of its transaction, where waiting is safe, and not in the middle.
@@ -161,7 +163,7 @@ if not SECRET_KEY_IS_SET:
         raise ImproperlyConfigured(
             f"SECRET_KEY is not set, and SITE_URL is {SITE_URL}. {secret_key.ADVICE}"
         )
-    SECRET_KEY = secret_key.kept_key(data_folder(DATABASES["default"]) / secret_key.FILE_NAME)
+    SECRET_KEY = secret_key.kept_key(DATA_DIR / secret_key.FILE_NAME)
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -59,6 +59,7 @@ class Installation:
             "NO_PROXY": ",".join(direct),
             "DATABASE_URL": f"sqlite:///{self.folder / 'campaigns.sqlite3'}",
             "MEDIA_ROOT": str(self.folder / "media"),
+            "UPLOAD_ROOT": str(self.folder / "uploads"),
             "SITE_URL": self.site_url,
             "MTURK_ENDPOINT": "local",
             "MARKETPLACE_DATABASE_URL": f"sqlite:///{self.folder / 'marketplace.sqlite3'}",

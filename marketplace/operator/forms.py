@@ -167,7 +167,11 @@ class StudyForm(forms.Form):
 
 class InvitationForm(forms.Form):
     uses = forms.IntegerField(
-        label="Accounts", min_value=1, max_value=MOST_INVITATION_USES, initial=1
+        label="Accounts",
+        min_value=1,
+        max_value=MOST_INVITATION_USES,
+        initial=1,
+        help_text="Number of people who can create an account with the link.",
     )
     days = forms.IntegerField(
         label="Expires after days", min_value=1, max_value=MOST_INVITATION_DAYS, initial=14

@@ -405,7 +405,12 @@ class RewardForm(StepForm):
     hit__reward = Dollars(
         label="Reward for one assignment, in US dollars", least="0.01", most="999999.99"
     )
-    hit__images = Whole(label="Tasks in one assignment", least=1, most=20)
+    hit__images = Whole(
+        label="Tasks in one assignment",
+        least=1,
+        most=20,
+        help_text="The number of images that a worker describes, or answers about, for one reward.",
+    )
     hit__minutes = Whole(
         label="Minutes for one assignment, at most",
         least=1,

@@ -199,7 +199,7 @@ class Chosen:
                 _port_here(settings.MARKETPLACE_URL, MARKETPLACE_PORT),
             )
         places = Installation(
-            (folder or settings.VAR_DIR).resolve(),
+            (folder or settings.DATA_DIR).resolve(),
             port or defaults[0],
             marketplace_port or defaults[1],
         )
