@@ -192,6 +192,10 @@ AXES_DISABLE_ACCESS_LOG = True
 # Not stored with failed attempts, besides passwords.
 AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
 AXES_VERBOSE = False
+# How many forms people who are not signed in may send from one address, to each web process: new
+# passwords, invitations, new accounts. 0 sets no limit. Wrong passwords have limits of their own.
+PUBLIC_POSTS_PER_HOUR = int(os.environ.get("PUBLIC_POSTS_PER_HOUR", "60"))
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

@@ -4,7 +4,9 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path
 
+from annotate.accounts.password_reset import ForgottenView, NewPasswordView, SentView
 from annotate.accounts.second_factor import SignInForm
+from annotate.notices.choices import sends_email
 from annotate.pages.health import readyz
 from annotate.pages.views import image_copy, media
 from shared.monitoring.health import healthz
@@ -23,8 +25,20 @@ urlpatterns = [
     path("api/", include("hits.api.urls")),
     path(
         "sign-in/",
-        auth.LoginView.as_view(redirect_authenticated_user=True, authentication_form=SignInForm),
+        auth.LoginView.as_view(
+            redirect_authenticated_user=True,
+            authentication_form=SignInForm,
+            # A function, which the template calls.
+            extra_context={"sends_email": sends_email},
+        ),
         name="login",
+    ),
+    path("sign-in/forgotten/", ForgottenView.as_view(), name="password_reset"),
+    path("sign-in/forgotten/sent/", SentView.as_view(), name="password_reset_done"),
+    path(
+        "sign-in/new-password/<uidb64>/<token>/",
+        NewPasswordView.as_view(extra_context={"sends_email": sends_email}),
+        name="password_reset_confirm",
     ),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("media/<slug:size>/<int:pk>-<slug:code>.jpg", image_copy, name="image-copy"),

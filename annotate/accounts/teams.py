@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotate.accounts.request_limits import limit_posts
 from annotate.errors import DomainError
 from annotate.models import Membership, Right, Team, TeamRole
 from annotate.pages.paging import page_of
@@ -172,6 +173,7 @@ def revoke(request: HttpRequest, pk: int) -> HttpResponse:
 @never_cache
 @login_not_required
 @require_http_methods(["GET", "HEAD", "POST"])
+@limit_posts
 def invitation(request: HttpRequest, text: str) -> HttpResponse:
     """Accept an invitation with the account that is signed in, or with a new one."""
     at = timezone.now()

@@ -10,6 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from annotate.accounts.request_limits import limit_posts
 from annotate.accounts.sign_in_limits import client_address
 from annotate.errors import DomainError
 from annotate.pages.signed_in import posted
@@ -21,6 +22,7 @@ from leaderboard.services.submitters import create_account
 @never_cache
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
+@limit_posts
 def sign_up(request: HttpRequest) -> HttpResponse:
     """Create an account that may submit to challenges, and nothing else."""
     if not settings.SUBMITTERS_MAY_SIGN_UP:

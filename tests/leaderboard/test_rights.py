@@ -99,6 +99,9 @@ RULES = {
     # A page for programs with a token of its own, which the test's site does not have.
     "metrics": Rule("public", is_missing=True),
     "login": public,
+    "password_reset": public,
+    "password_reset_done": public,
+    "password_reset_confirm": public,
     "api-token": public,
     "hits:task": public,
     "image-copy": public,
@@ -338,6 +341,8 @@ def world():
         "leaderboard.name": challenge.name,
         "api-challenge.name": challenge.name,
         "text": "none",
+        "uidb64": "none",
+        "token": "none",
         "account:member.pk": users["viewer"].memberships.get().pk,
         "hits:new_step.name": "task",
         "hits:reject.pk": response.pk,
