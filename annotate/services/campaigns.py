@@ -20,6 +20,7 @@ from annotate.models import (
     Task,
     Team,
 )
+from annotate.services import names
 from annotate.services.teams import first_team
 
 # Keys of the campaign file that the tasks do not depend on.
@@ -51,7 +52,7 @@ def create_campaign(
     kind = _kind_of(config)
     team = team or first_team(at=at)
     if Campaign.objects.filter(slug=config.name).exists():
-        raise CampaignNotPossible(f"name: a campaign named {config.name!r} already exists.")
+        raise CampaignNotPossible(f"name: {name_refusal(config.name, team)}")
     campaign = Campaign.objects.create(
         team=team,
         slug=config.name,
@@ -64,6 +65,13 @@ def create_campaign(
     )
     Task.objects.bulk_create(kind.tasks(campaign), batch_size=2000)
     return campaign
+
+
+def name_refusal(name: str, team: Team) -> str:
+    """Why the team cannot give this name, which a campaign has, to a new one."""
+    return names.refusal(
+        Campaign.objects.all(), name=name, team=team, noun="campaign", field="slug"
+    )
 
 
 def _kind_of(config: CampaignConfig) -> TaskKind:
@@ -93,7 +101,7 @@ def change_campaign(
     kind, new = _kind_of(config), config.model_dump(mode="json")
     others = Campaign.objects.exclude(pk=locked.pk)
     if others.filter(slug=config.name).exists():
-        raise CampaignNotPossible(f"name: a campaign named {config.name!r} already exists.")
+        raise CampaignNotPossible(f"name: {name_refusal(config.name, locked.team)}")
     needs_tasks = any(
         locked.config_json.get(key) != new.get(key)
         for key in {*locked.config_json, *new} - NOT_OF_TASKS

@@ -12,6 +12,7 @@ from annotate.errors import DomainError
 from annotate.exports.records import create_in_chunks
 from annotate.language.text import normalise
 from annotate.models import CaptionSet, GivenCaption, Image, Release, Team
+from annotate.services import names
 from annotate.services.selections import SLUG
 from annotate.services.teams import first_team
 
@@ -33,8 +34,8 @@ def import_captions(
     caption belongs to the split.
     """
     captions = coco.read_captions(path)
-    _check_is_free(name)
     team = team or first_team(at=at)
+    _check_is_free(name, team)
     images, where = _images_of_split(split, team), f"the split {split!r}"
     return _create_set(path, captions, name, at, images, where, team)
 
@@ -56,12 +57,11 @@ def import_results(
     has. Captions of other images are skipped. Raises like import_captions.
     """
     captions = coco.read_results(path)
-    _check_is_free(name)
+    team = release.campaign.team if release else team or first_team(at=at)
+    _check_is_free(name, team)
     if release is None:
-        team = team or first_team(at=at)
         images, where = _images_of_split(split or "", team), f"the split {split!r}"
     else:
-        team = release.campaign.team
         numbers = release.images.values_list("number", "task__image")
         images, where = {str(number): image for number, image in numbers}, f"the release {release}"
     return _create_set(path, captions, name, at, images, where, team)
@@ -85,7 +85,7 @@ def _create_set(
     team: Team,
 ) -> CaptionCounts:
     """Create a set of the captions whose image id, as in the file, is a key of `images`."""
-    _check_is_free(name)
+    _check_is_free(name, team)
     known = [caption for caption in captions if caption.image in images]
     if not known:
         raise DomainError(f"No caption in {path} belongs to an image of {where}.")
@@ -104,11 +104,12 @@ def _create_set(
     return CaptionCounts(new=len(known), skipped=len(captions) - len(known))
 
 
-def _check_is_free(name: str) -> None:
+def _check_is_free(name: str, team: Team) -> None:
     if not SLUG.fullmatch(name):
         raise DomainError(
             f"{name!r} cannot be the name of a caption set: use up to 100 letters, digits, hyphens "
             "and underscores."
         )
     if CaptionSet.objects.filter(name=name).exists():
-        raise DomainError(f"A caption set named {name!r} already exists.")
+        rows = CaptionSet.objects.all()
+        raise DomainError(names.refusal(rows, name=name, team=team, noun="caption set"))

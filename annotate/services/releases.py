@@ -119,8 +119,7 @@ def _create(campaign: Campaign, name: str, **values: Any) -> Release:
             return Release.objects.create(name=name, campaign=campaign, **values)
     except IntegrityError as error:
         raise ReleaseRefused(
-            f"A release named {name!r} already exists. Releases cannot be changed: choose "
-            "another name."
+            f"The name {name!r} is not available: releases cannot be replaced. Choose another one."
         ) from error
 
 

@@ -25,6 +25,7 @@ from annotate.models import (
 )
 from annotate.queries.keywords import hidden_class_numbers
 from annotate.selection import choose as selection
+from annotate.services import names
 from annotate.services.teams import first_team
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -248,7 +249,8 @@ def _store(selection: Selection, images: Iterable[int]) -> None:
 def _check_owner(found: Selection, team: Team | None) -> None:
     """Raise DomainError if the selection is not the team's; nothing more is said of it."""
     if team is not None and found.team_id != team.pk:
-        raise DomainError(f"The name {found.name!r} is taken. Choose another name.")
+        rows = Selection.objects.all()
+        raise DomainError(names.refusal(rows, name=found.name, team=team, noun="selection"))
 
 
 def _check_name(name: str) -> None:

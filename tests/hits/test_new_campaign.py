@@ -368,7 +368,7 @@ BARE = {"name": "a", "selection": "b", "budget": 1}
     ("step", "changes", "message"),
     [
         ("task", {"name": ""}, "Enter a name"),
-        ("task", {"name": "taken"}, "Another campaign has this name."),
+        ("task", {"name": "taken"}, "A campaign named 'taken' already exists."),
         ("task", {"preset": "imageclef"}, "for another kind of task"),
         ("images", {"selection": "gone"}, "does not exist any more"),
         ("images", {"references": "0"}, "Enter at least 1."),

@@ -133,7 +133,7 @@ def test_of_two_releases_of_one_name_at_once_one_is_refused(worker):
         make()
 
     [refusal] = refusals
-    assert "'v1' already exists" in refusal
+    assert "'v1' is not available" in refusal
     assert captions_per_image(Release.objects.get()) == [WANTED] * IMAGES
 
 

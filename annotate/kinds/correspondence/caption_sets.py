@@ -27,7 +27,7 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     if known is not None:
         return known
     if CaptionSet.objects.filter(name=name).exists():
-        raise DomainError(f"A caption set named {name!r} already exists.")
+        raise DomainError(f"The name {name!r} is not available for a caption set.")
     made = CaptionSet.objects.create(team=team, name=name, release=release, created_at=at)
     create_in_chunks(GivenCaption, _references(made, release))
     if not made.captions.exists():

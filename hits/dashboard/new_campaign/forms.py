@@ -10,7 +10,8 @@ from django.db.models import QuerySet
 
 from annotate.kinds import DEFAULT_KIND, KINDS
 from annotate.kinds.reading import PRESETS, filled
-from annotate.models import Campaign, CampaignDraft, CaptionSet, Release, Selection
+from annotate.models import Campaign, CampaignDraft, CaptionSet, Release, Selection, Team
+from annotate.services.campaigns import name_refusal
 from annotate.services.drafts import value_at
 from hits.dashboard.new_campaign.fields import (
     BadExamples,
@@ -168,7 +169,7 @@ class TaskForm(StepForm):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        if problem := problem_with_name(name, self.draft.campaign):
+        if problem := problem_with_name(name, self.draft.campaign, self.draft.team):
             raise forms.ValidationError(problem)
         return name
 
@@ -180,7 +181,7 @@ class TaskForm(StepForm):
         return values
 
 
-def problem_with_name(name: str, campaign: Campaign | None) -> str:
+def problem_with_name(name: str, campaign: Campaign | None, team: Team) -> str:
     """Why a campaign cannot have this name; empty if it can."""
     parts = name.split("-")
     if not all(
@@ -192,7 +193,7 @@ def problem_with_name(name: str, campaign: Campaign | None) -> str:
         )
     others = Campaign.objects.exclude(pk=campaign.pk) if campaign else Campaign.objects.all()
     if others.filter(slug=name).exists():
-        return "Another campaign has this name. Choose a different one."
+        return name_refusal(name, team)
     return ""
 
 
