@@ -135,6 +135,7 @@ STATICFILES_DIRS = [("marketplace", BASE_DIR / "static" / "marketplace")]
 WHITENOISE_USE_FINDERS = True
 
 # Cookies ignore ports: two sites on one machine need cookies with different names.
+SESSION_ENGINE = "marketplace.pages.session_store"
 SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS

@@ -1,5 +1,6 @@
 """Find a requester's own objects by public id. Other requesters' objects do not exist for them."""
 
+from marketplace import queries
 from marketplace.errors import DoesNotExist, InvalidAssignmentState, UnknownWorker
 from marketplace.models import (
     REVEALED,
@@ -17,14 +18,10 @@ from marketplace.services.qualification_types import no_such_type
 
 def find_hit(requester: Requester, public_id: str) -> Hit:
     """The HIT, including disposed ones; raises DoesNotExist."""
-    hit = (
-        requester.hits.select_related("hit_type", "layout", "requester")
-        .filter(public_id=public_id)
-        .first()
-    )
-    if hit is None:
+    found = queries.hits_of_requester(requester=requester.pk, public_id=public_id)
+    if not found:
         raise DoesNotExist(f"Hit {public_id} does not exist.", code="HITDoesNotExist")
-    return hit
+    return found[0]
 
 
 def find_hit_type(requester: Requester, public_id: str) -> HitType:
@@ -45,16 +42,11 @@ def find_layout(requester: Requester, public_id: str) -> HitLayout:
 
 def find_assignment(requester: Requester, public_id: str) -> Assignment:
     """A submitted assignment; raises DoesNotExist or InvalidAssignmentState."""
-    assignment = (
-        Assignment.objects.filter(hit__requester=requester, public_id=public_id)
-        .select_related("hit__hit_type", "hit__requester", "hit__layout", "worker")
-        .first()
-    )
-    if assignment is None or assignment.status in (
-        AssignmentStatus.RETURNED,
-        AssignmentStatus.ABANDONED,
-    ):
+    found = queries.assignments_of_requester(requester=requester.pk, public_id=public_id)
+    ended = (AssignmentStatus.RETURNED, AssignmentStatus.ABANDONED)
+    if not found or found[0].status in ended:
         raise DoesNotExist(f"Assignment {public_id} does not exist.", code="AssignmentDoesNotExist")
+    (assignment,) = found
     if assignment.status not in REVEALED:
         raise InvalidAssignmentState(
             "This operation can be called with a status of: Reviewable,Approved,Rejected"

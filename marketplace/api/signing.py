@@ -11,6 +11,7 @@ from botocore.credentials import Credentials
 from django.conf import settings
 from django.http import HttpRequest
 
+from marketplace import queries
 from marketplace.models import Requester
 
 from .errors import NotAuthorized
@@ -36,12 +37,13 @@ def authenticate(request: HttpRequest, *, at: datetime) -> Requester:
             "The Authorization header is not a Signature Version 4 signature.",
         )
     _check_scope(request, parts, at)
-    requester = Requester.objects.filter(access_key=parts["key"]).first()
-    if requester is None:
+    found = queries.requesters_with_key(key=parts["key"])
+    if not found:
         raise NotAuthorized(
             "UnrecognizedClientException",
             "The security token included in the request is invalid.",
         )
+    (requester,) = found
     expected = _signature(request, parts, requester)
     if not hmac.compare_digest(expected, parts["signature"]):
         raise NotAuthorized(

@@ -125,6 +125,18 @@ class HitQuerySet(models.QuerySet["Hit"]):
         A single UPDATE, so that concurrent changes are not lost. Constraints of the table ensure
         that counts add up and are not negative.
         """
+        moved = self.moved(
+            at=at, available=available, pending=pending, completed=completed,
+            unreviewed=unreviewed, slots=slots,
+        )  # fmt: skip
+        return self.undisposed().update(**moved)
+
+    @staticmethod
+    def moved(
+        *, at: Any, available: int = 0, pending: int = 0, completed: int = 0, unreviewed: int = 0,
+        slots: int = 0,
+    ) -> dict[str, Any]:  # fmt: skip
+        """The new values of `move`, as expressions."""
         steps = {
             "available": available,
             "pending": pending,
@@ -143,7 +155,7 @@ class HitQuerySet(models.QuerySet["Hit"]):
             When(status=HitStatus.REVIEWING, then=Value(HitStatus.REVIEWING)),
             default=Value(HitStatus.REVIEWABLE),
         )
-        return self.undisposed().update(status=status, **moved)
+        return {"status": status, **moved}
 
 
 class Hit(models.Model):

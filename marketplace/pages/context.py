@@ -1,8 +1,12 @@
 """Template variables for every worker's page."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
+
+from marketplace import queries
+from marketplace.models import Worker
 
 AUTO_ACCEPT_KEY = "accepts_next"
 
@@ -13,5 +17,9 @@ def session(request: HttpRequest) -> dict[str, Any]:
         return {"own_study": participation.study}
     if found := getattr(request, "worker", None):
         # Not called here, so only templates that show the number run the query.
-        return {"unread_messages": found.messages.filter(read_at=None).count}
+        return {"unread_messages": partial(_unread_messages, found)}
     return {}
+
+
+def _unread_messages(worker: Worker) -> int:
+    return sum(queries.numbers_of_unread_messages(worker=worker.pk))

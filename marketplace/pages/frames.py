@@ -13,7 +13,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET
 
-from marketplace import clock
+from marketplace import clock, queries
 from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Assignment, Hit
 from marketplace.questions import FormQuestion, HtmlQuestion, answers, forms, parse_question
@@ -137,16 +137,12 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
         raise DomainError("This is only a preview, so nothing was submitted. Accept the HIT first.")
     if not public_id or not public_id.isprintable():
         raise DomainError("The form has no assignmentId.")
-    assignment = (
-        Assignment.objects.filter(public_id=public_id)
-        .select_related("hit__hit_type", "hit__requester", "worker")
-        .first()
-    )
+    found = queries.assignments_of_page(public_id=public_id)
     scope = scope_of(request)
-    is_foreign = scope is not None and not scope.assignments.filter(public_id=public_id).exists()
-    if assignment is None or is_foreign:
+    is_foreign = scope is not None and found and not scope.owns(found[0])
+    if not found or is_foreign:
         raise AssignmentClosed("You have no such assignment. Nothing was submitted.")
-    return assignment
+    return found[0]
 
 
 def _problem(

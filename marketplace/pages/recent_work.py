@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from marketplace import queries
 from marketplace.models import Assignment, AssignmentStatus, Worker
 
 WITHIN = timedelta(days=1)
-# The latest assignments that are read, so that the query is bounded. Most workers do fewer a day.
-READ = 300
 COUNTED = (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED)
 
 
@@ -25,14 +24,9 @@ class RecentWork:
 
 
 def recent_work(worker: Worker, at: datetime) -> RecentWork:
-    rows = (
-        worker.assignments.order_by("-pk").values_list(
-            "status", "submitted_at", "hit__hit_type__reward"
-        )
-    )[:READ]
     rewards = [
         reward
-        for status, submitted_at, reward in rows
+        for status, submitted_at, reward in queries.latest_work(worker=worker.pk)
         if status in COUNTED and submitted_at is not None and submitted_at > at - WITHIN
     ]
     return RecentWork(len(rewards), sum(rewards, Decimal(0)))

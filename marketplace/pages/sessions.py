@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.middleware.csrf import rotate_token
 
+from marketplace import queries
 from marketplace.models import Assignment, Participation, Worker
 
 WORKER_KEY = "worker_id"
@@ -31,6 +32,12 @@ class Scope:
         if self.participation is not None:
             return self.participation.assignments()
         return self.worker.assignments.all()
+
+    def owns(self, assignment: Assignment) -> bool:
+        """Whether the assignment is among `assignments`."""
+        if self.participation is not None:
+            return self.participation.assignments().filter(pk=assignment.pk).exists()
+        return assignment.worker_id == self.worker.pk
 
     @property
     def participations(self) -> QuerySet[Participation]:
@@ -62,7 +69,8 @@ def worker_of(request: HttpRequest) -> Worker | None:
     """The signed-in worker, or None, also for participants."""
     pk = request.session.get(WORKER_KEY)
     number = request.session.get(SIGN_IN_NUMBER_KEY, 0)
-    return Worker.objects.filter(pk=pk, sign_in_number=number).first() if pk else None
+    found = queries.workers_signed_in(worker=pk, number=number) if pk else []
+    return found[0] if found else None
 
 
 def participation_of(request: HttpRequest) -> Participation | None:

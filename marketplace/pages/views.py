@@ -3,11 +3,11 @@
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, redirect, render, resolve_url
+from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from marketplace import clock
+from marketplace import clock, queries
 from marketplace.errors import DomainError, NothingToAccept, NotQualified
 from marketplace.models import (
     Assignment,
@@ -73,8 +73,10 @@ def _find_visible_group(request: WorkerRequest, public_id: str) -> HitType:
 
 
 def _find_group(public_id: str) -> HitType:
-    known = HitType.objects.known_as(public_id).select_related("requester")
-    return get_object_or_404(known)
+    found = queries.groups_known_as(public_id=public_id)
+    if not found:
+        raise Http404("Group of HITs not found.")
+    return found[0]
 
 
 def _preview(
@@ -118,10 +120,10 @@ def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
 
 
 def _own_assignment(request: ScopedRequest, public_id: str) -> Assignment:
-    mine = request.scope.assignments.select_related(
-        "hit__hit_type__requester", "hit__requester", "worker"
-    )
-    return get_object_or_404(mine, public_id=public_id)
+    found = queries.assignments_of_page(public_id=public_id)
+    if not found or not request.scope.owns(found[0]):
+        raise Http404("Assignment not found.")
+    return found[0]
 
 
 @require_GET

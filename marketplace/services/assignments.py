@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import transaction
 
-from marketplace import ids
+from marketplace import ids, queries
 from marketplace.errors import AssignmentClosed, NothingToAccept, NotQualified
 from marketplace.models import (
     Assignment,
@@ -35,16 +35,16 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     Raises NothingToAccept and NotQualified.
     """
     # Lock the worker first, then the HIT, so that the second click of a double click waits.
-    found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
-    if found is None:
+    found = queries.locked_workers(worker=worker.pk)
+    if not found:
         raise NotQualified("This account was deleted. Follow the panel's link again.")
-    worker = found
+    (worker,) = found
     if worker.is_suspended:
         raise NotQualified(
             "Your account is suspended, so you cannot accept HITs. Contact the marketplace's host."
         )
     refuse_unqualified(worker=worker, hit_type=hit_type, action=Action.ACCEPT)
-    if worker.assignments.in_time(at).count() >= settings.MTURK_QUEUE_LENGTH:
+    if sum(queries.numbers_in_queue(worker=worker.pk, at=at)) >= settings.MTURK_QUEUE_LENGTH:
         raise NotQualified(
             f"Your queue is full: it has {settings.MTURK_QUEUE_LENGTH} HITs. Submit or return "
             "some of them first."
@@ -81,42 +81,33 @@ def _take_slot(worker: Worker, hit_type: HitType, at: datetime) -> Hit:
         hit = next_hit(worker=worker, hit_type=hit_type, at=at)
         if hit is None:
             break
-        if Hit.objects.open_at(at).filter(pk=hit.pk).move(at=at, available=-1, pending=1):
+        if queries.take_slot(hit=hit.pk, at=at):
             return hit
     raise NothingToAccept("No more HITs of this group are available to you at the moment.")
 
 
 def next_hit(*, worker: Worker, hit_type: HitType, at: datetime) -> Hit | None:
     """The HIT of the group that the worker would get now, or None."""
-    todo = (
-        hit_type.hits.open_in_order(at).not_done_by(worker).select_related("hit_type", "requester")
-    )
     # Workers do the HITs of a group in order. Continuing after the last one keeps this query fast
-    # however many they have done. HITs before it that reopened are found in the second query.
-    last = worker.assignments.order_by("-pk").values_list("hit_id", flat=True).first()
-    if last is not None:
-        hit = todo.filter(pk__gt=last).first()
-        if hit is not None:
-            return hit
-    return todo.first()
+    # however many they have done. HITs before it that reopened are found in the second round.
+    for after in [*queries.last_hits(worker=worker.pk), 0]:
+        found = queries.next_hits(worker=worker.pk, hit_type=hit_type.pk, after=after, at=at)
+        if found:
+            return found[0]
+    return None
 
 
 @transaction.atomic
 def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
     delay = assignment.hit.hit_type.auto_approval_delay
-    turn = Assignment.objects.in_time(at).filter(pk=assignment.pk)
-    if not turn.update(
-        status=AssignmentStatus.SUBMITTED,
-        submitted_at=at,
-        ended_at=at,
-        auto_approval_at=at + delay,
-        answer=answer,
+    if not queries.submit_assignment(
+        assignment=assignment.pk, answer=answer, at=at, auto_approval_at=at + delay
     ):
         raise AssignmentClosed(
             "This assignment was already submitted or returned, or its time is over. Nothing "
             "was changed."
         )
-    Hit.objects.filter(pk=assignment.hit_id).move(at=at, pending=-1, unreviewed=1)
+    queries.move_hit(assignment.hit_id, at=at, pending=-1, unreviewed=1)
     record_event(
         event_type=EventType.ASSIGNMENT_SUBMITTED,
         hit=assignment.hit,
@@ -160,7 +151,7 @@ def _end(
     turn = Assignment.objects.accepted().filter(pk=assignment.pk)
     if not turn.update(status=status, ended_at=at):
         return False
-    Hit.objects.filter(pk=assignment.hit_id).move(at=at, pending=-1, available=1)
+    queries.move_hit(assignment.hit_id, at=at, pending=-1, available=1)
     record_event(event_type=event_type, hit=assignment.hit, assignment=assignment, at=at)
     announce_if_reviewable(hit=assignment.hit, at=at)
     return True

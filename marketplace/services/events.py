@@ -3,24 +3,18 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from marketplace.models import (
-    Assignment,
-    Event,
-    EventType,
-    Hit,
-    NotificationSetting,
-)
+from marketplace import queries
+from marketplace.models import Assignment, Event, EventType, Hit
 
 
 def record_event(
     *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> None:
     """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
-    setting = NotificationSetting.objects.filter(
-        hit_type_id=hit.hit_type_id, is_active=True
-    ).first()
-    if setting is None or event_type not in setting.event_types:
+    found = queries.active_settings(hit_type=hit.hit_type_id)
+    if not found or event_type not in found[0].event_types:
         return
+    (setting,) = found
     Event.objects.create(
         requester_id=hit.requester_id,
         destination=setting.destination,

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from marketplace import ids, requirements
+from marketplace import ids, queries, requirements
 from marketplace.errors import AlreadyDone, DomainError, InvalidHitState
 from marketplace.models import (
     EventType,
@@ -245,7 +245,7 @@ def announce_if_reviewable(*, hit: Hit, at: datetime) -> None:
     """Schedule review policies, and record an event if the HIT is now reviewable."""
     if hit.hit_review_policy is not None or hit.assignment_review_policy is not None:
         Hit.objects.filter(pk=hit.pk).update(policy_due_at=at)
-    if Hit.objects.filter(pk=hit.pk, status=HitStatus.REVIEWABLE).exists():
+    if queries.reviewable_hits(hit=hit.pk):
         record_event(event_type=EventType.HIT_REVIEWABLE, hit=hit, at=at)
 
 
@@ -292,11 +292,8 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
 
 def lock(hit: Hit) -> Hit:
     """Lock the HIT until the caller's transaction ends; return it as it is now."""
-    return (
-        Hit.objects.select_for_update(of=("self",))
-        .select_related("hit_type", "requester")
-        .get(pk=hit.pk)
-    )
+    (locked,) = queries.locked_hits(hit=hit.pk)
+    return locked
 
 
 def _refuse_disposed(hit: Hit) -> None:

@@ -54,7 +54,7 @@ def assignment_fee(hit_type: HitType, *, max_assignments: int) -> Decimal:
     return fee + sum(Decimal(settings.MTURK_PREMIUM_FEES.get(each, 0)) for each in wanted)
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def move_money(
     *, requester: Requester, kinds: dict[TransferKind, Decimal], at: datetime, **about: Any
 ) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from marketplace import queries
 from marketplace.models import REVEALED, Assignment, Participation
 
 
@@ -30,16 +31,12 @@ def progress_of(participation: Participation) -> Progress:
 
 def participation_for(assignment: Assignment) -> Participation | None:
     """The worker's latest participation that the assignment counts for, or None."""
-    return (
-        Participation.objects.filter(
-            worker=assignment.worker_id,
-            study__hit_type=assignment.hit.hit_type_id,
-            started_at__lte=assignment.accepted_at,
-        )
-        .select_related("study__hit_type", "worker")
-        .order_by("-pk")
-        .first()
+    found = queries.participations_for(
+        worker=assignment.worker_id,
+        hit_type=assignment.hit.hit_type_id,
+        accepted_at=assignment.accepted_at,
     )
+    return found[0] if found else None
 
 
 def note_submission(*, assignment: Assignment, at: datetime) -> Participation | None:

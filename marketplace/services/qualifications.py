@@ -6,7 +6,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 
-from marketplace import requirements
+from marketplace import queries, requirements
 from marketplace.errors import DoesNotExist, NotQualified
 from marketplace.models import (
     AssignmentStatus,
@@ -66,11 +66,7 @@ def _percent_approved(worker: Worker) -> int:
 
 def held_by(worker: Worker) -> dict[str, Value]:
     """All the worker's qualifications, computed and granted, by the public id of the type."""
-    # Includes deleted types, because HITs may still refer to them.
-    granted = worker.qualifications.filter(status=QualificationStatus.GRANTED)
-    return system_values(worker) | dict(
-        granted.values_list("qualification_type__public_id", "value")
-    )
+    return system_values(worker) | dict(queries.granted(worker=worker.pk))
 
 
 def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> list[HitType]:
@@ -98,7 +94,7 @@ def unmet(
 
 def is_blocked(*, worker: Worker, hit_type: HitType) -> bool:
     """Whether the HIT type's requester blocks the worker."""
-    return worker.blocks.filter(requester_id=hit_type.requester_id).exists()
+    return bool(queries.blocks(worker=worker.pk, requester=hit_type.requester_id))
 
 
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
+from marketplace import queries
 from marketplace.errors import DomainError, InvalidAssignmentState
 from marketplace.models import (
     Assignment,
@@ -39,18 +40,12 @@ def approve(
 
     With `override_rejection`, a rejected assignment can be approved within the allowed time.
     """
-    submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
-    values = {"status": AssignmentStatus.APPROVED, "approved_at": at}
-    if feedback:
-        values["requester_feedback"] = feedback
-    if submitted.update(**values):
-        Worker.objects.filter(pk=assignment.worker_id).update(
-            approved_count=F("approved_count") + 1
-        )
-        Hit.objects.filter(pk=assignment.hit_id).move(at=at, unreviewed=-1, completed=1)
+    if queries.approve_assignment(assignment=assignment.pk, feedback=feedback, at=at):
+        queries.count_approval(worker=assignment.worker_id)
+        queries.move_hit(assignment.hit_id, at=at, unreviewed=-1, completed=1)
         _pay(assignment, at)
     elif override_rejection:
-        _override(assignment, values, at)
+        _override(assignment, feedback, at)
     else:
         raise _wrong_state(assignment)
     record_event(
@@ -71,7 +66,10 @@ def _pay(assignment: Assignment, at: datetime) -> None:
     )
 
 
-def _override(assignment: Assignment, values: dict[str, Any], at: datetime) -> None:
+def _override(assignment: Assignment, feedback: str, at: datetime) -> None:
+    values: dict[str, Any] = {"status": AssignmentStatus.APPROVED, "approved_at": at}
+    if feedback:
+        values["requester_feedback"] = feedback
     # The hold was released at the rejection, so the cost is held again first.
     rejected = Assignment.objects.filter(
         pk=assignment.pk,

@@ -1,0 +1,92 @@
+"""Prepared queries find and change the same rows as the querysets that they are written as."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import F
+
+from marketplace.models import Hit, Worker
+from shared.prepared import prepared, prepared_update
+from tests.marketplace.factories import make_hit, make_worker
+
+pytestmark = pytest.mark.django_db
+
+
+@prepared
+def workers_named(name: Any) -> Any:
+    return Worker.objects.filter(name=name)
+
+
+@prepared
+def numbers_of_approved(worker: Any) -> Any:
+    return Worker.objects.filter(pk=worker).values_list("approved_count", flat=True)
+
+
+@prepared
+def hits_since(at: Any) -> Any:
+    return Hit.objects.filter(created_at__gte=at).select_related("hit_type").order_by("-pk")[:2]
+
+
+@prepared_update
+def count_approved(worker: Any, number: Any) -> Any:
+    rows = Worker.objects.filter(pk=worker)
+    return rows, {"approved_count": F("approved_count") + 1, "rejected_count": number}
+
+
+def test_each_call_has_its_own_values():
+    first, second = make_worker(), make_worker()
+
+    assert workers_named(name=first.name) == [first]
+    assert workers_named(name=second.name) == [second]
+    assert workers_named(name="nobody") == []
+
+
+def test_values_are_as_flat_as_in_the_queryset():
+    worker = make_worker(approved=7)
+
+    assert numbers_of_approved(worker=worker.pk) == [7]
+
+
+def test_related_rows_are_read_in_the_same_statement(django_assert_num_queries):
+    hits = [make_hit() for _ in range(3)]
+
+    with django_assert_num_queries(1):
+        found = hits_since(at=hits[0].created_at)
+        assert [each.hit_type for each in found] == [hits[2].hit_type, hits[1].hit_type]
+
+
+def test_a_change_answers_with_the_number_of_rows():
+    worker = make_worker()
+
+    for number in (3, 5):
+        assert count_approved(worker=worker.pk, number=number) == 1
+    assert count_approved(worker=worker.pk + 1, number=3) == 0
+
+    before = worker.approved_count
+    worker.refresh_from_db()
+    assert (worker.approved_count - before, worker.rejected_count) == (2, 5)
+
+
+def test_none_is_refused():
+    """`= NULL` finds nothing."""
+    workers_named(name="nobody")
+
+    with pytest.raises(ValueError, match="name must not be None"):
+        workers_named(name=None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_each_thread_uses_its_own_connection():
+    worker = make_worker()
+    workers_named(name=worker.name)
+
+    def find(_number: int) -> list[Worker]:
+        try:
+            return workers_named(name=worker.name)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(find, range(20))) == [[worker]] * 20
