@@ -1,0 +1,154 @@
+"""Parts of an installation that fail when they are told to: a network, a disk, and a queue."""
+
+import os
+import random
+import socket
+import socketserver
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import boto3
+from moto.server import ThreadedMotoServer
+
+from hits.local.processes import HOST
+
+CHUNK = 65_536
+DISK_MB = 600
+QUEUE_KEY = "sqs"
+
+
+class Network:
+    """Forwards connections to a port of this machine, until they are cut."""
+
+    def __init__(self) -> None:
+        self.target = 0
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        network = self
+
+        class Handler(socketserver.BaseRequestHandler):
+            def handle(self) -> None:
+                network._forward(self.request)
+
+        self.server = socketserver.ThreadingTCPServer((HOST, 0), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        return int(self.server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def cut(self) -> None:
+        """Close every connection, in the middle of whatever it carries."""
+        with self._lock:
+            cut = list(self._open)
+        for each in cut:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.cut()
+
+    def _forward(self, client: socket.socket) -> None:
+        with suppress(OSError), socket.create_connection((HOST, self.target), timeout=5) as server:
+            server.settimeout(None)
+            with self._lock:
+                self._open |= {client, server}
+            back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+            back.start()
+            _pump(client, server)
+            back.join()
+        with self._lock:
+            self._open.discard(client)
+            self._open = {each for each in self._open if each.fileno() >= 0}
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    """Copy what arrives until one side closes, then close both."""
+    with suppress(OSError):
+        while data := source.recv(CHUNK):
+            target.sendall(data)
+    for each in (source, target):
+        with suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
+
+
+class Disk:
+    """A small disk that can be filled; a plain folder where mounting is not allowed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MB}m,mode=755", "tmpfs", str(folder)]
+        done = subprocess.run(mount, capture_output=True)
+        self.can_be_filled = done.returncode == 0
+
+    @contextmanager
+    def full(self) -> Iterator[None]:
+        """Leave no room on the disk while the block runs."""
+        ballast = self.folder / "ballast"
+        with ballast.open("wb") as file:
+            with suppress(OSError):
+                while True:
+                    free = os.statvfs(self.folder)
+                    os.posix_fallocate(
+                        file.fileno(), file.tell(), max(4096, free.f_bavail * free.f_bsize)
+                    )
+                    file.seek(0, os.SEEK_END)
+            try:
+                yield
+            finally:
+                file.truncate(0)
+        ballast.unlink()
+
+    def close(self) -> None:
+        if self.can_be_filled:
+            subprocess.run(["umount", "--lazy", str(self.folder)], check=True)
+
+
+class Queue:
+    """A queue of the marketplace's events, served by moto, which repeats and reorders them."""
+
+    def __init__(self) -> None:
+        self.server = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
+        self.server.start()
+        self.endpoint = "http://{}:{}".format(*self.server.get_host_and_port())
+        self.client: Any = boto3.client(
+            "sqs",
+            endpoint_url=self.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id=QUEUE_KEY,
+            aws_secret_access_key=QUEUE_KEY,
+        )
+        self.url = str(self.client.create_queue(QueueName="events")["QueueUrl"])
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The variables of both sites that make them use it."""
+        return {
+            "MARKETPLACE_NOTIFICATION_ENDPOINT": self.endpoint,
+            "MTURK_NOTIFICATION_QUEUE_URL": self.url,
+            "MTURK_SQS_ENDPOINT_URL": self.endpoint,
+            "MTURK_SQS_ACCESS_KEY_ID": QUEUE_KEY,
+            "MTURK_SQS_SECRET_ACCESS_KEY": QUEUE_KEY,
+        }
+
+    def repeat(self, rng: random.Random) -> None:
+        """Send the waiting messages once more, in another order."""
+        found = self.client.receive_message(
+            QueueUrl=self.url, MaxNumberOfMessages=10, VisibilityTimeout=0
+        ).get("Messages", [])
+        for message in rng.sample(found, len(found)):
+            self.client.send_message(QueueUrl=self.url, MessageBody=message["Body"])
+
+    def close(self) -> None:
+        self.server.stop()

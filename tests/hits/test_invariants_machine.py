@@ -1,0 +1,211 @@
+"""Random sequences of task pages, submissions, reviews, exclusions and releases keep the
+invariants, which are checked by SQL that does not use the product's code."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from annotate.errors import DomainError
+from annotate.models import Release, Response, Worker
+from benchmarks.invariants import SITE, broken
+from hits.models import WorkerAccount
+from hits.services.submissions import take_submission
+from hits.services.task_pages import FrameParameters, open_page, store_answers
+from qualcontrol.models import Verdict
+from qualcontrol.review.judging import judge, reject_response
+from qualcontrol.review.undoing import take_back
+from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
+from qualcontrol.services.releasing import release_campaign
+from tests.factories import NOON, HitFactory, HitTypeFactory, UserFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.test_strangers import SENTENCE, listed
+
+pytestmark = pytest.mark.django_db
+
+ORIGIN = "http://127.0.0.1:8001"
+WORKERS, TASKS = 4, 3
+picks = st.integers(0, 1000)
+
+
+def rows(sql: str) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+class Collection(RuleBasedStateMachine):
+    """Workers, forgers and two reviewers act on one campaign in any order."""
+
+    @initialize(trial=st.sampled_from([0, 2]), images=st.integers(1, 2))
+    def begin(self, trial, images):
+        self.undo = transaction.atomic()
+        self.undo.__enter__()
+        self.campaign = make_campaign(
+            tasks=TASKS,
+            hit={"images": images},
+            review={"share": 0.5, "first": 1, "trial": trial, "approve_after_hours": 0},
+        )
+        self.hit = HitFactory(hit_type=HitTypeFactory(campaign=self.campaign))
+        self.reviewers = UserFactory.create_batch(2)
+        self.opened: list[Any] = []
+        self.at = NOON
+
+    def teardown(self):
+        if hasattr(self, "undo"):
+            transaction.set_rollback(True)
+            self.undo.__exit__(None, None, None)
+
+    def now(self):
+        self.at += timedelta(seconds=30)
+        return self.at
+
+    def response(self, pick):
+        found = list(Response.objects.order_by("pk"))
+        return found[pick % len(found)] if found else None
+
+    def worker(self, pick):
+        found = list(Worker.objects.order_by("pk"))
+        return found[pick % len(found)] if found else None
+
+    @rule(worker=st.integers(1, WORKERS))
+    def open(self, worker):
+        """A worker accepts an assignment, or somebody makes one up, and opens its page."""
+        frame = FrameParameters(f"A{len(self.opened)}", self.hit.hit_id, f"AWORKER{worker}", ORIGIN)
+        with suppress(DomainError):
+            self.opened.append(open_page(campaign=self.campaign, frame=frame, at=self.now()))
+
+    @rule(pick=picks)
+    def answer(self, pick):
+        """A page sends its answer to the site, perhaps again."""
+        if self.opened:
+            form = self.opened[pick % len(self.opened)].form
+            with suppress(DomainError):
+                store_answers(
+                    campaign=self.campaign,
+                    form=form,
+                    fields=self.fields(form.numbers),
+                    counts={},
+                    device="",
+                    at=self.now(),
+                )
+
+    @rule(pick=picks, by=st.integers(1, WORKERS), is_own=st.booleans(), is_empty=st.booleans())
+    def submit(self, pick, by, is_own, is_empty):
+        """The marketplace reports an assignment: of the page's worker, or of another one who got it
+        after it was returned; perhaps with an answer that fits no task."""
+        if not self.opened or self.hit.assignments.count() == self.hit.slots:
+            return
+        form = self.opened[pick % len(self.opened)].form
+        worker = form.frame.worker_id if is_own else f"AWORKER{by}"
+        fields = {} if is_empty else self.fields(form.numbers)
+        take_submission(
+            campaign=self.campaign,
+            hit=self.hit,
+            listed=listed(form.frame.assignment_id, worker, **fields),
+            at=self.now(),
+        )
+
+    def fields(self, numbers):
+        return {f"caption-{number}": f"{SENTENCE[:-1]} near gate {number}." for number in numbers}
+
+    @rule(pick=picks, verdict=st.sampled_from(Verdict), by=st.integers(0, 1))
+    def judge(self, pick, verdict, by):
+        if (response := self.response(pick)) is not None:
+            reason = "It is not of this image." if verdict == Verdict.BAD else ""
+            with suppress(DomainError):
+                judge(
+                    response=response,
+                    verdict=verdict,
+                    reason=reason,
+                    reviewer=self.reviewers[by],
+                    at=self.now(),
+                )
+
+    @rule(pick=picks)
+    def change_a_verdict(self, pick):
+        if (response := self.response(pick)) is not None:
+            with suppress(DomainError):
+                take_back(
+                    campaign=self.campaign,
+                    key=response.key,
+                    reviewer=self.reviewers[0],
+                    at=self.now(),
+                )
+
+    @rule(pick=picks)
+    def reject(self, pick):
+        if (response := self.response(pick)) is not None:
+            with suppress(DomainError):
+                reject_response(
+                    response=response, reason="No words.", actor=self.reviewers[0], at=self.now()
+                )
+
+    @rule(pick=picks)
+    def exclude(self, pick):
+        if (worker := self.worker(pick)) is not None:
+            with suppress(DomainError):
+                exclude_worker(
+                    campaign=self.campaign,
+                    worker=worker,
+                    reason="Lists of words.",
+                    actor=self.reviewers[0],
+                    at=self.now(),
+                )
+
+    @rule(pick=picks)
+    def reinstate(self, pick):
+        if (worker := self.worker(pick)) is not None:
+            with suppress(DomainError):
+                reinstate_worker(
+                    campaign=self.campaign,
+                    worker=worker,
+                    actor=self.reviewers[1],
+                    reason="A mistake.",
+                    at=self.now(),
+                )
+
+    @rule(partial=st.booleans(), seed=picks)
+    def release(self, partial, seed):
+        """A release holds when it is made; later decisions do not change it."""
+        # A release needs the outermost transaction, which here is the test's.
+        made = transaction.atomic()
+        made._from_testcase = True
+        with made:
+            with suppress(DomainError):
+                release_campaign(
+                    campaign=self.campaign, name="r", seed=seed, at=self.now(), partial=partial
+                )
+            assert broken(rows) == []
+            transaction.set_rollback(True)
+        assert not Release.objects.exists()
+
+    @invariant()
+    def all_invariants_hold(self):
+        assert broken(rows) == []
+
+    @invariant()
+    def nobody_is_known_who_did_not_submit(self):
+        assert not WorkerAccount.objects.filter(assignments=None).exists()
+
+
+def test_invariants_hold_whatever_workers_reviewers_and_forgers_do():
+    quick = hypothesis_settings(max_examples=15, stateful_step_count=25, deadline=None)
+
+    run_state_machine_as_test(Collection, settings=quick)
+
+
+def test_every_statement_runs_and_finds_nothing_in_an_empty_database():
+    assert len(SITE) > 15
+    assert broken(rows) == []
