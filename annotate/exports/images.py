@@ -14,11 +14,11 @@ from annotate.exports.csv_text import csv_lines
 from annotate.exports.json_text import json_array
 from annotate.exports.licences import Licence, licence, license_name
 from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
+from annotate.images.metadata import without_metadata
 from annotate.models import Release
 
 # The folder of an export with copies of the image files.
 IMAGES = "images"
-PIECE = 1 << 20
 NAMED = 20
 
 Domains = Mapping[str, str | None]
@@ -229,12 +229,10 @@ def _missing_files(absent: Sequence[str], of: int) -> str:
 
 
 def copies(files: Iterable[ImageFile]) -> Iterator[File]:
-    """The image files with unchanged bytes."""
+    """The image files without metadata; raises BrokenImage."""
     for file in files:
-        yield File(f"{IMAGES}/{file.name}", _pieces(file.path))
+        yield File(f"{IMAGES}/{file.name}", _content(file.path))
 
 
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            yield piece
+def _content(path: Path) -> Iterator[bytes]:
+    yield without_metadata(path)

@@ -348,7 +348,7 @@ def test_the_card_names_each_licence_once(release, tmp_path):
 
 
 @pytest.mark.django_db
-def test_images_are_copied_unchanged_and_a_missing_one_is_named(release, tmp_path, settings):
+def test_images_are_copied_and_a_missing_one_is_named(release, tmp_path, settings):
     original = settings.MEDIA_ROOT / "images/validation/0000000000000001.png"
 
     files = contents(export(release, tmp_path / "v1", "coco", with_images=True))

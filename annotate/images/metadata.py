@@ -1,0 +1,147 @@
+"""Remove metadata from image files: EXIF with place, time and camera, XMP, IPTC and comments.
+
+The pixels of JPEG, PNG and WebP files stay as they are, byte by byte, and so do colour profiles and
+the orientation. AVIF, JPEG 2000 and TIFF files are encoded again.
+"""
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import ImageOps
+
+from annotate.images.files import EXIF_ORIENTATION, BrokenImage, opened
+
+# A marker after compressed data, in which the byte FF is followed by 00 or a restart marker.
+NEXT_MARKER = re.compile(rb"\xff+[^\x00\xd0-\xd7\xff]")
+START_OF_SCAN, END_OF_IMAGE, COMMENT = 0xDA, 0xD9, 0xFE
+APPLICATION_DATA = range(0xE0, 0xF0)
+# Application data that say how to decode the pixels.
+KEPT_IN_JPEG = ((0xE0, b"JFIF\0"), (0xE2, b"ICC_PROFILE\0"), (0xEE, b"Adobe"))
+PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+DROPPED_FROM_PNG = {b"eXIf", b"tEXt", b"zTXt", b"iTXt", b"tIME"}
+DROPPED_FROM_WEBP = {b"EXIF", b"XMP "}
+# The flags of the chunk VP8X that announce EXIF and XMP.
+WEBP_FLAGS = 0b0000_1100
+ENCODED_AGAIN: dict[str, dict[str, Any]] = {
+    ".avif": {"format": "AVIF", "quality": 95},
+    ".jp2": {"format": "JPEG2000"},
+    ".tif": {"format": "TIFF", "compression": "tiff_deflate"},
+}
+
+
+def without_metadata(path: Path) -> bytes:
+    """The content of an image file without its metadata; raises BrokenImage."""
+    suffix = path.suffix.lower()
+    if suffix in ENCODED_AGAIN:
+        return _encoded_again(path, suffix)
+    content = path.read_bytes()
+    try:
+        if content.startswith(b"\xff\xd8"):
+            return b"".join(_jpeg(content, _orientation(path)))
+        if content.startswith(PNG_SIGNATURE):
+            return b"".join(_png(content, _orientation(path)))
+        if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+            return _webp(content, _orientation(path))
+    except (IndexError, struct.error) as error:
+        raise BrokenImage(f"{path.name} is damaged, so its metadata cannot be removed") from error
+    return content  # GIF, BMP and PPM have no EXIF
+
+
+def _orientation(path: Path) -> int:
+    with opened(path) as picture:
+        return int(picture.getexif().get(EXIF_ORIENTATION, 1))
+
+
+def _exif(orientation: int) -> bytes:
+    """EXIF with the orientation alone; empty if the image is upright."""
+    if not 1 < orientation <= 8:
+        return b""
+    entry = struct.pack(">HHIHH", EXIF_ORIENTATION, 3, 1, orientation, 0)
+    return struct.pack(">2sHIH", b"MM", 42, 8, 1) + entry + bytes(4)
+
+
+def _jpeg(content: bytes, orientation: int) -> Iterator[bytes]:
+    """The parts of the JPEG file up to its end; what follows it, such as a film, is dropped."""
+    yield content[:2]
+    if exif := _exif(orientation):
+        yield struct.pack(">HH6s", 0xFFE1, len(exif) + 8, b"Exif\0\0") + exif
+    at = 2
+    while True:
+        while content[at + 1] == 0xFF:  # padding
+            at += 1
+        marker = content[at + 1]
+        if marker == END_OF_IMAGE:
+            yield content[at : at + 2]
+            return
+        end = at + 2 + struct.unpack_from(">H", content, at + 2)[0]
+        if marker == START_OF_SCAN:
+            end = _end_of_scan(content, end)
+        if _is_kept(marker, content[at + 4 : at + 16]):
+            yield content[at:end]
+        at = end
+
+
+def _end_of_scan(content: bytes, start: int) -> int:
+    found = NEXT_MARKER.search(content, start)
+    if found is None:
+        raise IndexError("the file ends within a scan")
+    return found.start()
+
+
+def _is_kept(marker: int, data: bytes) -> bool:
+    if marker in APPLICATION_DATA:
+        return any(marker == kept and data.startswith(name) for kept, name in KEPT_IN_JPEG)
+    return marker != COMMENT
+
+
+def _png(content: bytes, orientation: int) -> Iterator[bytes]:
+    yield PNG_SIGNATURE
+    at = len(PNG_SIGNATURE)
+    name = b""
+    while name != b"IEND":
+        size, name = struct.unpack_from(">I4s", content, at)
+        end = at + size + 12
+        if name not in DROPPED_FROM_PNG:
+            yield content[at:end]
+        if name == b"IHDR" and (exif := _exif(orientation)):
+            checksum = zlib.crc32(b"eXIf" + exif)
+            yield struct.pack(">I4s", len(exif), b"eXIf") + exif + struct.pack(">I", checksum)
+        at = end
+
+
+def _webp(content: bytes, orientation: int) -> bytes:
+    exif = _exif(orientation)
+    end = 8 + struct.unpack_from("<I", content, 4)[0]
+    chunks = b"".join(_webp_chunks(content[12:end], has_exif=bool(exif)))
+    if exif:
+        chunks += struct.pack("<4sI", b"EXIF", len(exif)) + exif  # of even length
+    return struct.pack("<4sI4s", b"RIFF", 4 + len(chunks), b"WEBP") + chunks
+
+
+def _webp_chunks(content: bytes, *, has_exif: bool) -> Iterator[bytes]:
+    at = 0
+    while at < len(content):
+        name, size = struct.unpack_from("<4sI", content, at)
+        end = at + 8 + size + size % 2
+        chunk = content[at:end]
+        if name == b"VP8X":
+            flags = chunk[8] & ~WEBP_FLAGS | (0b1000 if has_exif else 0)
+            chunk = chunk[:8] + bytes([flags]) + chunk[9:]
+        if name not in DROPPED_FROM_WEBP:
+            yield chunk
+        at = end
+
+
+def _encoded_again(path: Path, suffix: str) -> bytes:
+    out = BytesIO()
+    with opened(path) as picture:
+        profile = picture.info.get("icc_profile")
+        upright = ImageOps.exif_transpose(picture).copy()
+        upright.info = {}
+        upright.save(out, **ENCODED_AGAIN[suffix], **({"icc_profile": profile} if profile else {}))
+    return out.getvalue()
