@@ -16,7 +16,7 @@ from annotate.api.filters import Filters
 from annotate.api.lookups import account_of, job_of, jobs_of
 from annotate.api.paging import Pages
 from annotate.jobs import requests
-from annotate.models import Campaign, Job, JobStatus
+from annotate.models import Campaign, Job, JobStatus, Team
 from annotate.tasks import announce_job
 
 
@@ -132,14 +132,22 @@ class RepeatJob(APIView):
         return accepted(job)
 
 
-def begin(request: Request, *, kind: str, arguments: dict[str, Any], campaign: Campaign) -> Job:
-    """Request a job of a campaign, and let a worker start it."""
+def begin(
+    request: Request,
+    *,
+    kind: str,
+    arguments: dict[str, Any],
+    campaign: Campaign | None = None,
+    team: Team | None = None,
+) -> Job:
+    """Request a job of a campaign or a team, and let a worker start it."""
     job = requests.request_job(
         kind=kind,
         arguments=arguments,
         user=account_of(request),
         at=timezone.now(),
         campaign=campaign,
+        team=team,
     )
     announce_job()
     return job

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from annotate.api.filters import Filters
 from annotate.api.idempotency import idempotent
 from annotate.api.images import ImageSerializer
+from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.api.lookups import images_of, selections_of
 from annotate.api.paging import Pages
 from annotate.models import Image, Selection, Team
@@ -22,7 +23,7 @@ from annotate.models.selections import Procedure
 from annotate.pages.signed_in import team_to_change
 from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services.selections import (
-    draw_selection,
+    check_draw,
     select_all,
     select_picked,
     select_random,
@@ -103,15 +104,21 @@ class SelectionList(ListAPIView[Selection]):
     @extend_schema(
         summary="Select images",
         request=NewSelectionSerializer,
-        responses={201: SelectionSerializer},
+        responses={201: SelectionSerializer, 202: JobDetailSerializer},
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Select all images of a split, some at random, picked ones, or by nocaps' procedure."""
+        """Select all images of a split, some at random, or picked ones. With nocaps' procedure,
+        which takes longer, the answer is a job (202)."""
         team = team_to_change(request)
         form = NewSelectionSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        made = _select(request, team, form.validated_data)
+        given = form.validated_data
+        if given["procedure"] == Procedure.NOCAPS:
+            numbers = {key: given[key] for key in ("name", "split", "count", "seed", "sample")}
+            check_draw(**numbers, team=team)
+            return accepted(begin(request, kind="select_images", arguments=numbers, team=team))
+        made = _select(request, team, given)
         found = _counted(Selection.objects.filter(pk=made.pk)).get()
         return Response(SelectionSerializer(found).data, status=status.HTTP_201_CREATED)
 
@@ -124,10 +131,9 @@ def _select(request: Request, team: Team, given: dict[str, Any]) -> Selection:
     split = given["split"]
     if procedure == Procedure.ALL:
         return select_all(name=name, split=split, team=team, at=at)
-    drawn = {"name": name, "split": split, "count": given["count"], "seed": given["seed"], "at": at}
-    if procedure == Procedure.RANDOM:
-        return select_random(**drawn, team=team)
-    return draw_selection(**drawn, team=team, sample=given["sample"]).selection
+    return select_random(
+        name=name, split=split, count=given["count"], seed=given["seed"], team=team, at=at
+    )
 
 
 def _picked(request: Request, keys: list[str]) -> list[int]:

@@ -5,8 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
 from rest_framework import serializers, status
 from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
@@ -14,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
+from annotate.api.campaign_schema import campaign_file_schema
 from annotate.api.idempotency import idempotent
 from annotate.api.jobs import JobDetailSerializer, accepted
 from annotate.api.lookups import account_of, campaign_of, campaigns_of
@@ -34,6 +34,16 @@ from hits.api.serializers import (
 from hits.queries.costs import estimate
 from hits.services import lifecycle
 from hits.services.syncs import ask_for_sync, sync_jobs
+
+EXAMPLE = {
+    "name": "pilot",
+    "selection": "park",
+    "references": 1,
+    "budget": "20.00",
+    "priming": {"share": 0},
+    "workers": {"who": "own", "countries": [], "approved_hits": 0, "approval_rate": 0},
+    "review": {"share": 0.2},
+}
 
 
 @extend_schema_view(
@@ -63,7 +73,8 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @extend_schema(
         summary="Create a draft",
         description="The body is the campaign file as JSON, with the same keys.",
-        request=OpenApiTypes.OBJECT,
+        request={"application/json": campaign_file_schema()},
+        examples=[OpenApiExample("Two captions for each image", EXAMPLE, request_only=True)],
         responses={201: CampaignDetailSerializer},
     )
     @idempotent

@@ -7,16 +7,20 @@ from rest_framework.routers import DefaultRouter
 from annotate.accounts.token_api import TokenView
 from annotate.api.documentation import DocumentationView
 from annotate.api.images import ImageList
+from annotate.api.imports import ImportList
 from annotate.api.jobs import CancelJob, JobDetail, JobList, RepeatJob
 from annotate.api.releases import ReleaseArchiveView, ReleaseFileView, ReleaseViewSet
 from annotate.api.selections import SelectedImageList, SelectionDetail, SelectionList
 from annotate.api.webhooks import TestWebhook, WebhookDetail, WebhookList
-from hits.api import workers
+from hits.api import payments, workers
 from hits.api.bonuses import BonusList
 from hits.api.campaigns import CampaignViewSet
+from hits.api.messages import MessageList
 from hits.api.responses import ResponseList, TaskList
+from qualcontrol.api.appeals import AnswerAppeal, AppealList
 from qualcontrol.api.checks import JudgeItem, NextChecks, SpotCheckList
 from qualcontrol.api.decisions import DecisionList
+from qualcontrol.api.gold import GoldList
 from qualcontrol.api.releases import CampaignReleases
 
 router = DefaultRouter(use_regex_path=True)
@@ -25,6 +29,7 @@ router.register("campaigns", CampaignViewSet, basename="api-campaign")
 router.register("releases", ReleaseViewSet, basename="api-release")
 
 CAMPAIGN = "campaigns/<slug:slug>/"
+HELD = f"{CAMPAIGN}held-payments/"
 CHECKS = f"{CAMPAIGN}spot-checks/"
 WEBHOOKS = f"{CAMPAIGN}webhooks/"
 WORKERS = f"{CAMPAIGN}workers/"
@@ -37,6 +42,22 @@ urlpatterns = [
     path(f"{CAMPAIGN}bonuses/", BonusList.as_view(), name="api-campaign-bonuses"),
     path(f"{CAMPAIGN}releases/", CampaignReleases.as_view(), name="api-campaign-releases"),
     path(f"{CAMPAIGN}decisions/", DecisionList.as_view(), name="api-campaign-decisions"),
+    path(f"{CAMPAIGN}appeals/", AppealList.as_view(), name="api-campaign-appeals"),
+    path(f"{CAMPAIGN}appeals/<int:pk>/answer/", AnswerAppeal.as_view(), name="api-appeal-answer"),
+    path(f"{CAMPAIGN}gold/", GoldList.as_view(), name="api-campaign-gold"),
+    path(f"{CAMPAIGN}messages/", MessageList.as_view(), name="api-campaign-messages"),
+    path(HELD, payments.HeldPaymentList.as_view(), name="api-held-payment-list"),
+    path(f"{HELD}<int:pk>/payment/", payments.PayHeld.as_view(), name="api-held-payment-payment"),
+    path(
+        f"{HELD}<int:pk>/rejection/",
+        payments.RejectHeld.as_view(),
+        name="api-held-payment-rejection",
+    ),
+    path(
+        f"{CAMPAIGN}responses/<int:pk>/rejection/",
+        payments.RejectResponse.as_view(),
+        name="api-response-rejection",
+    ),
     path(WEBHOOKS, WebhookList.as_view(), name="api-webhook-list"),
     path(f"{WEBHOOKS}<uuid:key>/", WebhookDetail.as_view(), name="api-webhook-detail"),
     path(f"{WEBHOOKS}<uuid:key>/test/", TestWebhook.as_view(), name="api-webhook-test"),
@@ -50,6 +71,7 @@ urlpatterns = [
     path(f"{WORKER}pause/", workers.PauseWorker.as_view(), name="api-worker-pause"),
     path(f"{WORKER}resume/", workers.ResumeWorker.as_view(), name="api-worker-resume"),
     path(f"{WORKER}dismissal/", workers.DismissProposal.as_view(), name="api-worker-dismissal"),
+    path("imports/", ImportList.as_view(), name="api-import-list"),
     path("images/", ImageList.as_view(), name="api-image-list"),
     path("selections/", SelectionList.as_view(), name="api-selection-list"),
     path("selections/<slug:name>/", SelectionDetail.as_view(), name="api-selection-detail"),

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -208,62 +208,48 @@ class Reinstate(WorkerView):
         return Response({"restored": restored})
 
 
-class _Change(WorkerView):
+class ChangeWorker(WorkerView):
     """A decision about a worker that answers with the worker."""
 
     service: Callable[..., object]
 
-    def decide(self, request: Request, slug: str, pseudonym: str) -> Response:
+    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
         _decide(self, request, slug, pseudonym, type(self).service)
         return self.answer(*self.look_up(request, slug, pseudonym))
 
 
-class PauseWorker(_Change):
-    """Pause a worker."""
-
-    service = staticmethod(pause_worker)
-
-    @extend_schema(
-        operation_id="campaigns_workers_pause",
-        summary="Pause a worker",
+def change_by(
+    service: Callable[..., object], *, name: str, summary: str, about: str
+) -> type[ChangeWorker]:
+    """The view that calls this service."""
+    view = type(
+        f"ChangeWorkerBy{name.title()}", (ChangeWorker,), {"service": staticmethod(service)}
+    )
+    schema = extend_schema(
+        operation_id=f"campaigns_workers_{name}",
+        summary=summary,
+        description=about,
         request=ReasonSerializer,
         responses=WorkerDetailSerializer,
     )
-    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
-        """Give the worker no new tasks."""
-        return self.decide(request, slug, pseudonym)
+    return extend_schema_view(post=schema)(view)
 
 
-class ResumeWorker(_Change):
-    """End a pause."""
-
-    service = staticmethod(resume_worker)
-
-    @extend_schema(
-        operation_id="campaigns_workers_resume",
-        summary="End a worker's pause",
-        request=ReasonSerializer,
-        responses=WorkerDetailSerializer,
-    )
-    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
-        """Give the worker tasks again."""
-        return self.decide(request, slug, pseudonym)
-
-
-class DismissProposal(_Change):
-    """Dismiss a proposal to exclude."""
-
-    service = staticmethod(decline_proposal)
-
-    @extend_schema(
-        operation_id="campaigns_workers_dismiss",
-        summary="Dismiss the proposal to exclude a worker",
-        request=ReasonSerializer,
-        responses=WorkerDetailSerializer,
-    )
-    def post(self, request: Request, slug: str, pseudonym: str) -> Response:
-        """Keep the worker. To accept the proposal, exclude the worker."""
-        return self.decide(request, slug, pseudonym)
+PauseWorker = change_by(
+    pause_worker, name="pause", summary="Pause a worker", about="Give the worker no new tasks."
+)
+ResumeWorker = change_by(
+    resume_worker,
+    name="resume",
+    summary="End a worker's pause",
+    about="Give the worker tasks again.",
+)
+DismissProposal = change_by(
+    decline_proposal,
+    name="dismiss",
+    summary="Dismiss the proposal to exclude a worker",
+    about="Keep the worker. To accept the proposal, exclude the worker.",
+)
 
 
 def _decide(

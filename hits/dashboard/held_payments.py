@@ -17,7 +17,7 @@ from annotate.models import Campaign, Response, Right
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import campaign_of, decided, posted, user_of
 from hits.dashboard.forms import AcceptanceForm
-from hits.mturk.answers import shown_answer
+from hits.queries.held_answers import answer_held
 from hits.services.held_payments import accept_held, reject_held
 from qualcontrol.models import HeldPayment
 from qualcontrol.pages.forms import RejectionForm
@@ -105,9 +105,7 @@ def _shown(campaign: Campaign, rows: Any) -> list[Shown]:
     return [
         Shown(
             held,
-            shown_answer(held.assignment.unplaced_answer).replace(
-                held.assignment.account.marketplace_id, held.worker.pseudonym
-            ),
+            answer_held(held),
             by_assignment.get(held.assignment_id, []),
             held.assignment.submitted_at,
             held.assignment.submitted_at + window,

@@ -27,6 +27,7 @@ from qualcontrol.models import SpotCheck, Verdict
 from qualcontrol.review.items import Item
 from qualcontrol.review.judging import judge_item
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.undoing import take_back
 
 MOST_AT_ONCE = 20
 
@@ -188,3 +189,18 @@ class JudgeItem(APIView):
         except Answer.DoesNotExist as error:
             raise Http404(f"There is no check with the key {key}.") from error
         return Response(form.validated_data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="campaigns_spot_checks_take_back",
+        summary="Take back your verdict",
+        responses={204: None},
+    )
+    def delete(self, request: Request, slug: str, key: UUID) -> Response:
+        """The item waits for you again. A response that your verdict discarded counts again, if
+        its task still has a place."""
+        campaign = campaign_of(request, slug, self)
+        try:
+            take_back(campaign=campaign, key=key, reviewer=account_of(request), at=timezone.now())
+        except Answer.DoesNotExist as error:
+            raise Http404(f"There is no check with the key {key}.") from error
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -3,8 +3,6 @@
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -15,8 +13,8 @@ from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Right
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import campaign_of, posted, user_of
-from qualcontrol.models import Gold, GoldAnswer
 from qualcontrol.pages.forms import MarkGoldForm, SeedGoldForm
+from qualcontrol.queries.gold import gold_known_to
 from qualcontrol.review.gold import mark_gold, seed_gold
 
 
@@ -31,7 +29,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     form = seed if is_seed else mark
     if form.is_valid() and _make(request, campaign, form.cleaned_data, is_seed=is_seed):
         return redirect("qualcontrol:gold", slug)
-    items = _known_to(user_of(request), campaign)
+    items = gold_known_to(user_of(request), campaign)
     context = {
         "campaign": campaign,
         "kind": KINDS[campaign.kind],
@@ -43,22 +41,6 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     }
     status = 422 if mark.errors or seed.errors else 200
     return render(request, "qualcontrol/gold.html", context, status=status)
-
-
-def _known_to(user: User, campaign: Campaign) -> QuerySet[Gold]:
-    """The gold items that the user made or has judged, the latest first. The queue may still show
-    the others to the user."""
-    content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
-    judged = GoldAnswer.objects.filter(gold=OuterRef("pk"), reviewer=user)
-    known = campaign.gold.filter(Q(made_by=user) | Exists(judged))
-    return (
-        known.select_related("task__image", "response", *content)
-        .annotate(
-            judged=Count("answers"),
-            right=Count("answers", filter=Q(answers__verdict=F("verdict"))),
-        )
-        .order_by("-pk")
-    )
 
 
 def _make(request: HttpRequest, campaign: Campaign, values: Any, *, is_seed: bool) -> bool:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotate.datasets.sidecar import read_sidecar
 from annotate.errors import DomainError
-from annotate.models import Team
+from annotate.models import Job, Team
 from annotate.pages.jobs import begin_job
 from annotate.pages.signed_in import team_to_change
 from annotate.services import imports, own_images, uploads
@@ -174,16 +174,30 @@ def _checked(request: HttpRequest) -> HttpResponse:
     # The last field of each form. Without it, the end of the request is missing.
     if kind not in FORMS or "complete" not in request.POST:
         return _page(request, {}, problem=CUT_OFF, status=400)
-    form = FORMS[kind](request.POST, request.FILES)
-    if isinstance(form, FilesForm):
-        form.team = team
+    form = filled_form(kind, request.POST, request.FILES, team)
     if form.is_valid():
         try:
-            job = (_begin_own if kind == "own" else _begin_dataset)(request, form)
-            return redirect(job)
+            return redirect(begin_import(request, kind, form))
         except DomainError as error:
             form.add_error(None, str(error))
     return _page(request, {kind: form})
+
+
+def filled_form(kind: str, data: Any, files: Any, team: Team) -> forms.Form:
+    """The form of this kind of import, with what a request has."""
+    form = FORMS[kind](data, files)
+    if isinstance(form, FilesForm):
+        form.team = team
+    return form
+
+
+def begin_import(request: Any, kind: str, form: forms.Form) -> Job:
+    """Store the files of a valid form, and request the job that imports them; raises DomainError.
+
+    `request` is one of a page or of the API.
+    """
+    job: Job = (_begin_own if kind == "own" else _begin_dataset)(request, form)
+    return job
 
 
 def _page(

@@ -1,0 +1,128 @@
+"""Appeals of excluded workers, and the answers to them."""
+
+from typing import Any
+
+import django_filters
+from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from annotate.api.filters import Filters
+from annotate.api.idempotency import idempotent
+from annotate.api.lookups import CampaignRows, account_of, campaign_of
+from annotate.models import Campaign, Right
+from qualcontrol.models import Appeal
+from qualcontrol.queries.quality_report import known_workers
+from qualcontrol.services.appeals import answer_appeal, record_appeal
+
+LONGEST = 5000
+
+
+class AppealSerializer(serializers.ModelSerializer[Appeal]):
+    """An appeal against an exclusion, and its answer."""
+
+    worker = serializers.CharField(source="exclusion.worker.pseudonym", read_only=True)
+
+    class Meta:
+        model = Appeal
+        fields = ["id", "worker", "text", "received_at", "answer", "is_granted", "answered_at"]
+
+
+class NewAppealSerializer(serializers.Serializer[Any]):
+    """An appeal that was received."""
+
+    worker = serializers.CharField(max_length=10, help_text="the worker's pseudonym")
+    text = serializers.CharField(max_length=LONGEST, help_text="what the worker wrote")
+
+
+class AppealAnswerSerializer(serializers.Serializer[Any]):
+    """An answer to an appeal."""
+
+    answer = serializers.CharField(
+        max_length=LONGEST, help_text="send it to the worker the way they wrote to you"
+    )
+    granted = serializers.BooleanField(help_text="true: the worker is reinstated")
+
+
+class AppealFilter(Filters):
+    """Filters of appeals."""
+
+    open = django_filters.BooleanFilter(
+        "answered_at", lookup_expr="isnull", label="true: only those that wait for an answer"
+    )
+
+    class Meta:
+        model = Appeal
+        fields: list[str] = []
+
+
+def appeals_in(campaign: Campaign) -> QuerySet[Appeal]:
+    rows = Appeal.objects.filter(exclusion__campaign=campaign)
+    return rows.select_related("exclusion__worker", "exclusion__campaign").order_by("-pk")
+
+
+class AppealList(CampaignRows[Appeal]):
+    """Appeals, the latest first."""
+
+    serializer_class = AppealSerializer
+    filterset_class = AppealFilter
+    queryset = Appeal.objects.all()
+    may_write = Right.REVIEW
+
+    def rows(self) -> QuerySet[Appeal]:
+        return appeals_in(self.campaign)
+
+    @extend_schema(summary="Appeals, the latest first")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        summary="Record an appeal", request=NewAppealSerializer, responses={201: AppealSerializer}
+    )
+    @idempotent
+    def post(self, request: Request, **_: str) -> Response:
+        """Store what an excluded worker wrote."""
+        campaign = self.campaign
+        form = NewAppealSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        appeal = record_appeal(
+            campaign=campaign,
+            worker=get_object_or_404(known_workers(campaign), pseudonym=given["worker"]),
+            text=given["text"],
+            actor=account_of(request),
+            at=timezone.now(),
+        )
+        return Response(AppealSerializer(appeal).data, status=status.HTTP_201_CREATED)
+
+
+class AnswerAppeal(APIView):
+    """The answer to an appeal."""
+
+    may_write = Right.REVIEW
+
+    @extend_schema(
+        operation_id="campaigns_appeals_answer",
+        summary="Answer an appeal",
+        request=AppealAnswerSerializer,
+        responses=AppealSerializer,
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Grant or refuse the appeal. If it is granted, the worker is reinstated."""
+        campaign = campaign_of(request, slug, self)
+        appeal = get_object_or_404(appeals_in(campaign), pk=pk)
+        form = AppealAnswerSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        answer_appeal(
+            appeal=appeal,
+            is_granted=form.validated_data["granted"],
+            answer=form.validated_data["answer"],
+            actor=account_of(request),
+            at=timezone.now(),
+        )
+        return Response(AppealSerializer(appeals_in(campaign).get(pk=pk)).data)
