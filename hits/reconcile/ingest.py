@@ -20,6 +20,7 @@ from hits.mturk.annotations import token_of
 from hits.mturk.replies import ListedHit
 from hits.reconcile.reading import read_by_itself, read_listed, read_unlisted
 from hits.reconcile.run import HIT_NAME, Run
+from hits.reconcile.unchanged import Stored, note_listed_again
 from hits.reconcile.unknown import Unknown
 from hits.services.task_pages import close_pages
 
@@ -55,19 +56,14 @@ def _ingest_all(run: Run) -> None:
     The marketplace lists the HITs of the whole account. The list is read until all HITs of the
     campaign were found. Every LIST_TO_THE_END_EVERY it is read to its end, to find unknown HITs.
     """
-    awaited, unknown = _Awaited(run.campaign), Unknown(run)
+    awaited, unknown, stored = _Awaited(run.campaign), Unknown(run), Stored(run)
     to_the_end = _is_full_list_due(run)
-    is_at_the_end, troubled = True, []
+    is_at_the_end, troubled = True, list[tuple[Hit, ListedHit]]()
     for page in run.marketplace.hit_pages():
-        for listed in page:
-            hit = awaited.take(listed) or unknown.find(listed)
-            if hit is None:
-                continue
-            if HIT_NAME(hit) in run.troubled:
-                troubled.append((hit, listed))
-                continue
-            with run.alone(HIT_NAME(hit)):
-                read_listed(run, hit, listed)
+        found = [(awaited.take(listed) or unknown.find(listed), listed) for listed in page]
+        own = [(hit, listed) for hit, listed in found if hit is not None]
+        _ingest_page(run, [pair for pair in own if HIT_NAME(pair[0]) not in run.troubled], stored)
+        troubled += [pair for pair in own if HIT_NAME(pair[0]) in run.troubled]
         if not awaited and not to_the_end:
             is_at_the_end = False
             break
@@ -79,6 +75,19 @@ def _ingest_all(run: Run) -> None:
         with run.alone(HIT_NAME(hit)):
             read_by_itself(run, hit)
     run.sync.listing = Listing.ACCOUNT if is_at_the_end else Listing.CAMPAIGN
+
+
+def _ingest_page(run: Run, page: Iterable[tuple[Hit, ListedHit]], stored: Stored) -> None:
+    """Read the HITs of one page of the list that differ from what is stored."""
+    unchanged = []
+    for hit, listed in page:
+        with run.alone(HIT_NAME(hit)):
+            if stored.is_as_listed(hit, listed):
+                unchanged.append(hit.pk)
+            else:
+                read_listed(run, hit, listed)
+    if unchanged:
+        note_listed_again(unchanged)
 
 
 def _is_full_list_due(run: Run) -> bool:

@@ -233,25 +233,30 @@ def _note_listed(hit: Hit, listed: ListedHit, *, is_read: bool) -> int:
     Pending slots are not free but may still bring a submission. They include submissions that could
     not be read, so that the budget still reserves money for these.
     """
-    available = 0 if listed.is_closed else min(listed.available, hit.slots)
     unread = max(0, listed.submitted - hit.assignments.not_lost().count())
     if is_read and listed.is_over:
         unread = 0  # A marketplace may count free slots of an expired HIT as taken.
-    pending = min(listed.pending + unread, hit.slots - available)
+    values = listed_values(hit, listed, unread=unread)
+    _note_counts(hit, **values, listed_at=timezone.now())
+    pending: int = values["pending"]
+    return pending
+
+
+def listed_values(hit: Hit, listed: ListedHit, *, unread: int) -> dict[str, Any]:
+    """Return the columns of a HIT as the marketplace lists it, with this many submissions that are
+    not read and therefore count as pending."""
+    available = 0 if listed.is_closed else min(listed.available, hit.slots)
     status = HitStatus(hit.status)
     if listed.is_closed:
         status = HitStatus.EXPIRED
     elif listed.status == ListedStatus.ASSIGNABLE:
         status = HitStatus.OPEN
-    _note_counts(
-        hit,
-        available=available,
-        pending=pending,
-        status=status,
-        expires_at=listed.expires_at,
-        listed_at=timezone.now(),
-    )
-    return pending
+    return {
+        "available": available,
+        "pending": min(listed.pending + unread, hit.slots - available),
+        "status": status,
+        "expires_at": listed.expires_at,
+    }
 
 
 def _note_counts(hit: Hit, *, available: int, pending: int, **values: Any) -> None:
