@@ -49,6 +49,8 @@ MTURK_WORKER_ORIGINS = words("MTURK_WORKER_ORIGINS")
 MTURK_MAX_ATTEMPTS = int(os.environ.get("MTURK_MAX_ATTEMPTS", "8"))
 MTURK_CONNECT_TIMEOUT = float(os.environ.get("MTURK_CONNECT_TIMEOUT", "5"))
 MTURK_READ_TIMEOUT = float(os.environ.get("MTURK_READ_TIMEOUT", "30"))
+# How many calls all processes together make to the marketplace in a second; 0 sets no limit.
+MTURK_CALLS_PER_SECOND = float(os.environ.get("MTURK_CALLS_PER_SECOND", "0"))
 # How many seconds a HIT with free slots may wait until its submissions are read. 0 reads them at
 # each sync; more saves calls if the marketplace limits them.
 MTURK_READ_WAIT_SECONDS = float(os.environ.get("MTURK_READ_WAIT_SECONDS", "0"))

@@ -511,6 +511,18 @@ class SyncProblem(models.Model):
         return f"{self.subject}: {self.message}"
 
 
+class CallPace(models.Model):
+    """When the next call to an endpoint may be made, by any process; see hits.mturk.pacing."""
+
+    endpoint = models.CharField(max_length=300, unique=True)
+    next_at = models.DateTimeField()
+    # How long nobody called after the last throttled call; zero once a call was answered.
+    pause = models.DurationField(default=timedelta)
+
+    def __str__(self) -> str:
+        return f"{self.endpoint} from {self.next_at:%Y-%m-%d %H:%M:%S}"
+
+
 class ProcessedMessage(models.Model):
     """A processed message of the marketplace's queue, stored so that duplicates are ignored."""
 

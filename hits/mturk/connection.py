@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from annotate.errors import DomainError
 from hits.mturk import replies
 from hits.mturk.endpoints import Endpoint
+from hits.mturk.pacing import Pace
 from hits.mturk.replies import Reply
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ class MarketplaceError(DomainError):
     def is_general(self) -> bool:
         """Whether any other call would also fail now."""
         return any(name in self.code for name in GENERAL)
+
+    @property
+    def says_throttled(self) -> bool:
+        """Whether the marketplace refused the call because there were too many."""
+        return any(name in self.code for name in THROTTLED)
 
     @property
     def says_gone(self) -> bool:
@@ -182,6 +188,8 @@ class Connection:
         self.after_call: Callable[[], None] = lambda: None
         # How far the marketplace's clock is ahead of ours, according to its last reply.
         self.skew = timedelta()
+        per_second = settings.MTURK_CALLS_PER_SECOND
+        self.pace = Pace(endpoint.url, per_second=per_second) if per_second else None
         try:
             self._client = _boto3_client(
                 endpoint.url,
@@ -196,6 +204,20 @@ class Connection:
             ) from error
 
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        """Make a call, at the pace of all processes if there is one."""
+        if self.pace is None:
+            return self._call_now(operation, **arguments)
+        self.pace.wait()
+        try:
+            answer = self._call_now(operation, **arguments)
+        except MarketplaceError as error:
+            if error.says_throttled:
+                self.pace.note_throttled()
+            raise
+        self.pace.note_answered()
+        return answer
+
+    def _call_now(self, operation: str, **arguments: Any) -> dict[str, Any]:
         try:
             answer = getattr(self._client, operation)(**arguments)
         except ClientError as error:
