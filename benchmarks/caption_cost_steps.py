@@ -118,6 +118,9 @@ class Steps:
     def approve(self) -> dict[str, Any]:
         return {"done": self._sync(settle).approved}
 
+    def create_hits(self) -> dict[str, Any]:
+        return {"done": self._sync(top_up).hits_created}
+
     def rest(self) -> dict[str, Any]:
         self._sync(bar, top_up, retire)
         return {"done": 1}

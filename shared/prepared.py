@@ -18,7 +18,7 @@ changed rows.
 import copy
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
@@ -51,6 +51,11 @@ class _Statement:
         self.compiler = compiler
         self.sql, self.values = compiler.as_sql()
 
+    @cached_property
+    def converters(self) -> Any:
+        columns = [each[0] for each in self.compiler.select[: self.compiler.col_count]]
+        return self.compiler.get_converters(columns)
+
     def bound(self, given: Mapping[str, Any], connection: Any) -> tuple[str, tuple[Any, ...]]:
         """The SQL, and its values with the given ones in the place of the parameters."""
         values: list[Any] = []
@@ -80,6 +85,8 @@ class _PreparedQuery(Query):
         compiler = copy.copy(self.statement.compiler)
         compiler.using, compiler.connection = using, connection
         compiler.as_sql = lambda: self.statement.bound(self.given, connection)
+        # The functions that convert a row's values are the same for each connection of a vendor.
+        compiler.get_converters = lambda _expressions: self.statement.converters
         return compiler
 
 
