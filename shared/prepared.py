@@ -127,7 +127,7 @@ def prepared_update(build: Callable[..., Change]) -> Callable[..., int]:
             query = rows.query.chain(klass=UpdateQuery)
             query.add_update_values(changes)  # type: ignore[attr-defined]
             known.append(_Statement(query.get_compiler(rows.db)))
-        (statement,) = known
+        statement = known[0]  # Two threads may have compiled it at the same time.
         using = statement.compiler.using
         connection = connections[using]
         with transaction.mark_for_rollback_on_error(using), connection.cursor() as cursor:
