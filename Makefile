@@ -31,6 +31,8 @@ types-marketplace:
 style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/bandit --quiet --recursive --severity-level medium --configfile pyproject.toml \
+		annotate hits qualcontrol leaderboard shared marketplace simulation
 	$(BIN)/lint-imports
 	$(BIN)/python tools/architecture_map.py --check
 	$(BIN)/python manage.py makemigrations --check --dry-run

@@ -311,6 +311,17 @@ def test_the_index_of_a_folder_links_to_each_of_its_pages(folder):
     assert set(folder.glob("*.md")) - {index} - pages_linked_from(index) == set()
 
 
+def test_the_threat_model_names_tests_that_exist():
+    named = set(re.findall(r"`(test_\w+)`", (DOCS / "threat-model.md").read_text()))
+    tests = (ROOT / "tests").rglob("test_*.py")
+    known = {
+        name for path in tests for name in re.findall(r"^def (test_\w+)", path.read_text(), re.M)
+    }
+
+    assert named
+    assert named <= known
+
+
 def test_the_citation_names_the_version_of_the_package():
     package = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
