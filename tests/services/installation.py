@@ -94,8 +94,8 @@ def running_installation(
     """
     keys = marketplace.requester("services")
     with ExitStack() as stack:
-        database = stack.enter_context(_scratch_database())
-        broker = stack.enter_context(_redis(folder))
+        database = stack.enter_context(scratch_database())
+        broker = stack.enter_context(redis(folder))
         port = free_port()
         environment = {
             **{k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"},
@@ -136,9 +136,9 @@ def running_installation(
 
 
 @contextmanager
-def _scratch_database() -> Iterator[str]:
+def scratch_database(name: str = "services") -> Iterator[str]:
     """URL of an empty PostgreSQL database, dropped afterwards."""
-    name = f"services_{os.getpid()}"
+    name = f"{name}_{os.getpid()}"
     parts = urlsplit(SERVER)
     try:
         connection = psycopg2.connect(parts._replace(path="/postgres").geturl())
@@ -157,7 +157,7 @@ def _scratch_database() -> Iterator[str]:
 
 
 @contextmanager
-def _redis(folder: Path) -> Iterator[str]:
+def redis(folder: Path) -> Iterator[str]:
     """URL of a Redis server for this run without persistence."""
     program = shutil.which("redis-server")
     if program is None:
