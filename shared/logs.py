@@ -49,9 +49,9 @@ class JsonFormatter(PrivateFormatter):
             "message": without_personal_data(record.getMessage()),
             "request": request_id.get(),
             "error": without_personal_data(error),
-            **getattr(record, "fields", {}),
         }
-        return json.dumps({k: v for k, v in entry.items() if v != ""}, ensure_ascii=False)
+        filled = {name: value for name, value in entry.items() if value}
+        return json.dumps({**filled, **getattr(record, "fields", {})}, ensure_ascii=False)
 
 
 def logging_settings(*, loggers: Mapping[str, Any]) -> dict[str, Any]:

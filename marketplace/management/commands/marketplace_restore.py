@@ -1,0 +1,5 @@
+from shared.backup_commands import RestoreCommand
+
+
+class Command(RestoreCommand):
+    """The marketplace has no files beside its database."""

@@ -1,0 +1,190 @@
+"""A backup, restored into an empty database and folder: the same release, no second payment."""
+
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from annotate.models import Campaign
+from annotate.services.releases import freeze
+from hits.models import Assignment
+from hits.mturk.client import marketplace_of
+from hits.reconcile.reconciler import reconcile
+from tests.factories import NOON
+from tests.hits.conftest import make_campaign
+from tests.hits.test_reconciler import work
+from tests.services.installation import scratch_database
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+
+ROOT = Path(__file__).resolve().parents[2]
+# What the restored database says about its assignments and captions.
+COUNT = """
+from annotate.models import Response
+from hits.models import Assignment
+paid = Assignment.objects.filter(status="APPROVED").count()
+print(paid, Assignment.objects.count(), Response.objects.filter(status="SUBMITTED").count())
+"""
+
+
+class EmptyMachine:
+    """Runs commands with an empty database and an empty folder of files."""
+
+    def __init__(self, url, media, settings):
+        self.media = media
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if k != "DJANGO_SETTINGS_MODULE"},
+            "DATABASE_URL": url,
+            "MEDIA_ROOT": str(media),
+            "MTURK_ENDPOINT": settings.MTURK_ENDPOINT,
+            "MARKETPLACE_URL": settings.MARKETPLACE_URL,
+        }
+
+    def manage(self, *arguments):
+        command = [sys.executable, "manage.py", *arguments]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@contextmanager
+def empty_database(folder):
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{folder / 'restored.sqlite3'}"
+    else:
+        with scratch_database("restored") as url:
+            yield url
+
+
+@pytest.fixture
+def machine(tmp_path, settings):
+    with empty_database(tmp_path) as url:
+        yield EmptyMachine(url, tmp_path / "restored-media", settings)
+
+
+@pytest.fixture
+def backup(tmp_path):
+    return tmp_path / "backup"
+
+
+def written(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_backup_that_knows_no_hits_adopts_them_and_pays_nothing_twice(
+    client, marketplace, requester, machine, backup
+):
+    campaign = make_campaign(tasks=1)
+    call_command("backup", str(backup))
+    reconcile(campaign)
+    for worker in marketplace.fresh_workers(3):
+        work(client, worker, campaign)
+    reconcile(campaign)
+    balance = marketplace_of(campaign).balance()
+
+    machine.manage("restore", str(backup))
+    machine.manage("sync")
+    machine.manage("sync")
+
+    assert machine.manage("shell", "--no-imports", "-c", COUNT).split() == ["3", "3", "3"]
+    assert marketplace_of(campaign).balance() == balance
+
+
+def test_an_old_backup_imports_what_happened_since_and_pays_nothing_twice(
+    client, marketplace, requester, machine, backup
+):
+    """The marketplace knows of HITs, submissions and payments that the backup has not heard of."""
+    campaign = make_campaign(tasks=2)
+    first, *others = marketplace.fresh_workers(3)
+    reconcile(campaign)
+    work(client, first, campaign)
+    reconcile(campaign)
+    call_command("backup", str(backup))
+    work(client, first, campaign, 1)
+    for worker in others:
+        for number in range(2):
+            work(client, worker, campaign, number)
+    reconcile(campaign)
+    balance = marketplace_of(campaign).balance()
+
+    machine.manage("restore", str(backup))
+    machine.manage("migrate", "--verbosity", "0")
+    before = machine.manage("shell", "--no-imports", "-c", COUNT).split()
+    machine.manage("sync")
+    machine.manage("sync")
+
+    assert before == ["1", "1", "1"]
+    assert machine.manage("shell", "--no-imports", "-c", COUNT).split() == ["6", "6", "6"]
+    assert Assignment.objects.count() == 6
+    assert marketplace_of(campaign).balance() == balance
+
+
+def test_a_restored_release_has_the_same_bytes(
+    client, marketplace, requester, machine, backup, settings, tmp_path
+):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    for number, worker in enumerate(marketplace.fresh_workers(3)):
+        work(client, worker, campaign, number)
+    reconcile(campaign)
+    freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+    photo = Path(settings.MEDIA_ROOT) / "images" / "photo.jpg"
+    photo.parent.mkdir(parents=True)
+    photo.write_bytes(b"not decoded here")
+    call_command("export_captions", "r1", out=tmp_path / "before")
+    call_command("backup", str(backup))
+
+    machine.manage("restore", str(backup))
+    machine.manage("export_captions", "r1", "--out", str(tmp_path / "after"))
+
+    assert written(tmp_path / "after") == written(tmp_path / "before")
+    assert (machine.media / "images" / "photo.jpg").read_bytes() == b"not decoded here"
+
+
+def test_a_backup_is_only_restored_into_an_empty_database(backup):
+    call_command("backup", str(backup))
+
+    with pytest.raises(CommandError, match="The database is not empty"):
+        call_command("restore", str(backup))
+
+
+def test_a_backup_is_written_to_a_new_folder_only(backup):
+    call_command("backup", str(backup))
+
+    with pytest.raises(CommandError, match="is not empty. Name a new folder"):
+        call_command("backup", str(backup))
+
+
+def test_a_backup_that_was_interrupted_or_changed_is_refused(backup):
+    call_command("backup", str(backup))
+    with (backup / "database").open("ab") as file:
+        file.write(b"more")
+
+    with pytest.raises(CommandError, match="was changed after the backup"):
+        call_command("restore", str(backup))
+    (backup / "backup.json").unlink()
+    with pytest.raises(CommandError, match="is not a complete backup"):
+        call_command("restore", str(backup))
+
+
+def test_a_backup_is_readable_for_its_owner_only(backup):
+    call_command("backup", str(backup))
+
+    assert backup.stat().st_mode & 0o077 == 0
+
+
+def test_a_backup_of_the_other_site_is_refused(backup):
+    call_command("backup", str(backup))
+    contents = backup / "backup.json"
+    contents.write_text(contents.read_text().replace('"annotate"', '"marketplace"', 1))
+
+    with pytest.raises(CommandError, match="The site of the backup is marketplace"):
+        call_command("restore", str(backup))
+    assert not Campaign.objects.exists()
