@@ -21,6 +21,7 @@ from hits.local.processes import (
     free_port,
     make_workers,
     manage,
+    stopped_by_signals,
 )
 
 NAME = "replay"
@@ -228,7 +229,8 @@ def installed(
     places = Installation(folder, site_port, port if marketplace is None else marketplace.port)
     if marketplace is not None:
         marketplace.target = port
-    with ExitStack() as stack:
+    # Stopped by a signal, it still stops its processes.
+    with stopped_by_signals(), ExitStack() as stack:
         environment = places.environment() | {
             "MARKETPLACE_PORT": str(port),
             "LOG_LEVEL": "WARNING",
