@@ -34,7 +34,7 @@ from benchmarks.broken_parts import Disk, Network, Queue
 from benchmarks.busy_crowd import Member, Writers
 from benchmarks.harness import Line, Report, main
 from benchmarks.invariants import Row
-from benchmarks.lean_browser import FORM, LeanBrowser, NoAnswer, Unexpected, ask
+from benchmarks.lean_browser import FORM, LeanBrowser, NoAnswer, NotOffered, Unexpected, ask
 from benchmarks.replay_nocaps import BAD, Crowd
 from benchmarks.whole_campaign import (
     BEAT,
@@ -327,7 +327,7 @@ class Run:
         for fault in self.rng.sample(possible, min(FAULTS_OF_A_RUN, len(possible))):
             self.faults[fault.name] += 1
             # A fault may hit what another one has broken.
-            with suppress(NoAnswer, Unexpected, OSError):
+            with suppress(NoAnswer, NotOffered, Unexpected, OSError):
                 fault.happens(self)
             time.sleep(self.rng.uniform(0.1, 1.0))
 
