@@ -160,7 +160,9 @@ class Fragile:
             redis.start()
         for name in self.processes:
             if not self.whole.fleet.is_running(name):
-                self.whole.fleet.start(name)
+                self.whole.fleet.start(name, waits=False)
+        for name in self.processes:
+            self.whole.fleet.wait_until_ready(name)
         self.whole.hook("faults", clear=True)
 
 

@@ -71,8 +71,13 @@ class Fleet:
         with self._lock:
             self.children[name] = Child(name, process, log)
             self.usage.setdefault(name, Usage())
-        if waits and program.ready:
-            self.children[name].wait_until_ready(program.ready)
+        if waits:
+            self.wait_until_ready(name)
+
+    def wait_until_ready(self, name: str) -> None:
+        """Wait until a running process answers, if it has an address."""
+        if ready := self.programs[name].ready:
+            self.children[name].wait_until_ready(ready)
 
     def kill(self, name: str) -> None:
         """End a process and its children at once, without a chance to clean up."""
