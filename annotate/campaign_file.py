@@ -212,6 +212,10 @@ class CampaignConfig(Section):
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
     preset: str | None = None
     kind: str
+    # Of the captions, the task page and its messages. Any BCP 47 tag is possible.
+    language: str = Field(
+        default="en", pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$", max_length=20
+    )
     # Exactly one of these: a selection of images, or captions of a release or a caption set.
     selection: str | None = Field(default=None, min_length=1)
     release: str | None = Field(default=None, min_length=1)

@@ -206,7 +206,18 @@ AUTH_PASSWORD_VALIDATORS = [
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
-USE_I18N = False
+USE_I18N = True
+# Of task pages: a campaign names the language of its captions. All other pages are in English.
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("es", "español"),
+    ("fr", "français"),
+    ("zh-hans", "简体中文"),
+    ("ja", "日本語"),
+    ("ar", "العربية"),
+]
+LOCALE_PATHS = [BASE_DIR / "annotate/locale"]
 USE_TZ = True
 
 STATIC_URL = "static/"

@@ -128,6 +128,9 @@ class TaskKind(ABC):
     # were collected elsewhere.
     takes_text: ClassVar[bool] = False
 
+    # Whether a campaign may name a language other than English for its answers and its task page.
+    has_languages: ClassVar[bool] = False
+
     # Whether answers become references, which a release may hide.
     has_references: ClassVar[bool] = False
 

@@ -40,6 +40,8 @@ def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
         section, found = _checked(kind.section, whole.get(kind.name, {}), kind.name)
         faults += found
         whole[kind.name] = section.model_dump(mode="json") if section else {}
+    if kind is not None and not kind.has_languages and whole.get("language", "en") != "en":
+        faults.append(f'language: campaigns of kind {kind.name!r} are in English, "en"')
     config, found = _checked(CampaignConfig, whole)
     faults = [*found, *faults]
     if config is None or faults:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, Claim, Response, Task, Worker
@@ -60,7 +61,7 @@ def claim_tasks(
     """
     tasks = _take(_Choice(campaign, worker, count, seen))
     if not tasks:
-        raise NothingToDo("You have already done every open task in this campaign.")
+        raise NothingToDo(gettext("You have already done every open task in this campaign."))
     _decide_priming(campaign, tasks)
     claim_again(page=page, tasks=tasks)
     return tasks

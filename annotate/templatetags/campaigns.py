@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.timesince import timeuntil
 
 from annotate.kinds import KINDS, TaskKind
+from annotate.language.languages import is_english, language_of
 from annotate.models import Campaign, ReleasedImage, Response
 
 register = template.Library()
@@ -111,3 +112,9 @@ def bar(label: str, whole: float, *parts: Any) -> dict[str, Any]:
         pieces.append({"name": name, "x": f"{offset:.3f}", "width": f"{width:.3f}"})
         offset += width
     return {"label": label, "pieces": pieces}
+
+
+@register.filter
+def other_language(tag: str) -> str:
+    """The name of the language with this tag; empty for English."""
+    return "" if is_english(tag) else language_of(tag).name

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils.translation import gettext, gettext_lazy
 
 from annotate.errors import DomainError
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
@@ -39,7 +40,7 @@ MOST_SEEN = 300
 # A sync closes pages after it has ingested their submissions. If a campaign is not synced, its
 # pages are deleted this long after they expire.
 KEPT_AFTER_EXPIRY = timedelta(days=7)
-SUBMITTED = "You have submitted this HIT already. Thank you!"
+SUBMITTED = gettext_lazy("You have submitted this HIT already. Thank you!")
 # Number of pages closed in one transaction. Small, so that workers do not wait long for the tasks.
 CLOSED_AT_ONCE = 100
 
@@ -60,7 +61,7 @@ class AnswersRefused(DomainError):
     """At least one answer breaks a rule; `problems` maps a task's primary key to its problems."""
 
     def __init__(self, problems: Mapping[int, list[Problem]]) -> None:
-        super().__init__("Please correct what is marked.")
+        super().__init__(gettext("Please correct what is marked."))
         self.problems = problems
 
 
@@ -143,9 +144,11 @@ class _Visitor:
     def refuse_new_task(self) -> None:
         """Raises WaitsForVerdicts or NothingToDo if the worker may not get a task now."""
         if self.waits:
-            raise WaitsForVerdicts("Your first answers are being checked. You can continue later.")
+            raise WaitsForVerdicts(
+                gettext("Your first answers are being checked. You can continue later.")
+            )
         if self.is_kept_out:
-            raise NothingToDo("There is nothing left in this campaign for you.")
+            raise NothingToDo(gettext("There is nothing left in this campaign for you."))
 
 
 def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
@@ -425,7 +428,7 @@ def _lock_pages(campaign: Campaign, frame: FrameParameters) -> _Pages:
     """
     hit = _HIT.first(campaign=campaign.pk, hit_id=frame.hit_id, marketplace_id=frame.worker_id)
     if hit is None:
-        raise UnknownHit("This HIT is not ready yet, or it is closed. Reload in a minute.")
+        raise UnknownHit(gettext("This HIT is not ready yet, or it is closed. Reload in a minute."))
     hit.campaign = campaign
     return _Pages(hit, frame, _PAGES.rows(hit=hit.pk), has_answered=hit.has_answered)
 

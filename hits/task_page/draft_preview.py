@@ -16,6 +16,7 @@ from annotate.kinds import KINDS
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import Campaign, CampaignDraft, Right, Task, Team
 from annotate.pages.signed_in import require, user_of
+from annotate.site.languages import in_language
 from hits.mturk.endpoints import endpoint_of
 from hits.services.task_pages import FrameParameters
 from hits.task_page.views import common, framed, item
@@ -40,12 +41,14 @@ def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
     endpoint = endpoint_of(settings.MTURK_ENDPOINT)
     try:
         config = parse_config({**PLACEHOLDERS, **draft.file})
-        context = _context(config, state, draft.team)
+        with in_language(config.language):
+            context = _context(config, state, draft.team)
     except (CampaignFileError, DomainError):
         context = None
     if context is None:
         return framed(render(request, "hits/new_campaign/no_preview.html"), endpoint)
-    return framed(render(request, "hits/task.html", context), endpoint)
+    with in_language(config.language):
+        return framed(render(request, "hits/task.html", context), endpoint)
 
 
 def _context(config: CampaignConfig, state: str, team: Team) -> dict[str, Any] | None:

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 from django.core import signing
+from django.utils.translation import gettext
 
 from annotate.errors import DomainError
 from hits.services.task_pages import FrameParameters, TaskForm
@@ -28,8 +29,8 @@ def read(token: str, *, max_age: timedelta) -> TaskForm:
             FrameParameters(**frame), datetime.fromtimestamp(opened_at, UTC), *map(tuple, numbers)
         )
     except signing.SignatureExpired as error:
-        raise TokenRefused("This page is too old. Please open the HIT again.") from error
+        raise TokenRefused(gettext("This page is too old. Please open the HIT again.")) from error
     except (signing.BadSignature, TypeError, ValueError) as error:
         raise TokenRefused(
-            "This form was not made by this site. Please open the HIT again."
+            gettext("This form was not made by this site. Please open the HIT again.")
         ) from error

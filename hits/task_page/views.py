@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -25,6 +26,7 @@ from annotate.language.text import Problem
 from annotate.models import Campaign, Task
 from annotate.services.claims import NothingToDo
 from annotate.site.background import hand_on
+from annotate.site.languages import in_language
 from annotate.site.prepared import Parameter, Prepared
 from hits.models import WorkerAccount
 from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
@@ -33,6 +35,7 @@ from hits.services.barring import bar_if_done
 from hits.services.task_pages import FrameParameters, OpenPage, TaskForm
 from hits.task_page import tokens
 from hits.task_page.behaviour import behaviour_field, device_of, read_counts
+from hits.task_page.texts import script_texts
 from hits.tasks import tell_barring
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -58,15 +61,12 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     if campaign is None:
         raise Http404
     endpoint = endpoint_of(campaign.endpoint)
-    try:
-        if request.method == "POST":
-            response = _store(request, campaign)
-        elif request.GET.get("assignmentId", PREVIEW) == PREVIEW:
-            response = _preview(request, campaign)
-        else:
-            response = _open(request, campaign, _frame_parameters(request, endpoint))
-    except DomainError as error:
-        response = _message(request, campaign, str(error), status=STATUS.get(type(error), 400))
+    with in_language(campaign.config.language):
+        try:
+            response = _answer(request, campaign, endpoint)
+        except DomainError as error:
+            status = STATUS.get(type(error), 400)
+            response = _message(request, campaign, str(error), status=status)
     return framed(response, endpoint)
 
 
@@ -75,6 +75,15 @@ def _campaign_named() -> QuerySet[Campaign]:
 
 
 _CAMPAIGN = Prepared(_campaign_named)
+
+
+def _answer(request: HttpRequest, campaign: Campaign, endpoint: Endpoint) -> HttpResponse:
+    if request.method == "POST":
+        return _store(request, campaign)
+    if request.GET.get("assignmentId", PREVIEW) == PREVIEW:
+        return _preview(request, campaign)
+    return _open(request, campaign, _frame_parameters(request, endpoint))
+
 
 STATUS = {
     task_pages.UnknownHit: 404,
@@ -97,11 +106,13 @@ def _frame_parameters(request: HttpRequest, endpoint: Endpoint) -> FrameParamete
         and ENTITY_ID.fullmatch(hit_id)
         and WORKER_ID.fullmatch(worker_id)
     ):
-        raise BadParameters("The address of this page is incomplete. Please open the HIT again.")
+        raise BadParameters(
+            gettext("The address of this page is incomplete. Please open the HIT again.")
+        )
     submit_to = origin_of(given.get("turkSubmitTo", "")) or endpoint.submit_origins[0]
     if submit_to not in endpoint.submit_origins:
         raise BadParameters(
-            "The address of this page names a marketplace that this site does not know."
+            gettext("The address of this page names a marketplace that this site does not know.")
         )
     return FrameParameters(assignment_id, hit_id, worker_id, submit_to)
 
@@ -195,7 +206,9 @@ def _sent_fields(request: HttpRequest) -> dict[str, str]:
     try:
         return {name: str(value) for name, value in request.POST.items()}
     except (RequestDataTooBig, TooManyFieldsSent) as error:
-        raise FormTooLarge("The answer is too large to be stored. Please shorten it.") from error
+        raise FormTooLarge(
+            gettext("The answer is too large to be stored. Please shorten it.")
+        ) from error
 
 
 def _refused(
@@ -250,6 +263,7 @@ def common(campaign: Campaign) -> dict[str, Any]:
         "scripts": kind.scripts,
         "styles": kind.styles,
         "fits": not kind.scrolls_in_frame,
+        "texts": script_texts(),
     }
 
 

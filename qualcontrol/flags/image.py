@@ -6,6 +6,7 @@ from statistics import median
 
 from annotate.campaign_file import CampaignConfig, Flags
 from annotate.language.english import rarity, stem, words
+from annotate.language.languages import is_english
 from annotate.wording import counted
 from qualcontrol.flags.flag import Flag
 
@@ -45,17 +46,23 @@ def likeness_shares(means: Sequence[float]) -> list[float | None]:
 
 
 def wording_flags(texts: Sequence[str], config: CampaignConfig) -> list[list[Flag]]:
-    """For each text of a task, flags if it names different things or has an unusual length."""
+    """For each text of a task, flags if it names different things or has an unusual length.
+
+    Things are found by the frequency of English words, so in English only.
+    """
     tokens = [words(text) for text in texts]
+    lengths = [len(own) for own in tokens]
+    unusual = [
+        _length(length, lengths[:i] + lengths[i + 1 :], config.flags)
+        for i, length in enumerate(lengths)
+    ]
+    if not is_english(config.language):
+        return unusual
     things = [{_thing(word) for word in own if rarity(word) >= THING_RARITY} for own in tokens]
     named = Counter(thing for own in things for thing in own)
-    lengths = [len(own) for own in tokens]
     return [
-        [
-            *_names_none(things[i], named, tokens, config.flags),
-            *_length(lengths[i], lengths[:i] + lengths[i + 1 :], config.flags),
-        ]
-        for i in range(len(texts))
+        [*_names_none(own, named, tokens, config.flags), *of_length]
+        for own, of_length in zip(things, unusual, strict=True)
     ]
 
 

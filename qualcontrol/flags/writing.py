@@ -1,4 +1,7 @@
-"""Flags from a caption's own text: length, rules, language, spelling, grammar."""
+"""Flags from a caption's own text: length, rules, language, spelling, grammar.
+
+Most need a dictionary or the grammar of English, so campaigns in other languages do without them.
+"""
 
 import re
 import unicodedata
@@ -6,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 from annotate.campaign_file import CampaignConfig
 from annotate.language.english import is_known, words
-from annotate.language.text import LISTING_WORDS, THERE_IS, URL, is_bare_list, is_keyword_list
+from annotate.language.languages import ENGLISH, LANGUAGES, is_english, language_of
+from annotate.language.text import URL, is_bare_list, is_keyword_list
 from annotate.wording import counted
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.grammar import (
@@ -19,6 +23,7 @@ from qualcontrol.flags.grammar import (
 # Content that the instructions forbid: the future, guesses, and quotations.
 GUESS = re.compile(r"\b(will|going to|might|probably|maybe|perhaps)\b", re.IGNORECASE)
 QUOTATION = re.compile(r"[\"“«][^\"“”«»]{3,}[\"”»]")
+LISTING_WORDS = LANGUAGES[ENGLISH].listing_words
 # Shorter texts say too little about their language.
 FEWEST_WORDS = 4
 # The most common words of languages that workers write in, except those that English has, too.
@@ -66,7 +71,8 @@ def writing_flags(
     text: str, config: CampaignConfig, keywords: Keywords = no_keywords
 ) -> list[Flag]:
     """The flags from the text alone. `keywords` returns the keywords that the worker was shown."""
-    found = [check(text, config, keywords) for check in CHECKS]
+    checks = CHECKS if is_english(config.language) else CHECKS_IN_ANY_LANGUAGE
+    found = [check(text, config, keywords) for check in checks]
     return [flag for flag in found if flag is not None]
 
 
@@ -85,9 +91,12 @@ def _too_long(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
 
 
 def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
-    found = [pattern.search(text) for pattern in (GUESS, QUOTATION)]
-    if config.captions.forbid_there_is:
-        found.append(THERE_IS.match(text))
+    found = [QUOTATION.search(text)]
+    if is_english(config.language):
+        found.append(GUESS.search(text))
+    openings = language_of(config.language).openings
+    if config.captions.forbid_there_is and openings:
+        found.append(openings.match(text))
     if config.captions.forbid_urls:
         found.append(URL.search(text))
     named = [match.group().strip() for match in found if match]
@@ -96,6 +105,16 @@ def _rule_words(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     return Flag(
         "rule_words", len(named), 1, f"Contains what the instructions forbid: “{named[0]}”."
     )
+
+
+def _bare_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag | None:
+    """The part of `_keyword_list` that any language has."""
+    language = language_of(config.language)
+    if is_keyword_list(text, keywords(), language):
+        return Flag("keyword_list", 1, 1, "Only lists the keywords.")
+    if is_bare_list(text, language):
+        return Flag("keyword_list", 1, 1, "Only lists words, or repeats a few.")
+    return None
 
 
 def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag | None:
@@ -191,6 +210,13 @@ def _sentences(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     return Flag("sentences", count, 2, f"Has {count} sentences.") if count > 1 else None
 
 
+CHECKS_IN_ANY_LANGUAGE: tuple[Check, ...] = (
+    _too_short,
+    _too_long,
+    _rule_words,
+    _bare_list,
+    _sentences,
+)
 CHECKS: tuple[Check, ...] = (
     _too_short,
     _too_long,

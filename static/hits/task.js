@@ -31,12 +31,16 @@ export function countWords(text) {
   return wordsOf(text).length;
 }
 
+/** A text of the page with its `{names}` filled in. */
+export function filled(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
 /** What the counter says under the field, and whether the caption is long enough. */
-export function describeCount(count, least, most) {
-  const words = count === 1 ? "1 word" : `${count} words`;
-  if (count < least) return { text: `${words}; write at least ${least}.`, enough: false };
-  if (count > most) return { text: `${words}; write at most ${most}.`, enough: false };
-  return { text: words, enough: true };
+export function describeCount(count, least, most, texts) {
+  if (count < least) return { text: filled(texts.tooFew, { count, least }), enough: false };
+  if (count > most) return { text: filled(texts.tooMany, { count, most }), enough: false };
+  return { text: filled(texts.enough, { count }), enough: true };
 }
 
 /** Post fields to an address as a form that navigates, as the marketplace demands. */
@@ -54,11 +58,11 @@ function postOn(address, fields) {
   form.submit();
 }
 
-function mountCounter(output) {
+function mountCounter(output, texts) {
   const area = output.closest("[data-field]").querySelector("textarea");
   const { leastWords, mostWords } = area.dataset;
   const update = () => {
-    const { text, enough } = describeCount(countWords(area.value), +leastWords, +mostWords);
+    const { text, enough } = describeCount(countWords(area.value), +leastWords, +mostWords, texts);
     output.value = text;
     output.classList.toggle("enough", enough);
   };
@@ -107,7 +111,8 @@ async function send(form) {
 }
 
 function mountTask(form) {
-  form.querySelectorAll("[data-count]").forEach(mountCounter);
+  const texts = JSON.parse(document.getElementById("task-texts").textContent);
+  form.querySelectorAll("[data-count]").forEach((output) => mountCounter(output, texts));
   if (!form.dataset.forwardTo) return;
   const button = form.querySelector(".actions button");
   const status = form.querySelector("[data-status]");
@@ -117,7 +122,7 @@ function mountTask(form) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    status.value = "Saving…";
+    status.value = texts.saving;
     let answer;
     try {
       answer = await send(form);
@@ -127,12 +132,12 @@ function mountTask(form) {
       return;
     }
     if (answer.body.fields) {
-      status.value = "Saved. Submitting to the marketplace…";
+      status.value = texts.saved;
       forward(answer.body.fields);
       return;
     }
     button.disabled = false;
-    status.value = answer.body.message ?? "Please correct the marked fields.";
+    status.value = answer.body.message ?? texts.correct;
     if (answer.body.problems) showProblems(form, answer.body.problems);
   });
 }

@@ -65,7 +65,7 @@ def test_a_workers_day(page, worker, campaign):
     expect(frame.get_by_role("img", name="The image to describe")).to_be_visible()
     expect(frame.get_by_text("You do not have to use these words")).to_be_visible()
     frame.get_by_label("Describe the image in one sentence").fill("A dog.")
-    expect(frame.get_by_text("2 words; write at least 8.")).to_be_visible()
+    expect(frame.get_by_text("Words: 2; write at least 8.")).to_be_visible()
     frame.get_by_role("button", name="Submit").click()
     expect(frame.get_by_text("Please write at least 8 words")).to_be_visible()
     frame.get_by_label("Describe the image in one sentence").fill(SENTENCE)

@@ -38,6 +38,7 @@ ENTRIES = {
         "hit__title": "Describe a street",
         "hit__description": "Write a sentence about a photograph of a street.",
         "hit__keywords": "caption, street",
+        "language": "en",
         "captions__least_words": "6",
         "captions__most_words": "40",
         "instructions__good": "Two cyclists wait at a red light.\n\nA bus turns left.",

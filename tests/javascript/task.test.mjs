@@ -14,7 +14,9 @@ for (const { text, words } of shared) {
 }
 
 test("the counter says what is missing", () => {
-  assert.deepEqual(describeCount(1, 8, 60), { text: "1 word; write at least 8.", enough: false });
-  assert.deepEqual(describeCount(8, 8, 60), { text: "8 words", enough: true });
-  assert.deepEqual(describeCount(61, 8, 60), { text: "61 words; write at most 60.", enough: false });
+  const texts = { tooFew: "{count} < {least}", tooMany: "{count} > {most}", enough: "{count}" };
+
+  assert.deepEqual(describeCount(1, 8, 60, texts), { text: "1 < 8", enough: false });
+  assert.deepEqual(describeCount(8, 8, 60, texts), { text: "8", enough: true });
+  assert.deepEqual(describeCount(61, 8, 60, texts), { text: "61 > 60", enough: false });
 });

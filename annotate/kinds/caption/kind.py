@@ -2,8 +2,11 @@
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
+
+from django.utils.translation import gettext
 
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.records import create_in_chunks, save_images
@@ -20,7 +23,8 @@ from annotate.kinds.base import (
 from annotate.kinds.caption.export import CAPTION_FILES, own_files
 from annotate.kinds.caption.tables import tables
 from annotate.language.consensus import mean_similarities
-from annotate.language.text import normalise, problems
+from annotate.language.languages import language_of
+from annotate.language.text import Problem, normalise, problems
 from annotate.models import (
     Campaign,
     Caption,
@@ -61,12 +65,13 @@ class CaptionKind(TaskKind):
     answer_field = "caption__text"
     words_field = "caption__text"
     takes_text = True
+    has_languages = True
     has_references = True
     faults: ClassVar[Mapping[str, str]] = {
         "keyword-list": "a list of keywords, not a sentence",
         "wrong-image": "describes another image",
         "vague": "too vague: would fit many images",
-        "not-english": "not in English",
+        "not-english": "not in the campaign's language",
         "copy": "the same as other captions",
     }
     files = CAPTION_FILES
@@ -124,6 +129,8 @@ class CaptionKind(TaskKind):
             "image_url": display_url(task.image),
             "keywords": self._shown_keywords(task),
             "rules": config.captions,
+            "language": config.language,
+            "openings": language_of(config.language).openings_in_words,
         }
 
     def field_names(self, task: Task) -> list[str]:
@@ -131,9 +138,14 @@ class CaptionKind(TaskKind):
 
     def check(self, task: Task, config: CampaignConfig, fields: Mapping[str, str]) -> str:
         raw = fields.get(self._field(task), "")
-        found = problems(raw, rules=config.captions, keywords=self._shown_keywords(task))
+        found = problems(
+            raw,
+            rules=config.captions,
+            keywords=self._shown_keywords(task),
+            language=config.language,
+        )
         if found:
-            raise AnswerRefused(found)
+            raise AnswerRefused(translated(found))
         return normalise(raw)
 
     def read(self, task: Task, fields: Mapping[str, str]) -> str:
@@ -207,6 +219,11 @@ def _shows_keywords(config: CampaignConfig, images: int) -> list[bool | None]:
     rng = random.Random(config.seed)
     primed = set(rng.sample(range(images), round(config.priming.share * images)))
     return [index in primed for index in range(images)]
+
+
+def translated(found: Sequence[Problem]) -> list[Problem]:
+    """The problems with their sentences in the active language."""
+    return [replace(problem, sentence=gettext(problem.sentence)) for problem in found]
 
 
 def _is_hidden(pair: tuple[ReleasedImage, Drawn]) -> bool:

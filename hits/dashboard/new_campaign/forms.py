@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from annotate.kinds import DEFAULT_KIND, KINDS
 from annotate.kinds.reading import PRESETS, filled
+from annotate.language.languages import LANGUAGES
 from annotate.models import Campaign, CampaignDraft, CaptionSet, Release, Selection, Team
 from annotate.services.campaigns import name_refusal
 from annotate.services.drafts import value_at
@@ -31,6 +32,7 @@ from hits.dashboard.new_campaign.fields import (
 from hits.dashboard.new_campaign.words import PRESET_WORDS
 from hits.queries.prospects import has_classes
 
+LANGUAGE_CHOICES = [(language.code, language.name) for language in LANGUAGES.values()]
 MOST_DOLLARS = "99999999.99"
 
 
@@ -316,7 +318,18 @@ class InstructionsForm(StepForm):
         help_text="Separated by commas. Workers find the task by them.",
         error_messages={"max_length": "Enter at most 1,000 characters."},
     )
-    captions__least_words = Whole(label="Words, at least", least=1, most=1000)
+    language = Choice(
+        label="Language of the captions",
+        choices=LANGUAGE_CHOICES,
+        help_text="The task page is in this language, too. Title, description and examples are as "
+        "you write them.",
+    )
+    captions__least_words = Whole(
+        label="Words, at least",
+        least=1,
+        most=1000,
+        help_text="Chinese, Japanese and Thai words are counted by dictionary.",
+    )
     captions__most_words = Whole(label="Words, at most", least=1, most=1000)
     instructions__good = Lines(
         label="Good examples",
@@ -327,7 +340,10 @@ class InstructionsForm(StepForm):
         help_text="One on each line: the caption, a bar (|), and what is wrong with it. "
         "Empty: built-in examples.",
     )
-    captions__forbid_there_is = Yes(label="Refuse “There is …” and “There are …” at the start")
+    captions__forbid_there_is = Yes(
+        label="Refuse “There is …” and “There are …” at the start",
+        help_text="In other languages, their words for it.",
+    )
     captions__forbid_keyword_lists = Yes(label="Refuse captions that only repeat the object names")
     captions__forbid_line_breaks = Yes(label="Refuse more than one line")
     captions__forbid_urls = Yes(label="Refuse web addresses")
@@ -343,6 +359,10 @@ class InstructionsForm(StepForm):
         if kind is not None and not kind.takes_text:
             for name in [name for name in self.fields if not name.startswith("hit__")]:
                 del self.fields[name]
+        if "language" in self.fields and self.whole["language"] not in LANGUAGES:
+            # A tag without rules of its own, from an uploaded file.
+            tag = self.whole["language"]
+            choice(self, "language").choices = [*LANGUAGE_CHOICES, (tag, tag)]
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}

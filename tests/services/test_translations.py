@@ -1,0 +1,53 @@
+"""The catalogues of translations against the sources, by GNU gettext."""
+
+import gettext
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+pytestmark = pytest.mark.services
+
+ROOT = Path(settings.BASE_DIR)
+# Those with texts of pages, and those that the settings need.
+FOLDERS = "annotate", "hits", "leaderboard", "qualcontrol", "shared", "simulation", "templates"
+CATALOGUES = sorted(Path(settings.LOCALE_PATHS[0]).glob("*/LC_MESSAGES/django.po"))
+
+
+def run(*command, folder):
+    """What the program says on standard error, in English."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "LC_ALL": "C"},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stderr
+
+
+def messages(compiled):
+    with compiled.open("rb") as file:
+        return {key: text for key, text in gettext.GNUTranslations(file)._catalog.items() if key}
+
+
+def test_each_text_has_a_translation_and_the_compiled_files_are_up_to_date(tmp_path):
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "manage.py", tmp_path)
+    languages = [path.parts[-3] for path in CATALOGUES]
+    chosen = [part for language in languages for part in ("--locale", language)]
+    layout = ["--no-location", "--no-wrap", "--no-obsolete"]
+    run(sys.executable, "-m", "django", "makemessages", *chosen, *layout, folder=tmp_path)
+
+    for path, language in zip(CATALOGUES, languages, strict=True):
+        found, compiled = tmp_path / path.relative_to(ROOT), tmp_path / f"{language}.mo"
+        counts = run("msgfmt", "--check", "--statistics", found, "-o", compiled, folder=tmp_path)
+        assert "untranslated" not in counts, (language, counts)
+        assert "fuzzy" not in counts, (language, counts)
+        assert messages(compiled) == messages(path.with_suffix(".mo")), language
