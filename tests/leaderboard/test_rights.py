@@ -284,18 +284,29 @@ def test_every_route_has_a_rule():
 @pytest.fixture
 def world():
     """Rows of a team, named in addresses as this dictionary says, and a client of each user."""
-    home = TeamFactory(slug="zebra-team")
+    names, users = make_world(NAME)
+    users["outsider"] = UserFactory(team=TeamFactory(slug="other-team"))
+    users["operator"] = UserFactory(team=False, is_superuser=True, is_staff=True)
+    clients = {"stranger": Client()}
+    for who, user in users.items():
+        clients[who] = Client(raise_request_exception=True)
+        clients[who].force_login(user)
+    return names, clients
+
+
+def make_world(name: str) -> tuple[dict, dict]:
+    """A team with its members and rows of each sort, all of which have this name in theirs; return
+    the values of addresses, and the members by role."""
+    home = TeamFactory(slug=f"{name}-team")
     users = {
         "viewer": UserFactory(team=home, team__role="VIEWER"),
         "reviewer": UserFactory(team=home, team__role="REVIEWER"),
         "researcher": UserFactory(team=home),
-        "outsider": UserFactory(team=TeamFactory(slug="other-team")),
-        "operator": UserFactory(team=False, is_superuser=True, is_staff=True),
     }
-    image = ImageFactory(team=home, split=NAME, key=NAME)
-    selection = SelectionFactory(team=home, name=f"{NAME}-set", split=NAME, images=[image])
+    image = ImageFactory(team=home, split=name, key=name)
+    selection = SelectionFactory(team=home, name=f"{name}-set", split=name, images=[image])
     campaign = CampaignFactory(
-        slug=NAME,
+        slug=name,
         team=home,
         selection=selection,
         budget=BUDGET,
@@ -304,11 +315,11 @@ def world():
     response = ResponseFactory(task__campaign=campaign, task__image=image, task__number=1)
     SpotCheckFactory(response=response)
     release = Release.objects.create(
-        name=f"{NAME}-v1", campaign=campaign, seed=0, created_at=NOON, is_partial=True
+        name=f"{name}-v1", campaign=campaign, seed=0, created_at=NOON, is_partial=True
     )
     challenge = Challenge.objects.create(
-        name=f"{NAME}-race",
-        title=NAME,
+        name=f"{name}-race",
+        title=name,
         release=release,
         plain_data="none",
         per_day=1,
@@ -322,17 +333,17 @@ def world():
     )
     job = Job.objects.create(
         kind="report",
-        title=f"Report on {NAME}",
+        title=f"Report on {name}",
         team=home,
         campaign=campaign,
-        fingerprint="x",
+        fingerprint=name,
         asked_at=NOON,
         due_at=NOON,
     )
     hook = Webhook.objects.create(
         campaign=campaign, url="https://example.org/", kinds=[], created_at=NOON
     )
-    own = begin_draft(owner=users["researcher"], file={"name": f"{NAME}-2"}, team=home, at=NOON)
+    own = begin_draft(owner=users["researcher"], file={"name": f"{name}-2"}, team=home, at=NOON)
     names = {
         "slug": campaign.slug,
         "number": 1,
@@ -366,11 +377,7 @@ def world():
         "webhooks.key": hook.key,
         "api-webhook.key": hook.key,
     }
-    clients = {"stranger": Client()}
-    for who, user in users.items():
-        clients[who] = Client(raise_request_exception=True)
-        clients[who].force_login(user)
-    return names, clients
+    return names, users
 
 
 def address_of(route: str, names: dict) -> str:
