@@ -1,0 +1,96 @@
+"""Every page of the requester site, from the list of its URLs: accessible, and fits the screen."""
+
+import os
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.test import Client
+from playwright.sync_api import BrowserContext, Frame, Page, expect
+
+from tests.browser.conftest import PHONE
+from tests.leaderboard.test_rights import ROUTES, address_of, world  # noqa: F401
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+WIDE = {"width": 1600, "height": 1000}
+# Pages that other tests look at: the task in its frame, and the API's pages when they are drawn.
+ELSEWHERE = {"hits:task", "api-documentation", "logout", "image-copy", "media"}
+
+
+@pytest.fixture
+def pages(world) -> dict[str, str]:  # noqa: F811
+    """The address of each page that a researcher can open, by its route."""
+    names, clients = world
+    found = {}
+    for route in sorted(ROUTES.keys() - ELSEWHERE):
+        address = address_of(route, names)
+        if is_page(clients["researcher"], address):
+            found[route] = address
+    return found
+
+
+def is_page(client: Client, address: str) -> bool:
+    answer = client.get(address, headers={"accept": "text/html"})
+    return answer.status_code == 200 and not answer.streaming and b"<main" in answer.content
+
+
+@pytest.fixture
+def researcher(context: BrowserContext, site: str, world) -> Page:  # noqa: F811
+    _, clients = world
+    session = clients["researcher"].cookies["sessionid"].value
+    context.add_cookies([{"name": "sessionid", "value": session, "url": site}])
+    return context.new_page()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PHONE, WIDE], ids=["phone", "wide"])
+def test_every_page_is_accessible_and_fits_the_screen(
+    researcher: Page, site: str, pages: dict[str, str], scheme, size
+) -> None:
+    page = researcher
+    page.set_viewport_size(size)
+    page.emulate_media(color_scheme=scheme)
+    faults = []
+    for route, address in pages.items():
+        page.goto(site + address)
+        # A hidden table is as much part of the page as one that is open.
+        page.evaluate("document.querySelectorAll('main details').forEach((d) => (d.open = true))")
+        photograph(page, f"{route.replace(':', '-')}-{size['width']}-{scheme}.png")
+        faults += [f"{address}: {fault}" for frame in page.frames for fault in violations(frame)]
+        if page.evaluate("document.documentElement.scrollWidth") > size["width"]:
+            faults.append(f"{address} is wider than {size['width']} pixels")
+
+    assert len(pages) > 40
+    assert not faults, "\n".join(faults)
+
+
+def violations(frame: Frame) -> list[str]:
+    found = Axe().run(frame)
+    return [
+        f"{each['id']}: {node['html'][:200]}"
+        for each in found.response["violations"]
+        for node in each["nodes"]
+    ]
+
+
+def photograph(page: Page, name: str) -> None:
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=Path(folder) / name, full_page=True)
+
+
+def test_the_keyboard_alone_reaches_everything(
+    researcher: Page, site: str, pages: dict[str, str]
+) -> None:
+    for address in pages.values():
+        researcher.goto(site + address)
+        expect(researcher.locator("main")).to_be_visible()
+        unreached = researcher.evaluate(UNREACHED)
+        assert unreached == [], f"{address}: {unreached}"
+
+
+# What a pointer can use and the Tab key passes by.
+UNREACHED = """() => [...document.querySelectorAll(
+  "a[href], button, input, select, textarea, summary, [onclick], [role=button]"
+)].filter((one) => one.checkVisibility() && !one.disabled && one.type !== "hidden")
+  .filter((one) => one.tabIndex < 0).map((one) => one.outerHTML.slice(0, 200))"""
