@@ -70,7 +70,7 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
         created_at=AT,
     )
     first_class = _make_classes()
-    _insert(
+    insert(
         Image,
         numbers(images),
         source=f"'{ImageSource.OPEN_IMAGES}'",
@@ -84,7 +84,7 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
         license_url="'https://creativecommons.org/licenses/by/2.0/'",
     )
     first = Image.objects.filter(split=name).order_by("pk").values_list("pk", flat=True)[0]
-    _insert(
+    insert(
         Box,
         f"{numbers(images)} CROSS JOIN {numbers(CLASSES_PER_IMAGE, 'k')}",
         image_id=f"{first} + i - 1",
@@ -95,8 +95,8 @@ def make_campaign(*, name: str, images: int, wanted: int = 11) -> Campaign:
         y_max="0.8",
     )
     places = {"image_id": f"{first} + i - 1"}
-    _insert(SelectedImage, numbers(images), selection_id=str(selection.pk), position="i", **places)
-    _insert(
+    insert(SelectedImage, numbers(images), selection_id=str(selection.pk), position="i", **places)
+    insert(
         Task,
         numbers(images),
         campaign_id=str(campaign.pk),
@@ -124,7 +124,7 @@ def add_captions(
     at = f"'{AT:%Y-%m-%d %H:%M:%S}+00:00'"
     if connection.vendor == "sqlite":
         at = at.replace("+00:00", "")
-    _insert(
+    insert(
         Response,
         f"annotate_task AS task CROSS JOIN {numbers(each, 'k')} WHERE {chosen}",
         task_id="task.id",
@@ -134,7 +134,7 @@ def add_captions(
         submitted_at=at,
         seconds="40",
     )
-    _insert(
+    insert(
         Caption,
         f"annotate_response AS response WHERE response.id > {last}",
         response_id="response.id",
@@ -150,7 +150,7 @@ def add_captions(
 def add_assessments(campaign: Campaign) -> None:
     """Add an assessment without flags for each submitted response, in the order of each worker's
     responses."""
-    _insert(
+    insert(
         Assessment,
         "annotate_response AS response JOIN annotate_task AS task ON task.id = response.task_id "
         f"WHERE task.campaign_id = {campaign.pk} "
@@ -205,7 +205,7 @@ def _make_classes() -> int:
     return ObjectClass.objects.order_by("pk").values_list("pk", flat=True)[1]
 
 
-def _insert(model: type[Model], source: str, /, **columns: str) -> None:
+def insert(model: type[Model], source: str, /, **columns: str) -> None:
     """Insert a row for each row of `source`. `columns` are SQL; other columns get their
     defaults."""
     names, values, defaults = [], [], []
@@ -223,6 +223,6 @@ def _insert(model: type[Model], source: str, /, **columns: str) -> None:
         cursor.execute(
             f"INSERT INTO {model._meta.db_table} ({', '.join(names)}) "
             f"SELECT {', '.join(v if v == '%s' else v.replace('%', '%%') for v in values)} "
-            f"FROM {source}",
+            f"FROM {source.replace('%', '%%')}",
             defaults,
         )

@@ -6,6 +6,7 @@ from typing import Self
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Coalesce
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, Claim, Device, Worker
@@ -110,6 +111,22 @@ class HitQuerySet(models.QuerySet["Hit"]):
     def created(self) -> Self:
         return self.exclude(hit_id=None)
 
+    def retire(self) -> int:
+        """Mark the HITs as retired, with how many of their assignments are paid; return how many.
+
+        The number stays empty if an assignment is undecided, as a faulty reply can cause.
+        """
+        own = Assignment.objects.filter(hit=models.OuterRef("pk")).order_by()
+        paid = own.filter(status=AssignmentStatus.APPROVED).values("hit")
+        number = models.Subquery(paid.annotate(n=models.Count("pk")).values("n"))
+        return self.update(
+            status=HitStatus.RETIRED,
+            paid=models.Case(
+                models.When(models.Exists(own.undecided()), then=None),
+                default=Coalesce(number, 0),
+            ),
+        )
+
     def with_answered(self, marketplace_id: str | models.Expression) -> Self:
         """Return HITs with `has_answered`: whether a page with this worker's id, of any HIT of the
         campaign, has an answer."""
@@ -145,6 +162,9 @@ class Hit(models.Model):
     # Number of ingested assignments, and how many of them the marketplace reports as decided.
     ingested = models.PositiveSmallIntegerField(default=0)
     settled = models.PositiveSmallIntegerField(default=0)
+    # Number of approved assignments of a retired HIT, so that the money of a large campaign is not
+    # counted from all its assignments. Null for HITs whose assignments can still change.
+    paid = models.PositiveSmallIntegerField(null=True, blank=True)
 
     # Not a column: what `with_answered` adds.
     has_answered: bool
@@ -171,8 +191,16 @@ class Hit(models.Model):
                 | (~Q(status=HitStatus.PLANNED) & Q(hit_id__isnull=False)),
                 name="hit_has_an_id_once_created",
             ),
+            models.CheckConstraint(
+                condition=Q(paid=None) | Q(status=HitStatus.RETIRED), name="hit_paid_once_retired"
+            ),
         ]
-        indexes = [models.Index(fields=["campaign", "status"], name="hit_by_status")]
+        indexes = [
+            models.Index(fields=["campaign", "status"], name="hit_by_status"),
+            models.Index(
+                fields=["campaign"], name="hit_not_paid_yet", condition=Q(paid__isnull=True)
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.hit_id or f"planned {self.pk}"
@@ -286,7 +314,9 @@ class Assignment(models.Model):
     """
 
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments")
-    account = models.ForeignKey(WorkerAccount, models.PROTECT, related_name="assignments")
+    account = models.ForeignKey(
+        WorkerAccount, models.PROTECT, related_name="assignments", db_index=False
+    )  # assignment_by_account serves it
     assignment_id = models.CharField(max_length=64)
     status = models.CharField(
         max_length=9, choices=AssignmentStatus, default=AssignmentStatus.SUBMITTED
@@ -325,6 +355,8 @@ class Assignment(models.Model):
                 name="assignment_to_settle",
                 condition=Q(status=AssignmentStatus.SUBMITTED),
             ),
+            # With the HIT, which has the reward: what workers earned is read from the index alone.
+            models.Index(fields=["account", "status", "hit"], name="assignment_by_account"),
         ]
 
     def __str__(self) -> str:

@@ -177,6 +177,12 @@ def open_work(campaign: Campaign) -> OpenWork:
     )
 
 
+def answers_counting(campaign: Campaign) -> int:
+    """The number of responses that count, from the counters of the tasks."""
+    counting = campaign.tasks.aggregate(n=Sum(F("wanted") - F("answers_missing"), default=0))
+    return int(counting["n"])
+
+
 @transaction.atomic
 def recount_places(campaign: Campaign) -> int:
     """Recompute the stored counters of each task from its rows; return how many were wrong."""

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import F, QuerySet
 
 from annotate.errors import DomainError
 from annotate.exports.hiding import Rule
@@ -40,17 +41,22 @@ class ReleaseRefused(DomainError):
 
 
 def missing(campaign: Campaign) -> list[str]:
-    """One line for each incomplete task, at most twenty, and then the number of further ones."""
-    counted = incomplete_tasks(campaign).order_by("number")
+    """One line for each incomplete task, at most twenty, and then the number of further ones. By
+    the counters of the tasks, for pages; a release counts the responses themselves."""
+    counters = campaign.tasks.unfinished().annotate(has=F("wanted") - F("answers_missing"))
+    return _in_lines(campaign, counters)
+
+
+def _in_lines(campaign: Campaign, incomplete: QuerySet[Task]) -> list[str]:
     columns = ("number", "image__key", "subject", "has", "wanted")
-    tasks = counted.values_list(*columns)
+    tasks = incomplete.order_by("number").values_list(*columns)
     kind = KINDS[campaign.kind]
     lines = [
         f"{f'{kind.subject_name} {number} of ' if subject else ''}image {key} "
         f"has {has} of {wanted} {kind.answers_name}"
         for number, key, subject, has, wanted in tasks[:20]
     ]
-    if len(lines) == 20 and (more := tasks.count() - 20):
+    if len(lines) == 20 and (more := incomplete.count() - 20):
         lines.append(f"and {more} more {kind.subject_name}s")
     return lines
 
@@ -77,7 +83,8 @@ def freeze(
     """
 
     def make() -> Release:
-        wanting = [*missing(campaign), *open_questions(campaign)]
+        lacking = _in_lines(campaign, incomplete_tasks(campaign))
+        wanting = [*lacking, *open_questions(campaign)]
         if wanting and not partial:
             raise ReleaseRefused(f"{campaign} is not complete:", wanting)
         release = _create(

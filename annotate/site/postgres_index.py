@@ -1,13 +1,17 @@
-"""Indexes of expressions that only PostgreSQL has. SQLite databases work without them."""
+"""Indexes that are made while rows are written, and indexes that only PostgreSQL has."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations import AddIndex
 
 
 class PostgresIndex(NamedTuple):
-    """An index; `create` and `drop` are the steps of a migration that is not atomic, so that rows
-    can be written while the index is made."""
+    """An index of an expression, which SQLite databases work without.
+
+    `create` and `drop` are the steps of a migration that is not atomic, so that rows can be written
+    while the index is made.
+    """
 
     name: str
     table: str
@@ -26,3 +30,17 @@ class PostgresIndex(NamedTuple):
 
     def _how(self, schema_editor: BaseDatabaseSchemaEditor) -> str:
         return "" if schema_editor.connection.in_atomic_block else "CONCURRENTLY"
+
+
+class AddIndexWhileWriting(AddIndex):
+    """Add an index in a migration that is not atomic. On PostgreSQL, the table is not locked."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        connection = schema_editor.connection
+        if connection.vendor != "postgresql" or connection.in_atomic_block:
+            super().database_forwards(app_label, schema_editor, from_state, to_state)
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        schema_editor.add_index(model, self.index, concurrently=True)

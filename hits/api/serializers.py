@@ -10,9 +10,9 @@ from rest_framework import serializers
 
 from annotate.models import Campaign, Right
 from annotate.pages.signed_in import rights_in
-from annotate.services.campaigns import progress
 from hits.models import Sync
 from hits.queries.costs import spends
+from hits.queries.overview import standing
 from hits.queries.statistics import assignments_at_work, measured_pay, overviews
 
 
@@ -137,7 +137,7 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
 
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, campaign: Campaign) -> dict[str, Any]:
-        numbers = {**asdict(progress(campaign)), "at_work": assignments_at_work(campaign)}
+        numbers = {**asdict(standing(campaign).progress), "at_work": assignments_at_work(campaign)}
         return dict(ProgressSerializer(numbers).data)
 
     @extend_schema_field(SpendSerializer(allow_null=True))

@@ -17,11 +17,11 @@ from annotate.pages.signed_in import (
     posted,
     user_of,
 )
-from annotate.services.campaigns import progress
 from annotate.tasks import announce_job
 from hits.dashboard.sync_states import sync_state
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost, spend
+from hits.queries.overview import standing
 from hits.queries.under_way import work_under_way
 from hits.services import lifecycle
 from hits.services.rejections import ask_for_rejection
@@ -89,7 +89,7 @@ def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
     found = campaign_of(request, slug, may=Right.MANAGE)
     context = {
         "campaign": found,
-        "progress": progress(found),
+        "progress": standing(found).progress,
         "spend": spend(found),
         "work": work_under_way(found),
         "open_checks": SpotCheck.objects.of(found).open().count(),

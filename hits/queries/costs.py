@@ -11,10 +11,11 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Sum, When
+from django.db.models.functions import Least
 
 from annotate.campaign_file import CampaignConfig
-from annotate.models import Campaign, CampaignStatus, ResponseStatus
+from annotate.models import Campaign, CampaignStatus, Response
 from annotate.services.campaigns import open_work
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
@@ -82,29 +83,39 @@ def spend(campaign: Campaign) -> Spend:
 
 
 def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
-    """Return {primary key: Spend}. Takes three queries for any number of campaigns."""
+    """Return {primary key: Spend}. Takes three queries for any number of campaigns.
+
+    A retired HIT has the number of its paid assignments, so only those of other HITs are read.
+    """
     campaigns = list(campaigns)
     keys = [campaign.pk for campaign in campaigns]
     cost = F("hit__reward") + F("hit__fee")
-    assignments = Assignment.objects.filter(hit__campaign__in=keys)
+    assignments = Assignment.objects.filter(hit__campaign__in=keys, hit__paid=None)
     # An assignment lost with its HIT may have been paid, so it counts as paid.
     lost = Q(status=AssignmentStatus.LOST, hit__status=HitStatus.GONE)
     paid, owed = Q(status=AssignmentStatus.APPROVED) | lost, Q(status=AssignmentStatus.SUBMITTED)
     settled = _by_campaign(
         assignments, "hit__campaign", paid=Sum(cost, filter=paid), owed=Sum(cost, filter=owed)
     )
-    hits = Hit.objects.filter(campaign__in=keys)
-    open_slots = _by_campaign(hits, "campaign", open=Sum(OPEN_SLOTS * (F("reward") + F("fee"))))
+    each = F("reward") + F("fee")
+    hits = _by_campaign(
+        Hit.objects.filter(campaign__in=keys),
+        "campaign",
+        retired=Sum(F("paid") * each),
+        open=Sum(OPEN_SLOTS * each, filter=Q(paid=None)),
+    )
     sent = Bonus.objects.filter(assignment__hit__campaign__in=keys)
     bonuses = _by_campaign(sent, "assignment__hit__campaign", bonuses=Sum(F("amount") + F("fee")))
-    nothing = {"paid": ZERO, "owed": ZERO, "open": ZERO, "bonuses": ZERO}
+    sums = {
+        key: {**settled.get(key, {}), **hits.get(key, {}), **bonuses.get(key, {})} for key in keys
+    }
     return {
         campaign.pk: Spend(
             budget=campaign.budget,
-            **nothing
-            | settled.get(campaign.pk, {})
-            | open_slots.get(campaign.pk, {})
-            | bonuses.get(campaign.pk, {}),
+            paid=sums[campaign.pk].get("paid", ZERO) + sums[campaign.pk].get("retired", ZERO),
+            owed=sums[campaign.pk].get("owed", ZERO),
+            open=sums[campaign.pk].get("open", ZERO),
+            bonuses=sums[campaign.pk].get("bonuses", ZERO),
         )
         for campaign in campaigns
     }
@@ -121,7 +132,8 @@ def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, d
 
 def outstanding_slots(campaign: Campaign) -> int:
     """Return the number of slots that can still lead to a submission: planned, free or taken."""
-    return int(campaign.hits.aggregate(slots=Sum(OPEN_SLOTS, default=0))["slots"])
+    alive = campaign.hits.filter(paid=None)
+    return int(alive.aggregate(slots=Sum(OPEN_SLOTS, default=0))["slots"])
 
 
 @dataclass(frozen=True)
@@ -188,12 +200,15 @@ def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estim
     `seconds` is the time that a worker needs for one response.
     """
     # Imported responses, which have no assignment, need not be collected again.
-    is_collected = Q(responses__assignment=None, responses__status=ResponseStatus.SUBMITTED)
-    missing = F("wanted") - Count("responses", filter=is_collected)
-    unfinished = campaign.tasks.annotate(missing=missing).filter(missing__gt=0)
-    responses = unfinished.aggregate(total=Sum("missing", default=0))["total"]
+    collected = Response.objects.of(campaign).counting().filter(assignment=None).order_by()
+    number = Least(Count("pk"), F("task__wanted"), output_field=IntegerField())
+    by_task = collected.values("task").annotate(n=number)
+    wanted = campaign.tasks.aggregate(tasks=Count("pk"), responses=Sum("wanted", default=0))
     return estimate_for(
-        campaign.config, tasks=campaign.tasks.count(), responses=responses, seconds=seconds
+        campaign.config,
+        tasks=wanted["tasks"],
+        responses=wanted["responses"] - by_task.aggregate(total=Sum("n", default=0))["total"],
+        seconds=seconds,
     )
 
 

@@ -28,7 +28,7 @@ def retire(run: Run) -> None:
 def _delete(run: Run, hit: Hit) -> None:
     run.marketplace.delete_hit(hit.hit_id or "")
     alive = Hit.objects.alive().filter(pk=hit.pk)
-    run.sync.hits_retired += alive.update(status=HitStatus.RETIRED)
+    run.sync.hits_retired += alive.retire()
 
 
 def settled_hits(campaign: Campaign) -> QuerySet[Hit]:

@@ -50,7 +50,7 @@ class Unknown:
         if known is None:
             return hits.filter(token=token, status=HitStatus.PLANNED).first()
         given_up = Hit.objects.filter(pk=known.pk, status__in=[HitStatus.RETIRED, HitStatus.GONE])
-        if given_up.update(status=HitStatus.OPEN):
+        if given_up.update(status=HitStatus.OPEN, paid=None):
             self.run.done[Done.ADOPTED] += 1
             known.status = HitStatus.OPEN
         return known

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
 from annotate.kinds import KINDS
-from annotate.models import Box, Campaign, Caption, Response, ResponseStatus, Task
+from annotate.models import Box, Campaign, Caption, ObjectClass, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 
@@ -57,11 +57,23 @@ class HasCode(Func):
 def found_responses(campaign: Campaign, wanted: Mapping[str, Any]) -> ResponseQuerySet:
     """The campaign's responses for which all of `wanted` holds: `words`, `class`, `worker` (a
     pseudonym), `status` (of STATUSES), and `flag` (a code, or ANY_FLAG)."""
+    rows = _filtered(campaign, wanted)
+    if not any(wanted.values()):
+        return rows
+    # If few are found, the database looks up just these, instead of all responses in their order.
+    few = _if_few(rows.order_by().values_list("pk", flat=True))
+    return rows if few is None else Response.objects.filter(pk__in=few)
+
+
+def _filtered(campaign: Campaign, wanted: Mapping[str, Any]) -> ResponseQuerySet:
     rows = Response.objects.of(campaign)
     if words := wanted.get("words"):
         rows = _with_words(rows, KINDS[campaign.kind].words_field, words)
     if name := wanted.get("class"):
-        rows = rows.filter(_has_class(name, "task__image"))
+        having = campaign.tasks.filter(_has_class(name, "image"))
+        few = _if_few(having.values_list("pk", flat=True))
+        in_class = _has_class(name, "task__image") if few is None else Q(task__in=few)
+        rows = rows.filter(in_class)
     if pseudonym := wanted.get("worker"):
         rows = rows.filter(worker__pseudonym=pseudonym)
     if status := wanted.get("status"):
@@ -119,8 +131,9 @@ def _escaped(word: str) -> str:
 
 
 def _has_class(name: str, image: str) -> Exists:
-    boxes = Box.objects.filter(image=OuterRef(image), object_class__name__iexact=name)
-    return Exists(boxes)
+    # Named by their keys, so that the database knows how many boxes they have.
+    classes = ObjectClass.objects.filter(name__iexact=name).values_list("pk", flat=True)
+    return Exists(Box.objects.filter(image=OuterRef(image), object_class__in=list(classes)))
 
 
 def _with_status(rows: ResponseQuerySet, campaign: Campaign, status: str) -> ResponseQuerySet:
@@ -128,13 +141,16 @@ def _with_status(rows: ResponseQuerySet, campaign: Campaign, status: str) -> Res
         return rows.counting()
     if status == DISCARDED:
         return rows.filter(status=ResponseStatus.DISCARDED)
-    checks = SpotCheck.objects.of(campaign).filter(response=OuterRef("pk"))
+    checks = SpotCheck.objects.of(campaign)
     if status == UNCHECKED:
-        return rows.filter(~Exists(checks.exclude(verdict="")))
-    if status == OPEN:
-        return rows.counting().filter(Exists(checks.filter(verdict="")))
-    verdict = Verdict.GOOD if status == GOOD else Verdict.BAD
-    return rows.filter(Exists(checks.filter(verdict=verdict)))
+        return rows.filter(~Exists(checks.exclude(verdict="").filter(response=OuterRef("pk"))))
+    verdict = {OPEN: "", GOOD: Verdict.GOOD, BAD: Verdict.BAD}[status]
+    found = checks.open() if status == OPEN else checks.filter(verdict=verdict)
+    few = _if_few(found.order_by().values_list("response_id", flat=True))
+    if few is not None:
+        return rows.filter(pk__in=few)
+    has_verdict = Exists(checks.filter(verdict=verdict, response=OuterRef("pk")))
+    return (rows.counting() if status == OPEN else rows).filter(has_verdict)
 
 
 def _with_flag(rows: ResponseQuerySet, code: str) -> ResponseQuerySet:

@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.services.campaigns import answers_counting
 from qualcontrol.models import (
     Decision,
     GoldAnswer,
@@ -94,7 +95,7 @@ def quality_report(campaign: Campaign) -> QualityReport:
     """The campaign's quality report, without its workers."""
     checks = SpotCheck.objects.of(campaign)
     verdicts = Counter(dict(checks.values_list("verdict").annotate(Count("pk"))))
-    kept = Response.objects.of(campaign).counting().count()
+    kept = answers_counting(campaign)
     return QualityReport(
         estimate=estimate_of(campaign, kept),
         kept=kept,
@@ -119,28 +120,40 @@ def _faults(campaign: Campaign, most: int = 8) -> list[tuple[str, int]]:
 def estimate_of(campaign: Campaign, kept: int) -> Estimate:
     """The estimate from the random sample, up to the first response without a verdict, so that the
     order of judging has no influence."""
-    excluded = campaign.exclusions.in_force().values("worker")
-    # Responses that an exclusion did not discard are released, so they count here.
-    checks = SpotCheck.objects.of(campaign).filter(
-        ~Q(response__worker__in=excluded) | Q(response__status=ResponseStatus.SUBMITTED)
+    checks = SpotCheck.objects.of(campaign)
+    # An open check is not of a discarded response, so it counts whether its worker is excluded.
+    frontier = checks.filter(is_random=True).open().aggregate(first=Min("draw"))["first"]
+    sampled = Q(is_random=True) if frontier is None else Q(is_random=True, draw__lt=frontier)
+    # Responses that an exclusion did not discard are released, so they count here. Those that it
+    # discarded are subtracted: they are few, and the others need no look at their responses.
+    gone = Response.objects.filter(
+        status=ResponseStatus.DISCARDED, worker__in=campaign.exclusions.in_force().values("worker")
     )
-    sample = checks.filter(is_random=True)
-    frontier = sample.open().aggregate(first=Min("draw"))["first"]
-    if frontier is not None:
-        sample = sample.filter(draw__lt=frontier)
-    judged = Counter(dict(sample.values_list("verdict").annotate(Count("pk"))))
+    judged = _verdicts(checks, sampled)
+    judged.subtract(_verdicts(checks.filter(response__in=gone), sampled))
     return estimate_share(
-        good=judged[Verdict.GOOD],
-        bad=judged[Verdict.BAD],
-        kept=kept,
-        removed=checks.filter(verdict=Verdict.BAD).count(),
+        good=judged["good"], bad=judged["bad"], kept=kept, removed=judged["removed"]
+    )
+
+
+def _verdicts(checks: QuerySet[SpotCheck], sampled: Q) -> Counter[str]:
+    """The good and bad verdicts in the sample, and all bad ones as `removed`."""
+    is_bad = Q(verdict=Verdict.BAD)
+    return Counter(
+        checks.exclude(verdict="").aggregate(
+            good=Count("pk", filter=sampled & Q(verdict=Verdict.GOOD)),
+            bad=Count("pk", filter=sampled & is_bad),
+            removed=Count("pk", filter=is_bad),
+        )
     )
 
 
 def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
     """{reviewer: verdict} for each response with several judgements."""
-    several = SpotCheck.objects.of(campaign).alias(n=Count("judgements")).filter(n__gte=2)
-    judgements = Judgement.objects.filter(spot_check__in=several).order_by("spot_check", "pk")
+    of_campaign = Judgement.objects.filter(spot_check__campaign=campaign).order_by()
+    several = of_campaign.values("spot_check").annotate(n=Count("pk")).filter(n__gte=2)
+    judgements = Judgement.objects.filter(spot_check__in=several.values("spot_check"))
+    judgements = judgements.order_by("spot_check", "pk")
     said: dict[int, dict[str, str]] = {}
     for check, reviewer, verdict in judgements.values_list("spot_check", "reviewer", "verdict"):
         said.setdefault(check, {})[str(reviewer)] = verdict

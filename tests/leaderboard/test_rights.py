@@ -10,14 +10,12 @@ pages that each account has, `public` for those without sign-in, and `draft` for
 drafts. If the route needs an argument that `world` does not have, add it there.
 """
 
-import re
 from dataclasses import dataclass, field
 from uuid import uuid4
 
 import pytest
 from django.db import transaction
 from django.test import Client
-from django.urls import URLResolver, get_resolver, reverse
 
 from annotate.models import Job, Release, Right, TeamRole, Webhook
 from annotate.models.teams import RIGHTS
@@ -33,6 +31,7 @@ from tests.factories import (
     TeamFactory,
     UserFactory,
 )
+from tests.routes import ROUTES, address_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
@@ -254,23 +253,6 @@ RULES = {
 }
 
 
-def routes(resolver=None, namespaces=(), arguments=()):
-    """The name and the names of the arguments of each route, without those of the admin."""
-    for one in (resolver or get_resolver()).url_patterns:
-        pattern = one.pattern
-        names = getattr(pattern, "converters", {}) or getattr(pattern, "regex", re.compile(""))
-        own = tuple(names if isinstance(names, dict) else names.groupindex)
-        if isinstance(one, URLResolver):
-            if one.namespace != "admin":
-                inside = (*namespaces, one.namespace) if one.namespace else namespaces
-                yield from routes(one, inside, (*arguments, *own))
-        else:
-            yield ":".join([*namespaces, one.name or str(pattern)]), (*arguments, *own)
-
-
-ROUTES = dict(routes())
-
-
 def test_every_route_has_a_rule():
     missing, gone = sorted(ROUTES.keys() - RULES), sorted(RULES.keys() - ROUTES)
 
@@ -378,18 +360,6 @@ def make_world(name: str) -> tuple[dict, dict]:
         "api-webhook.key": hook.key,
     }
     return names, users
-
-
-def address_of(route: str, names: dict) -> str:
-    def value(argument: str) -> object:
-        fitting = [
-            key
-            for key in names
-            if key.endswith(f".{argument}") and route.startswith(key.rpartition(".")[0])
-        ]
-        return names[max(fitting, key=len) if fitting else argument]
-
-    return reverse(route, kwargs={one: value(one) for one in ROUTES[route]})
 
 
 def ask(client: Client, verb: str, address: str):
