@@ -77,7 +77,7 @@ def addresses(full: FullCampaign) -> dict[str, str]:
         "hits:reject.pk": discarded.pk,
         "hits:pay_held.pk": held.pk,
         "hits:reject_held.pk": held.pk,
-        "qualcontrol:answer_appeal.pk": 0,
+        "pk": 0,  # of addresses that only take a POST
     }
     of_campaign = [route for route, arguments in ROUTES.items() if "slug" in arguments]
     chosen = [route for route in (*LISTS, *of_campaign) if route not in LEFT_OUT]
