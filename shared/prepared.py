@@ -9,35 +9,41 @@ query for one row. A prepared query is written as a queryset whose values are pa
 
     workers_by_key(key=7)  # a list of rows
 
-Its SQL depends on nothing but the code and the vendor of the one database of a process, so it is
-never out of date. A parameter is never None, because `= NULL` is not `IS NULL`. A change with
-`@prepared_update` is written as a queryset and the new values, and answers with the number of
-changed rows.
+Its SQL depends on nothing but the code, the vendor of the one database of a process, the names of
+the values, and the arguments without a name, which must be hashable. It is compiled once for each
+of these, so it is never out of date. A value is never None, because `= NULL` is not `IS NULL`. A
+change with `@prepared_update` is written as a queryset and the new values, and answers with the
+number of changed rows.
 """
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from datetime import datetime
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.db.models import QuerySet, Value
 from django.db.models.sql import Query, UpdateQuery
 
 Row = TypeVar("Row")
-FIELDS: dict[type, "models.Field[Any, Any]"] = {
+Known = TypeVar("Known")
+FIELDS: dict[type | tuple[type, ...], "models.Field[Any, Any]"] = {
     int: models.BigIntegerField(),
     str: models.TextField(),
     datetime: models.DateTimeField(),
+    (dict, list, tuple): models.JSONField(),
 }
+# Statements of one function that a process keeps. They differ by the arguments without a name.
+MOST_KEPT = 100
 
 
 class Parameter(Value):
     """A value that is given when the query runs."""
 
     def __init__(self, name: str, example: Any) -> None:
-        super().__init__(name, output_field=FIELDS[type(example)])
+        fields = (field for types, field in FIELDS.items() if isinstance(example, types))
+        super().__init__(name, output_field=next(fields))
         self.name = name
 
     def as_sql(self, *_: Any) -> tuple[str, list[Any]]:
@@ -90,15 +96,32 @@ class _PreparedQuery(Query):
         return compiler
 
 
+class _Kept(Generic[Known]):
+    """What is compiled once for the arguments of a function."""
+
+    def __init__(self, compile_: Callable[..., Known]) -> None:
+        self.compile = compile_
+        self.known: dict[Hashable, Known] = {}
+
+    def get(self, shape: tuple[Hashable, ...], given: Mapping[str, Any]) -> Known:
+        key = (shape, tuple(given))
+        # Two threads may compile it at the same time, or one may empty the store meanwhile.
+        found = self.known.get(key)
+        if found is None:
+            if len(self.known) >= MOST_KEPT:
+                self.known.clear()
+            parameters = {name: Parameter(name, value) for name, value in given.items()}
+            found = self.known[key] = self.compile(*shape, **parameters)
+        return found
+
+
 def prepared(build: Callable[..., "QuerySet[Any, Row]"]) -> Callable[..., list[Row]]:
     """Compile the queryset at its first use; run it with the values given in each call."""
-    known: list[QuerySet[Any, Row]] = []
+    kept = _Kept(lambda *shape, **parameters: _prepared(build(*shape, **parameters)))
 
     @wraps(build)
-    def run(**given: Any) -> list[Row]:
-        if not known:
-            known.append(_prepared(build(**_parameters(given))))
-        rows = known[0].all()
+    def run(*shape: Hashable, **given: Any) -> list[Row]:
+        rows = kept.get(shape, given).all()
         rows.query.given = given  # type: ignore[attr-defined]
         return list(rows)
 
@@ -118,16 +141,18 @@ Change = tuple["QuerySet[Any]", Mapping[str, Any]]
 
 def prepared_update(build: Callable[..., Change]) -> Callable[..., int]:
     """Compile the update at its first use; run it with the values given in each call."""
-    known: list[_Statement] = []
+
+    def statement_of(*shape: Hashable, **parameters: Any) -> _Statement:
+        rows, changes = build(*shape, **parameters)
+        query: Any = rows.query.chain(klass=UpdateQuery)
+        query.add_update_values(changes)
+        return _Statement(query.get_compiler(rows.db))
+
+    kept = _Kept(statement_of)
 
     @wraps(build)
-    def run(**given: Any) -> int:
-        if not known:
-            rows, changes = build(**_parameters(given))
-            query = rows.query.chain(klass=UpdateQuery)
-            query.add_update_values(changes)  # type: ignore[attr-defined]
-            known.append(_Statement(query.get_compiler(rows.db)))
-        statement = known[0]  # Two threads may have compiled it at the same time.
+    def run(*shape: Hashable, **given: Any) -> int:
+        statement = kept.get(shape, given)
         using = statement.compiler.using
         connection = connections[using]
         with transaction.mark_for_rollback_on_error(using), connection.cursor() as cursor:
@@ -135,7 +160,3 @@ def prepared_update(build: Callable[..., Change]) -> Callable[..., int]:
             return int(cursor.rowcount)
 
     return run
-
-
-def _parameters(given: Mapping[str, Any]) -> dict[str, Parameter]:
-    return {name: Parameter(name, value) for name, value in given.items()}

@@ -15,7 +15,7 @@ from annotate.models import Campaign, Claim, Response, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
 from annotate.selection.priming import primes_next
 from annotate.services.places import batches, lock_tasks, move_places
-from annotate.site.prepared import Parameter, Prepared
+from shared.prepared import prepared
 
 SeenQuery = Callable[..., QuerySet[Claim, int]]
 
@@ -156,13 +156,11 @@ def _take(choice: _Choice) -> list[Task]:
 def _lock_unlocked(choice: _Choice) -> list[Task] | None:
     """The best tasks that no other transaction has locked; None if too few have a place left."""
     seen, worker = choice.seen, choice.worker
-    tasks = _UNLOCKED.rows(
+    tasks = _unlocked(
         choice.count,
         seen.query,
-        tuple(seen.arguments),
-        worker is not None,
         campaign=choice.campaign.pk,
-        worker=worker and worker.pk,
+        **({"worker": worker.pk} if worker else {}),
         **seen.arguments,
     )
     for task in tasks:
@@ -170,21 +168,18 @@ def _lock_unlocked(choice: _Choice) -> list[Task] | None:
     return tasks if len(tasks) == choice.count else None
 
 
+@prepared
 def _unlocked(
-    count: int, seen: SeenQuery, arguments: Collection[str], is_known: bool
+    count: int, seen: SeenQuery, *, campaign: Any, worker: Any = None, **arguments: Any
 ) -> TaskQuerySet:
-    """State the query of the best unlocked tasks for a worker; `is_known` says whether the worker
-    has submitted responses."""
-    of_campaign: TaskQuerySet = Task.objects.filter(campaign=Parameter("campaign"))
-    open_tasks = of_campaign.open_to(Parameter("worker") if is_known else None)
-    unseen = open_tasks.exclude(pk__in=seen(**{name: Parameter(name) for name in arguments}))
+    """The best unlocked tasks for a worker, who has a key after the first submission."""
+    of_campaign: TaskQuerySet = Task.objects.filter(campaign=campaign)
+    open_tasks = of_campaign.open_to(worker)
+    unseen = open_tasks.exclude(pk__in=seen(**arguments))
     unlocked = unseen.filter(places_left__gt=0).select_for_update(
         skip_locked=True, of=("self",), no_key=True
     )
     return unlocked.emptiest_first().with_material()[:count]
-
-
-_UNLOCKED = Prepared(_unlocked)
 
 
 def _lock_waiting(choice: _Choice) -> list[Task] | None:

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
-from django.db.models import F, IntegerField, QuerySet
+from django.db.models import F
 
 from annotate.models import Task
-from annotate.site.prepared import Parameter, PreparedUpdate
+from shared.prepared import Change, prepared_update
 
 # Maximum number of rows in one statement and in memory.
 BATCH = 1_000
@@ -43,20 +43,16 @@ def move_answers(changes: Counter[int]) -> None:
     _move(changes, ["answers_missing", "places_left"])
 
 
-def _moved(columns: Sequence[str]) -> tuple[QuerySet[Task], dict[str, Any]]:
-    change = Parameter("change", IntegerField())
-    task = Task.objects.filter(pk=Parameter("task"))
-    return task, {column: F(column) + change for column in columns}
-
-
-_MOVED = PreparedUpdate(_moved)
+@prepared_update
+def _move_one(columns: Sequence[str], *, task: Any, change: Any) -> Change:
+    return Task.objects.filter(pk=task), {column: F(column) + change for column in columns}
 
 
 def _move(changes: Counter[int], columns: Sequence[str]) -> None:
     """Apply the changes with one update per batch for all tasks that change by the same number."""
     for batch in batches(sorted(task for task, change in changes.items() if change)):
         if len(batch) == 1:
-            _MOVED.run(tuple(columns), task=batch[0], change=changes[batch[0]])
+            _move_one(tuple(columns), task=batch[0], change=changes[batch[0]])
             continue
         lock_tasks(batch)
         for change in {changes[task] for task in batch}:

@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from annotate.models import Response, ResponseStatus, Worker
-from annotate.site.prepared import Parameter, Prepared, PreparedUpdate, parameters_for
 from hits.models import Assignment, AssignmentStatus
 from qualcontrol.models import Act, Decision, HeldPayment
+from shared.prepared import Change, prepared, prepared_update
 
 
 def lock_assignment(pk: int) -> Assignment:
@@ -28,13 +28,14 @@ def lock_assignment(pk: int) -> Assignment:
 
 
 def _lock_worker(assignment: int) -> None:
-    if not _WORKER.rows(assignment=assignment):
+    if not _workers_of(assignment=assignment):
         raise Assignment.DoesNotExist(f"There is no assignment {assignment}.")
 
 
-def _worker_of_assignment() -> QuerySet[Worker]:
+@prepared
+def _workers_of(assignment: Any) -> QuerySet[Worker]:
     locked = Worker.objects.select_for_update(no_key=True, of=("self",))
-    return locked.filter(account__assignments=Parameter("assignment"))
+    return locked.filter(account__assignments=assignment)
 
 
 @transaction.atomic
@@ -46,7 +47,7 @@ def take_up(*, pk: int, submitted_until: datetime) -> Assignment | None:
     because its call may have succeeded.
     """
     _lock_worker(pk)
-    (assignment,) = _ASSIGNMENT.rows(assignment=pk)
+    (assignment,) = _to_decide(assignment=pk)
     if assignment.status != AssignmentStatus.SUBMITTED or assignment.deciding:
         under_way: Assignment | None = assignment if assignment.deciding else None
         return under_way
@@ -57,21 +58,22 @@ def take_up(*, pk: int, submitted_until: datetime) -> Assignment | None:
     else:
         return None
     assignment.deciding, assignment.feedback = deciding, feedback
-    _DECISION.run(assignment=pk, deciding=deciding, feedback=feedback)
+    _store_decision(assignment=pk, deciding=deciding, feedback=feedback)
     decided: Assignment = assignment
     return decided
 
 
-def _assignment_to_decide() -> QuerySet[Any, Any]:
-    """State the query of an assignment with what decides about it: whether its payment is held,
-    whether a response counts (used work is paid), and the reason for the worker if a reviewer has
-    requested the rejection."""
+@prepared
+def _to_decide(assignment: Any) -> QuerySet[Any, Any]:
+    """An assignment with what decides about it: whether its payment is held, whether a response
+    counts (used work is paid), and the reason for the worker if a reviewer has requested the
+    rejection."""
     own = OuterRef("pk")
     asked = Decision.objects.filter(
         Q(held_payment__assignment=own) | Q(response__assignment=own), act=Act.REJECT
     )
     return (
-        Assignment.objects.filter(pk=Parameter("assignment"))
+        Assignment.objects.filter(pk=assignment)
         .select_related("account")
         .annotate(
             is_held=Exists(HeldPayment.objects.open().filter(assignment=own)),
@@ -81,9 +83,9 @@ def _assignment_to_decide() -> QuerySet[Any, Any]:
     )
 
 
-def _decision_stored() -> tuple[QuerySet[Assignment], dict[str, Any]]:
-    columns = parameters_for(Assignment, "deciding", "feedback")
-    return Assignment.objects.filter(pk=Parameter("assignment")), columns
+@prepared_update
+def _store_decision(assignment: Any, **columns: Any) -> Change:
+    return Assignment.objects.filter(pk=assignment), columns
 
 
 def counting_responses(assignment: Any) -> QuerySet[Response]:
@@ -102,13 +104,9 @@ def record_decision(*, assignment: Assignment, at: datetime) -> bool:
     """Record that the marketplace has carried out the stored decision; return whether it was not
     recorded before. The caller counts the HIT's decided assignments."""
     values = {"assignment": assignment.pk, "status": assignment.deciding, "decided_at": at}
-    return bool(_RECORD.run(**values, deciding=""))
+    return bool(_carried_out(**values, deciding=""))
 
 
-def _decision_carried_out() -> tuple[QuerySet[Assignment], dict[str, Any]]:
-    columns = parameters_for(Assignment, "status", "deciding", "decided_at")
-    return Assignment.objects.undecided().filter(pk=Parameter("assignment")), columns
-
-
-_WORKER, _ASSIGNMENT = Prepared(_worker_of_assignment), Prepared(_assignment_to_decide)
-_DECISION, _RECORD = PreparedUpdate(_decision_stored), PreparedUpdate(_decision_carried_out)
+@prepared_update
+def _carried_out(assignment: Any, **columns: Any) -> Change:
+    return Assignment.objects.undecided().filter(pk=assignment), columns

@@ -26,9 +26,9 @@ from annotate.services.claims import (
     release_claims,
     take_places_again,
 )
-from annotate.site.prepared import Parameter, Prepared, PreparedUpdate, parameters_for
 from hits.models import Assignment, Hit, TaskPage, WorkerAccount
 from qualcontrol.models import kept_out, waiting_for_verdicts
+from shared.prepared import Change, prepared, prepared_update
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
@@ -153,13 +153,14 @@ class _Visitor:
 
 def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
     """Read everything about the page's worker in one query."""
-    found = _VISITORS.first(
+    visitors = _visitors(
         campaign,
         campaign.config.review.trial,
         hit_id=frame.hit_id,
         assignment_id=frame.assignment_id,
         marketplace_id=frame.worker_id,
     )
+    found = next(iter(visitors), None)
     if found is None:
         return _Visitor()
     return _Visitor(
@@ -171,16 +172,17 @@ def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
     )
 
 
-def _visitors(campaign: Campaign, _trial: int) -> QuerySet[WorkerAccount, dict[str, Any]]:
-    """State the query of `_visitor`, which depends on the length of the campaign's trial."""
+@prepared
+def _visitors(
+    campaign: Campaign, _trial: int, *, hit_id: Any, assignment_id: Any, marketplace_id: Any
+) -> QuerySet[WorkerAccount, dict[str, Any]]:
+    """The query of `_visitor`, which depends on the length of the campaign's trial."""
     worker = {"pk": OuterRef("worker")}
     submitted = Assignment.objects.filter(
-        hit__hit_id=Parameter("hit_id"),
-        assignment_id=Parameter("assignment_id"),
-        account=OuterRef("pk"),
+        hit__hit_id=hit_id, assignment_id=assignment_id, account=OuterRef("pk")
     )
     accounts = WorkerAccount.objects.filter(
-        endpoint=campaign.endpoint, marketplace_id=Parameter("marketplace_id")
+        endpoint=campaign.endpoint, marketplace_id=marketplace_id
     ).annotate(
         has_responses=Exists(Response.objects.filter(worker=OuterRef("worker"))),
         has_submitted=Exists(submitted),
@@ -188,9 +190,6 @@ def _visitors(campaign: Campaign, _trial: int) -> QuerySet[WorkerAccount, dict[s
         waits=Exists(waiting_for_verdicts(campaign).filter(**worker)),
     )
     return accounts.values("worker", "has_responses", "has_submitted", "is_kept_out", "waits")
-
-
-_VISITORS = Prepared(_visitors)
 
 
 def _open(
@@ -316,7 +315,7 @@ def _keep(
         # Lock the tasks before the page, as `close_pages` does; otherwise the two could deadlock.
         if own.gave_place_back:
             take_places_again(page=own.pk)
-        if _ANSWER.run(page=own.pk, **values):
+        if _store_answer(page=own.pk, **values):
             return None
     # The page may have been closed because a sync has just ingested its assignment.
     _refuse_submitted(pages.hit.campaign, form.frame)
@@ -325,13 +324,9 @@ def _keep(
     return page
 
 
-def _answer() -> tuple[QuerySet[TaskPage], dict[str, Any]]:
-    """State the update of a page with its answer."""
-    columns = ("answered_at", "fields", "counts", "primed", "device")
-    return TaskPage.objects.filter(pk=Parameter("page")), parameters_for(TaskPage, *columns)
-
-
-_ANSWER = PreparedUpdate(_answer)
+@prepared_update
+def _store_answer(page: Any, **columns: Any) -> Change:
+    return TaskPage.objects.filter(pk=page), columns
 
 
 def close_pages(keys: Iterable[int]) -> None:
@@ -426,24 +421,23 @@ def _lock_pages(campaign: Campaign, frame: FrameParameters) -> _Pages:
     The second request of a double click waits for the first and then finds its page. To avoid
     deadlocks, lock the HIT before any task. Raises UnknownHit.
     """
-    hit = _HIT.first(campaign=campaign.pk, hit_id=frame.hit_id, marketplace_id=frame.worker_id)
-    if hit is None:
+    hits = _locked_hits(campaign=campaign.pk, hit_id=frame.hit_id, marketplace_id=frame.worker_id)
+    if not hits:
         raise UnknownHit(gettext("This HIT is not ready yet, or it is closed. Reload in a minute."))
+    [hit] = hits
     hit.campaign = campaign
-    return _Pages(hit, frame, _PAGES.rows(hit=hit.pk), has_answered=hit.has_answered)
+    return _Pages(hit, frame, _pages_of(hit=hit.pk), has_answered=hit.has_answered)
 
 
-def _locked_hit() -> QuerySet[Hit]:
-    alive = Hit.objects.alive().filter(campaign=Parameter("campaign"), hit_id=Parameter("hit_id"))
-    return alive.with_answered(Parameter("marketplace_id")).select_for_update(no_key=True)
+@prepared
+def _locked_hits(campaign: Any, hit_id: Any, marketplace_id: Any) -> QuerySet[Hit]:
+    alive = Hit.objects.alive().filter(campaign=campaign, hit_id=hit_id)
+    return alive.with_answered(marketplace_id).select_for_update(no_key=True)
 
 
-def _pages_of_hit() -> QuerySet[TaskPage]:
-    pages = TaskPage.objects.filter(hit=Parameter("hit"))
-    return pages.with_places().order_by("opened_at", "pk")
-
-
-_HIT, _PAGES = Prepared(_locked_hit), Prepared(_pages_of_hit)
+@prepared
+def _pages_of(hit: Any) -> QuerySet[TaskPage]:
+    return TaskPage.objects.filter(hit=hit).with_places().order_by("opened_at", "pk")
 
 
 def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:
@@ -464,7 +458,7 @@ def _close_oldest(pages: QuerySet[TaskPage], number: int) -> None:
 
 
 def _refuse_submitted(campaign: Campaign, frame: FrameParameters) -> None:
-    if _SUBMITTED.rows(
+    if _submitted(
         campaign=campaign.pk,
         hit_id=frame.hit_id,
         assignment_id=frame.assignment_id,
@@ -473,17 +467,17 @@ def _refuse_submitted(campaign: Campaign, frame: FrameParameters) -> None:
         raise AlreadySubmitted(SUBMITTED)
 
 
-def _submitted() -> QuerySet[Assignment, Any]:
+@prepared
+def _submitted(
+    campaign: Any, hit_id: Any, assignment_id: Any, marketplace_id: Any
+) -> QuerySet[Assignment, Any]:
     submitted = Assignment.objects.filter(
-        hit__campaign=Parameter("campaign"),
-        hit__hit_id=Parameter("hit_id"),
-        assignment_id=Parameter("assignment_id"),
-        account__marketplace_id=Parameter("marketplace_id"),
+        hit__campaign=campaign,
+        hit__hit_id=hit_id,
+        assignment_id=assignment_id,
+        account__marketplace_id=marketplace_id,
     )
     return submitted.values_list("pk")[:1]
-
-
-_SUBMITTED = Prepared(_submitted)
 
 
 def _new_page(
@@ -503,20 +497,16 @@ def _new_page(
 def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
     """The form's tasks, in the order of the form, with what it shows."""
     numbers = {f"number{place}": number for place, number in enumerate(form.numbers)}
-    tasks = _TASKS.rows(len(numbers), campaign=campaign.pk, **numbers)
+    tasks = _tasks_by_number(campaign=campaign.pk, **numbers)
     for task in tasks:
         task.campaign = campaign
         task.primed = task.number in form.primed if task.shows_keywords is None else None
     return sorted(tasks, key=lambda task: form.numbers.index(task.number))
 
 
-def _tasks_by_number(count: int) -> QuerySet[Task]:
-    numbers = [Parameter(f"number{place}") for place in range(count)]
-    tasks = Task.objects.filter(campaign=Parameter("campaign"), number__in=numbers)
-    return tasks.with_material()
-
-
-_TASKS = Prepared(_tasks_by_number)
+@prepared
+def _tasks_by_number(campaign: Any, **numbers: Any) -> QuerySet[Task]:
+    return Task.objects.filter(campaign=campaign, number__in=[*numbers.values()]).with_material()
 
 
 def _check(campaign: Campaign, tasks: Sequence[Task], fields: Mapping[str, str]) -> dict[int, Any]:

@@ -27,7 +27,6 @@ from annotate.models import Campaign, Task
 from annotate.services.claims import NothingToDo
 from annotate.site.background import hand_on
 from annotate.site.languages import in_language
-from annotate.site.prepared import Parameter, Prepared
 from hits.models import WorkerAccount
 from hits.mturk.endpoints import Endpoint, endpoint_of, origin_of
 from hits.services import task_pages
@@ -37,6 +36,7 @@ from hits.task_page import tokens
 from hits.task_page.behaviour import behaviour_field, device_of, read_counts
 from hits.task_page.texts import script_texts
 from hits.tasks import tell_barring
+from shared.prepared import prepared
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 ENTITY_ID = re.compile(r"[A-Z0-9]{1,64}")
@@ -57,7 +57,7 @@ class FormTooLarge(DomainError):
 @require_http_methods(["GET", "HEAD", "POST"])
 def task(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a campaign's preview or a worker's tasks, or store the answer that was sent."""
-    campaign = _CAMPAIGN.first(slug=slug)
+    campaign = next(iter(_campaigns_named(slug=slug)), None)
     if campaign is None:
         raise Http404
     endpoint = endpoint_of(campaign.endpoint)
@@ -70,11 +70,9 @@ def task(request: HttpRequest, slug: str) -> HttpResponse:
     return framed(response, endpoint)
 
 
-def _campaign_named() -> QuerySet[Campaign]:
-    return Campaign.objects.filter(slug=Parameter("slug"))
-
-
-_CAMPAIGN = Prepared(_campaign_named)
+@prepared
+def _campaigns_named(slug: Any) -> QuerySet[Campaign]:
+    return Campaign.objects.filter(slug=slug)
 
 
 def _answer(request: HttpRequest, campaign: Campaign, endpoint: Endpoint) -> HttpResponse:

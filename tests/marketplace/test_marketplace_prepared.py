@@ -20,6 +20,13 @@ def workers_named(name: Any) -> Any:
 
 
 @prepared
+def latest_hits(count: int, **older: Any) -> Any:
+    """The latest HITs, or those `before` a key."""
+    hits = Hit.objects.filter(pk__lt=older["before"]) if older else Hit.objects.all()
+    return hits.order_by("-pk")[:count]
+
+
+@prepared
 def numbers_of_approved(worker: Any) -> Any:
     return Worker.objects.filter(pk=worker).values_list("approved_count", flat=True)
 
@@ -55,6 +62,30 @@ def test_related_rows_are_read_in_the_same_statement(django_assert_num_queries):
     with django_assert_num_queries(1):
         found = hits_since(at=hits[0].created_at)
         assert [each.hit_type for each in found] == [hits[2].hit_type, hits[1].hit_type]
+
+
+def test_arguments_without_a_name_and_the_names_of_values_are_part_of_the_statement():
+    hits = [make_hit() for _ in range(4)]
+    newest = hits[::-1]
+
+    for _ in range(2):
+        assert latest_hits(2) == newest[:2]
+        assert latest_hits(3) == newest[:3]
+        assert latest_hits(2, before=newest[0].pk) == newest[1:3]
+
+
+def test_a_statement_is_compiled_once():
+    written = []
+
+    @prepared
+    def named(name: Any) -> Any:
+        written.append(name)
+        return Worker.objects.filter(name=name)
+
+    for name in ("first", "second", "third"):
+        named(name=name)
+
+    assert len(written) == 1
 
 
 def test_a_change_answers_with_the_number_of_rows():
