@@ -6,9 +6,6 @@ Other settings can be given on gunicorn's command line, or in its variable GUNIC
 import os
 import shutil
 import tempfile
-from typing import Any
-
-from prometheus_client import multiprocess
 
 from shared.logs import logging_settings
 
@@ -37,12 +34,8 @@ logconfig_dict = logging_settings(
 control_socket_disable = True
 
 # The processes keep their metrics in a common folder, so that each of them can show the sums.
-# prometheus_client finds it by this variable.
+# prometheus_client reads this variable when it is imported, so this module must not import it.
 METRICS = os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="metrics-")
-
-
-def child_exit(_server: object, worker: Any) -> None:
-    multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]
 
 
 def on_exit(_server: object) -> None:

@@ -43,14 +43,15 @@ class Installation:
 
     def manage(self, *arguments: str) -> str:
         """Run `manage.py ARGUMENTS`; return its output."""
-        return subprocess.run(
+        done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
             env=self.environment,
-            check=True,
             capture_output=True,
             text=True,
-        ).stdout
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def delay(self, task: str, *arguments: object) -> None:
         """Queue a task for the Celery worker, as a page does."""
