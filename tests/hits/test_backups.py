@@ -13,6 +13,7 @@ from django.db import connection
 from annotate.models import Campaign
 from annotate.services.releases import freeze
 from hits.models import Assignment
+from hits.mturk.annotations import installation_name
 from hits.mturk.client import marketplace_of
 from hits.reconcile.reconciler import reconcile
 from tests.factories import NOON
@@ -81,7 +82,9 @@ def written(folder):
 def test_a_backup_that_knows_no_hits_adopts_them_and_pays_nothing_twice(
     client, marketplace, requester, machine, backup
 ):
+    """The backup has the installation's name, by which the site knows its own HITs."""
     campaign = make_campaign(tasks=1)
+    installation_name()
     call_command("backup", str(backup))
     reconcile(campaign)
     for worker in marketplace.fresh_workers(3):
