@@ -15,6 +15,7 @@ from annotate.evaluation.java import Java
 from annotate.site import secret_key
 from shared.environment import flag, words
 from shared.logs import logging_settings
+from shared.monitoring.errors import report_errors
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 # Default folder for all files that a running site writes.
@@ -355,6 +356,9 @@ CELERY_TIMEZONE = TIME_ZONE
 # Celery's processes log like the site, without worker ids.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SYNC_SECONDS = float(os.environ.get("SYNC_SECONDS", "60"))
+
+# Errors are reported there without personal data; nowhere if empty.
+report_errors(os.environ.get("SENTRY_DSN", ""))
 
 # Programs that send this token can read the metrics; if empty, there is no page of metrics.
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")

@@ -16,6 +16,7 @@ from django.core.exceptions import ImproperlyConfigured
 from marketplace.keys import path_beside, stored_key
 from shared.environment import flag, words
 from shared.logs import logging_settings
+from shared.monitoring.errors import report_errors
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -166,6 +167,9 @@ APPEND_SLASH = False
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
 # A form with a field for each cell of a table has thousands of fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
+
+# Errors are reported there without personal data; nowhere if empty.
+report_errors(os.environ.get("SENTRY_DSN", ""))
 
 # Programs that send this token can read the metrics; if empty, there is no page of metrics.
 METRICS_TOKEN = os.environ.get("MARKETPLACE_METRICS_TOKEN", "")

@@ -139,7 +139,7 @@ def test_serve_opens_the_demonstration_and_stops_all_it_started(demonstration):
     assert f"http://127.0.0.1:{site}/" in told
     assert answer.ok
     assert "demo" in answer.text
-    assert health.text == "ok"
+    assert health.ok
     assert re.search(rf":{marketplace}/operator/\n +User name: admin, password: \S+", told)
     assert re.search(rf"“visitor”: http://127.0.0.1:{marketplace}/sign-in/\S+", told)
     assert process.returncode == 0

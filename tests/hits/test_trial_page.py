@@ -69,7 +69,7 @@ def test_a_worker_who_has_a_hit_is_told_to_come_back_and_can_go_on_at_once(
     reconcile(campaign)
 
     text = text_of(open_page(client, held))
-    assert "Your first captions are being checked" in text
+    assert "Your first answers are being checked" in text
     assert "come back later" in text
     assert WorkerBarring.objects.get().is_wanted
 
