@@ -238,7 +238,7 @@ def test_a_release_keeps_its_name():
     campaign = finished_campaign(tasks=1)
     release(campaign)
 
-    with pytest.raises(ReleaseRefused, match="already"):
+    with pytest.raises(ReleaseRefused, match="not available"):
         release(campaign, seed=8)
 
     assert Release.objects.get().seed == 7

@@ -43,6 +43,12 @@ OPEN_TO_ALL = {
     "leaderboard:board",
     "leaderboard:sign_up",
     "account:invitation",
+    "password_reset",
+    "password_reset_done",
+    "password_reset_confirm",
+    "healthz",
+    "readyz",
+    "metrics",
 }
 EXAMPLES = {
     "slug": "pilot",
@@ -64,6 +70,8 @@ EXAMPLES = {
     "code": "0",
     "text": "none",
     "state": "preview",
+    "uidb64": "MQ",
+    "token": "none",
 }
 
 

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db
 # What a submitter may open, besides what needs no sign-in. Everything else is refused.
 OPEN_TO_SUBMITTERS = {
     "account:password",
+    "account:second_factor",
     "account:tokens",
     "account:withdraw_token",
     "leaderboard:challenges",
@@ -36,7 +37,19 @@ OPEN_TO_SUBMITTERS = {
     "api-challenge-submission",
     "api-challenge-board",
 }
-NO_SIGN_IN = {"login", "logout", "image-copy", "hits:task", "admin:login"}
+NO_SIGN_IN = {
+    "login",
+    "logout",
+    "password_reset",
+    "password_reset_done",
+    "password_reset_confirm",
+    "image-copy",
+    "hits:task",
+    "admin:login",
+    "healthz",
+    "readyz",
+    "metrics",
+}
 VERBS = ("get", "post", "put", "patch", "delete")
 
 
