@@ -114,6 +114,6 @@ def test_the_server_starts_from_nothing_and_stops_when_told(tmp_path):
         process.wait()
 
     assert f"http://127.0.0.1:{port}" in line
-    assert (health.status_code, health.text) == (200, "ok")
+    assert (health.status_code, health.text) == (200, '{"status": "ok"}')
     assert style.status_code == 200
     assert status == 0
