@@ -25,7 +25,7 @@ from hits.models import Sync
 from hits.reconcile import reconciler
 from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
-from tests.factories import CampaignFactory, ImageFactory
+from tests.factories import CampaignFactory, ImageFactory, UserFactory
 from tests.hits.conftest import make_campaign
 from tests.servers import free_port
 
@@ -87,7 +87,7 @@ def test_a_connection_that_is_cut_between_two_rounds_is_replaced(requester, paus
     campaign = make_campaign(tasks=1)
     pauses.actions = [
         cut_connection,
-        lambda: ask_for_sync(campaign=campaign, at=timezone.now()),
+        lambda: ask_for_sync(campaign=campaign, user=UserFactory(), at=timezone.now()),
     ]
 
     watch()
@@ -108,10 +108,12 @@ def test_a_connection_that_is_cut_in_a_round_stops_one_campaign_once(
             cuts.pop()()
             Campaign.objects.count()
 
+    # The log of a sync has words for the names of its steps.
+    cut_once.__name__ = reconciler.STEPS[0].__name__
     monkeypatch.setattr(reconciler, "STEPS", (cut_once, *reconciler.STEPS))
     # The default of `reconcile` was bound when the module was read.
     monkeypatch.setitem(reconciler.reconcile.__kwdefaults__, "steps", reconciler.STEPS)
-    pauses.actions = [lambda: ask_for_sync(campaign=hit, at=timezone.now())]
+    pauses.actions = [lambda: ask_for_sync(campaign=hit, user=UserFactory(), at=timezone.now())]
 
     watch()
 
