@@ -8,6 +8,7 @@ from annotate.models import Campaign, CampaignDraft
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE
 from tests.factories import ImageFactory, SelectionFactory, UserFactory
+from tests.jobs import run_jobs
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -62,6 +63,7 @@ def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker,
     page.get_by_role("link", name="Publish campaign").click()
     page.get_by_role("button", name="Publish campaign").click()
     page.wait_for_url("**/campaigns/cats/")
+    run_jobs()
     campaign = Campaign.objects.get(slug="cats")
     reconcile(campaign)
     page.goto(worker["sign_in_url"])
