@@ -1,5 +1,6 @@
 """Reports of errors to Sentry, or to a server with its protocol, without personal data."""
 
+import logging
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -34,6 +35,8 @@ def report_errors(dsn: str) -> None:
         max_breadcrumbs=0,
         max_request_body_size="never",
     )
+    # Its own messages are formatted as ours are.
+    logging.getLogger("sentry_sdk.errors").handlers.clear()
 
 
 def scrubbed(event: Mapping[str, Any]) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def test_worker_ids_are_taken_out_of_messages_and_tracebacks():
 
 
 # Optional packages, which set up logging of their own when a test loads them.
-OF_TESTS = ("absl", "datasets", "huggingface_hub", "spacy", "weasel")
+OF_TESTS = ("absl", "datasets", "huggingface_hub", "sentry_sdk", "spacy", "weasel")
 
 
 def test_every_handler_of_the_site_uses_the_private_formatter():

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import logging
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -49,6 +50,7 @@ def reports():
 def test_a_report_holds_no_personal_data(reports, client, monkeypatch):
     received, dsn = reports
     report_errors(dsn)
+    assert logging.getLogger("sentry_sdk.errors").handlers == []
     CampaignFactory(slug="pilot")
 
     def fail(*_args, **_kwargs):
