@@ -3,6 +3,7 @@
 Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 """
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar
@@ -16,6 +17,22 @@ Money = Annotated[
     AfterValidator(lambda amount: amount.quantize(CENT)),
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
+
+
+LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?")
+
+
+def _is_a_tag(tag: str) -> str:
+    if LANGUAGE_TAG.fullmatch(tag) is None:
+        raise ValueError('write the tag of a language, such as "de", "zh" or "pt-BR"')
+    return tag
+
+
+LanguageTag = Annotated[
+    str,
+    AfterValidator(_is_a_tag),
+    Field(json_schema_extra={"pattern": f"^{LANGUAGE_TAG.pattern}$"}),
+]
 
 
 class Section(BaseModel):
@@ -212,10 +229,8 @@ class CampaignConfig(Section):
     name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
     preset: str | None = None
     kind: str
-    # Of the captions, the task page and its messages. Any BCP 47 tag is possible.
-    language: str = Field(
-        default="en", pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?$", max_length=20
-    )
+    # Of the captions, the task page and its messages.
+    language: LanguageTag = "en"
     # Exactly one of these: a selection of images, or captions of a release or a caption set.
     selection: str | None = Field(default=None, min_length=1)
     release: str | None = Field(default=None, min_length=1)

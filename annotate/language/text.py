@@ -38,7 +38,8 @@ class Problem:
 
     @property
     def message(self) -> str:
-        return self.sentence.format_map(self.values)
+        # Without values, the sentence may quote braces.
+        return self.sentence.format_map(self.values) if self.values else self.sentence
 
 
 def gettext_noop(sentence: str) -> str:

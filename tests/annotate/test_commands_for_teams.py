@@ -76,7 +76,7 @@ def test_a_caption_set_of_a_team(tmp_path, team):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*SELECT, "--team=nobody"), "no team 'nobody'. Existing names: .*lab"),
+        ((*SELECT, "--team=nobody"), "no team 'nobody'. Existing names: (default, )?lab"),
         (("import_coco", "x.json", "--split=v", "--team=lab"), "--team needs --captions"),
     ],
 )

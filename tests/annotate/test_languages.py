@@ -11,7 +11,7 @@ from django.utils import translation
 from annotate.campaign_file import CaptionRules
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.language.languages import LANGUAGES, language_of
-from annotate.language.text import problems
+from annotate.language.text import Problem, problems
 from annotate.site.languages import page_language
 from qualcontrol.flags.writing import writing_flags
 
@@ -99,7 +99,7 @@ def test_only_kinds_that_have_languages_may_name_one():
 def test_a_language_is_a_tag(tag):
     file = {"name": "pilot", "selection": "pilot", "budget": 5}
 
-    with pytest.raises(CampaignFileError, match="language"):
+    with pytest.raises(CampaignFileError, match="language: write the tag of a language"):
         parse_config({**file, "language": tag})
 
 
@@ -116,3 +116,7 @@ def test_flags_that_know_only_english_are_off_in_other_languages():
         "too_short",
         "rule_words",
     ]
+
+
+def test_a_sentence_without_values_may_quote_braces():
+    assert Problem("missing", "No answer for {image}.").message == "No answer for {image}."
