@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
+from urllib.parse import quote
 
 import django
 import pytest
@@ -34,6 +35,8 @@ class Server(Protocol):
     def rename(self, old: str, new: str) -> None: ...
 
     def copy(self, source: str, target: str) -> None: ...
+
+    def create(self, name: str) -> None: ...
 
     def drop(self, name: str) -> None: ...
 
@@ -57,6 +60,9 @@ class Files:
 
     def copy(self, source: str, target: str) -> None:
         shutil.copyfile(source, target)
+
+    def create(self, name: str) -> None:
+        Path(name).touch()
 
     def drop(self, name: str) -> None:
         # The other two remain if a thread, for example a server's, still has the file open.
@@ -84,6 +90,9 @@ class PostgreSQL:
     def copy(self, source: str, target: str) -> None:
         self.drop(target)
         self._run(f'CREATE DATABASE "{target}" TEMPLATE "{source}"')
+
+    def create(self, name: str) -> None:
+        self._run(f'CREATE DATABASE "{name}"')
 
     def drop(self, name: str) -> None:
         self._run(f'DROP DATABASE IF EXISTS "{name}"')
@@ -121,6 +130,25 @@ def own_database(
         server.drop(own)
 
 
+@contextmanager
+def empty_database() -> Iterator[None]:
+    """Connect to a database without tables instead, which is dropped at the end."""
+    server = SERVERS[connection.vendor]()
+    original = connection.settings_dict["NAME"]
+    own = Path(connection.settings_dict["TEST"]["NAME"])
+    name = str(own.with_stem(f"{own.stem}_empty"))
+    connection.close()
+    server.drop(name)
+    server.create(name)
+    connection.settings_dict["NAME"] = name
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = original
+        server.drop(name)
+
+
 def _template(server: Server, name: Path) -> str:
     """Name of the template, which is made if there is none."""
     every = name.with_stem(f"{name.stem}_template_{SITE}_")
@@ -153,3 +181,13 @@ def _migrate(name: str) -> None:
         patch.setitem(connection.settings_dict["TEST"], "NAME", name)
         connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
         connection.creation.destroy_test_db(original, verbosity=0, keepdb=True)
+
+
+def database_url() -> str:
+    """URL of this test's database, for other processes."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    user, password = quote(database["USER"]), quote(database["PASSWORD"])
+    host, port = database["HOST"], database["PORT"] or 5432
+    return f"postgres://{user}:{password}@{host}:{port}/{quote(str(database['NAME']))}"
