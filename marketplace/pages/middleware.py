@@ -12,7 +12,9 @@ from django.http import (
 )
 from django.middleware import security
 from django.utils.functional import SimpleLazyObject
+from django.utils.http import http_date
 
+from marketplace import clock
 from marketplace.services import rehearsals
 
 from .policy import content_policy
@@ -26,14 +28,20 @@ FRAME_PATHS = ("/frames/", "/static/", *WATCHED_PATHS)
 
 
 class RehearsalMiddleware:
-    """Follows what test hooks have set in another process; does nothing without test hooks."""
+    """Follows what test hooks have set in another process, and dates responses by the clock that
+    they have set; does nothing without test hooks."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not settings.TEST_HOOKS:
+            return self.get_response(request)
         rehearsals.follow()
-        return self.get_response(request)
+        response = self.get_response(request)
+        # Clients read the marketplace's time in this header, as they do at Mechanical Turk.
+        response["Date"] = http_date(clock.now().timestamp())
+        return response
 
 
 class SecurityMiddleware(security.SecurityMiddleware):

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
+from django.core.cache import cache
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
@@ -145,6 +146,23 @@ def test_a_private_board_is_for_researchers_and_a_published_one_for_everybody(cl
     assert submitter.get("/api/challenges/kites/board/").status_code == 200
     hide_board(challenge=challenge)
     assert statuses() == [404, 404, 200]
+
+
+def test_a_public_board_is_limited_for_each_address(client, challenge, settings):
+    settings.PUBLIC_READS_PER_MINUTE = 2
+    cache.clear()
+    publish_board(challenge=challenge, at=NOON)
+    researcher = type(client)()
+    researcher.force_login(UserFactory())
+
+    answers = [client.get("/challenges/kites/board/") for _ in range(3)]
+    other = client.get("/challenges/kites/board/", REMOTE_ADDR="192.0.2.9")
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[2].headers["Retry-After"] == "60"
+    assert other.status_code == 200
+    for _ in range(3):
+        assert researcher.get("/challenges/kites/board/").status_code == 200
 
 
 def test_a_challenge_is_hidden_from_submitters_until_it_opens(client, release):

@@ -6,8 +6,9 @@ A route without a line in RULES fails here. Add a line with what each verb needs
 
 `team` is for what belongs to a team: members of another one get 404, and members without the right
 403. `members` is for lists of the current team and for forms that create rows. `account` is for
-pages that each account has, `public` for those without sign-in, and `draft` for the user's own
-drafts. If the route needs an argument that `world` does not have, add it there.
+pages that each account has, `operators` for pages of the whole site, `public` for those without
+sign-in, and `draft` for the user's own drafts. If the route needs an argument that `world` does not
+have, add it there.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
-from annotate.models import Job, Release, Right, TeamRole, Webhook
+from annotate.models import Failure, FailureSource, Job, Release, Right, TeamRole, Webhook
 from annotate.models.teams import RIGHTS
 from annotate.services.drafts import begin_draft
 from leaderboard.models import Challenge
@@ -33,7 +34,7 @@ from tests.factories import (
 )
 from tests.routes import ROUTES, address_of
 
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.one_database]
 
 VIEW, MONEY, REVIEW, MANAGE, PAY, MEMBERS = (
     Right.VIEW,
@@ -63,6 +64,10 @@ def team(*, missing: bool = False, **verbs: Right) -> Rule:
 
 def members(**verbs: Right) -> Rule:
     return Rule("members", _verbs(verbs))
+
+
+def operators(**verbs: Right) -> Rule:
+    return Rule("operators", _verbs(verbs))
 
 
 def draft(**verbs: Right) -> Rule:
@@ -135,6 +140,9 @@ RULES = {
     "hits:sync_progress": team(get=VIEW),
     "hits:overview_live": team(get=VIEW),
     "hits:course": team(get=VIEW),
+    "hits:find_worker": operators(get=VIEW, post=VIEW),
+    "hits:worker_data": operators(get=VIEW, post=VIEW),
+    "hits:worker_file": operators(get=VIEW),
     "hits:publish": team(get=MANAGE, post=MANAGE),
     "hits:change": team(get=MANAGE, post=MANAGE),
     "hits:confirm_pause": team(get=MANAGE),
@@ -169,6 +177,7 @@ RULES = {
     # Quality control.
     "qualcontrol:queue": team(get=REVIEW),
     "qualcontrol:judge": team(missing=True, post=REVIEW),
+    "qualcontrol:ask": team(missing=True, post=REVIEW),
     "qualcontrol:take_back": team(missing=True, post=REVIEW),
     "qualcontrol:take_back_last": team(post=REVIEW),
     "qualcontrol:response": team(get=REVIEW, post=REVIEW),
@@ -190,6 +199,9 @@ RULES = {
     "annotate:report": team(missing=True, get=VIEW, post=MANAGE),
     "annotate:report_file": team(missing=True, get=VIEW),
     "jobs:jobs": members(get=VIEW),
+    "jobs:failures": members(get=VIEW),
+    "jobs:try_again": team(post=MANAGE),
+    "jobs:dismiss": team(post=MANAGE),
     "jobs:job": team(get=VIEW),
     "jobs:file": team(missing=True, get=VIEW),
     "jobs:cancel": team(post=MANAGE),
@@ -218,6 +230,7 @@ RULES = {
     "api-campaign-releases": team(get=VIEW, post=MANAGE),
     "api-spot-check-list": team(get=VIEW),
     "api-spot-check-next": team(post=REVIEW),
+    "api-ask": team(missing=True, post=REVIEW, delete=REVIEW),
     "api-spot-check-verdict": team(missing=True, post=REVIEW, delete=REVIEW),
     "api-campaign-appeals": team(get=VIEW, post=REVIEW),
     "api-appeal-answer": team(missing=True, post=REVIEW),
@@ -322,6 +335,16 @@ def make_world(name: str) -> tuple[dict, dict]:
         asked_at=NOON,
         due_at=NOON,
     )
+    failure = Failure.objects.create(
+        source=FailureSource.SYNC,
+        subject=name,
+        team=home,
+        campaign=campaign,
+        title=f"Sync of {name}",
+        error="The key is wrong.",
+        first_at=NOON,
+        last_at=NOON,
+    )
     hook = Webhook.objects.create(
         campaign=campaign, url="https://example.org/", kinds=[], created_at=NOON
     )
@@ -355,6 +378,8 @@ def make_world(name: str) -> tuple[dict, dict]:
         "api-selection.name": selection.name,
         "hits:new_.pk": own.pk,
         "jobs.key": job.key,
+        "jobs:try_again.pk": failure.pk,
+        "jobs:dismiss.pk": failure.pk,
         "api-job.key": job.key,
         "webhooks.key": hook.key,
         "api-webhook.key": hook.key,
@@ -407,6 +432,8 @@ def check(rule: Rule, who: str, verb: str, status: int, said: str) -> None:
     if right is None:
         # OPTIONS and further verbs of the API say 405, or 403 or 404 before they look at the verb.
         assert status in REFUSED, f"{said}: the rule does not name this verb"
+    elif rule.scope == "operators" and who != "operator":
+        assert status == 403, f"{said}: this is for operators"
     elif rule.scope == "draft" and who != "researcher":
         assert status in {403, 404}, f"{said}: this is another user's draft"
     elif rule.scope == "team" and who == "outsider":

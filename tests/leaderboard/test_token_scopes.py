@@ -14,7 +14,7 @@ from tests.factories import UserFactory
 from tests.leaderboard.test_rights import RULES, address_of, ask, world
 
 __all__ = ["world"]
-pytestmark = [pytest.mark.django_db, pytest.mark.long]
+pytestmark = [pytest.mark.django_db, pytest.mark.long, pytest.mark.one_database]
 
 OF_ROWS = {name: rule for name, rule in RULES.items() if name.startswith("api-") and rule.verbs}
 # Not a right of the account alone: what a token adds to its account with this verb.

@@ -1,0 +1,117 @@
+"""Wrong inputs for every page: rubbish in addresses, in filters, and in the fields of its forms."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode, urljoin
+
+from bs4 import BeautifulSoup, Tag
+
+RUBBISH = [
+    "",
+    "a\0b",
+    "\0",
+    "😀 صورة",
+    "\ud800",
+    "-1",
+    "0",
+    "9" * 30,
+    "1e999",
+    "NaN",
+    "-Infinity",
+    "١٢",
+    "²",
+    "2026-13-99",
+    "0001-01-01T00:00",
+    "9999-12-31T23:59:59.999999-23:59",
+    "' OR 1=1 --",
+    "%00%",
+    "../../etc/passwd",
+    "<script>alert(1)</script>",
+    '{"a": [1]}',
+    "null",
+    "line\r\nX-Injected: yes",
+    "x" * 5_000,
+]
+# The names of filters and pages, of any page.
+FILTERS = (
+    "page", "sort", "order", "after", "before", "status", "state", "act", "worker", "class",
+    "name", "words", "image", "flag", "split", "since", "until", "judged", "actor", "reason",
+    "pools", "procedure", "selection", "license", "format", "show", "seen", "next", "q", "track",
+    "limit", "team", "kind", "to", "at", "language", "key", "number", "tab", "open", "campaign",
+)  # fmt: skip
+
+
+def query(value: str) -> str:
+    """Every filter with this value."""
+    text = quote(value, safe="", errors="surrogatepass")
+    return "?" + "&".join(f"{name}={text}" for name in FILTERS)
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def urlencoded(fields: Mapping[str, Any]) -> str:
+    """The body of a post. A test client's own encoding refuses what is not valid text."""
+    return urlencode(fields, doseq=True, errors="surrogatepass")
+
+
+@dataclass
+class PageForm:
+    """A form as a browser finds it on a page: the address, the fields as they are, and those of
+    them that are buttons."""
+
+    address: str
+    fields: dict[str, list[str]] = field(default_factory=dict)
+    buttons: dict[str, list[str]] = field(default_factory=dict)
+
+    def with_rubbish(self) -> Iterator[dict[str, Any]]:
+        """Posts with rubbish in one field each, in all of them, and with fields missing, unknown
+        or given many times. One field gets a quarter of the rubbish, the next one another."""
+        for place, name in enumerate(self.fields):
+            for value in RUBBISH[place % 4 :: 4]:
+                yield {**self.fields, name: [value]}
+            yield {other: given for other, given in self.fields.items() if other != name}
+            yield {**self.fields, name: ["1", "2", "3"] * 100}
+        for value in RUBBISH:
+            yield {**dict.fromkeys(self.fields, [value]), "unknown\0field": [value]}
+        yield {}
+
+
+def forms_of(page: str, address: str) -> list[PageForm]:
+    """The forms of a page that are posted, without the token that tests do not need."""
+    found = []
+    for form in BeautifulSoup(page, "html.parser").select("form[method=post]"):
+        made = PageForm(urljoin(address, str(form.get("action") or "")).partition("#")[0])
+        for each in form.select("input[name], select[name], textarea[name], button[name]"):
+            if each["name"] != "csrfmiddlewaretoken" and each.get("type") != "file":
+                made.fields.setdefault(str(each["name"]), []).extend(_values(each))
+            if each.name == "button":
+                made.buttons[str(each["name"])] = made.fields[str(each["name"])]
+        found.append(made)
+    return found
+
+
+def _values(element: Tag) -> list[str]:
+    if element.name == "textarea":
+        return [element.text]
+    if element.name == "select":
+        options = element.select("option[selected]") or element.select("option")[:1]
+        return [str(option.get("value", "")) for option in options]
+    if element.get("type") in {"checkbox", "radio"} and not element.has_attr("checked"):
+        return []
+    return [str(element.get("value", ""))]
+
+
+def filled_in(form: PageForm, values: Mapping[str, str]) -> Iterator[dict[str, list[str]]]:
+    """The form with these values in its fields, once for each of its buttons."""
+    fields = {
+        name: [values[name]] if name in values else given
+        for name, given in form.fields.items()
+        if name not in form.buttons
+    }
+    for name, texts in form.buttons.items():
+        for text in texts:
+            yield {**fields, name: [text]}
+    if not form.buttons:
+        yield fields
