@@ -1,10 +1,11 @@
 """Words for a class of objects in captions: its name in singular and plural."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-from inflect import engine
+if TYPE_CHECKING:
+    from inflect import engine
 
-ENGLISH = engine()
 # Shorter spellings that captions use, as in the authors' code for constrained beam search.
 SHORTER = {
     "band-aid": "bandaid",
@@ -43,10 +44,17 @@ def word_forms(name: str) -> tuple[str, ...]:
     if folded in PLURAL_ONLY:
         return (folded,)
     singular = _singular(folded)
-    return tuple(dict.fromkeys((singular, ENGLISH.plural_noun(singular) or singular)))
+    return tuple(dict.fromkeys((singular, _english().plural_noun(singular) or singular)))
 
 
 def _singular(name: str) -> str:
     if name.endswith(SINGULAR_ENDINGS):
         return name
-    return ENGLISH.singular_noun(name) or name
+    return _english().singular_noun(name) or name
+
+
+@cache
+def _english() -> "engine":
+    import inflect
+
+    return inflect.engine()

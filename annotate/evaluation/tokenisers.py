@@ -14,6 +14,7 @@ from annotate.language.tokens import written
 
 Tokenise = Callable[[Sequence[str]], list[str]]
 PLAIN, OFFICIAL = "plain", "ptb"
+ENGLISH_ONLY = "The official tokeniser splits English only."
 # Tokens that COCO's caption evaluation removes.
 PUNCTUATION = {
     "''", "'", "``", "`", "-LRB-", "-RRB-", "-LCB-", "-RCB-", ".", "?", "!", ",", ":", "-", "--",
@@ -29,7 +30,10 @@ def tokeniser_named(name: str, java: Java) -> Tokenise:
 
 
 def plain(captions: Sequence[str]) -> list[str]:
-    """The words of `annotate.language.tokens` in lower case, with short forms split off."""
+    """The words of `annotate.language.tokens` in lower case, with English short forms split off.
+
+    Scripts without spaces are split by ICU's dictionaries.
+    """
     return [" ".join(_plain_words(caption.lower())) for caption in captions]
 
 

@@ -35,6 +35,15 @@ def _frequencies() -> dict[str, float]:
     return get_frequency_dict("en")
 
 
+def load() -> None:
+    """Read the frequencies, some 40 MB, now and not when the first word needs them.
+
+    Processes that run for long do it at their start: their memory does not grow later, and the
+    children of Celery's worker share it.
+    """
+    _frequencies()
+
+
 def frequency(word: str) -> float:
     """Frequency of a lower-case word on the Zipf scale; 0 if wordfreq does not have it."""
     share = _frequencies().get(word)

@@ -27,6 +27,7 @@ class Language:
     listing_words: frozenset[str] = frozenset()
     joining_words: frozenset[str] = frozenset()
     conjunctions: tuple[str, ...] = ()
+    full_stop: str = "."
 
 
 def _language(
@@ -38,6 +39,7 @@ def _language(
     listing: str = "",
     joining: str = "",
     conjunctions: str = "",
+    full_stop: str = ".",
 ) -> Language:
     return Language(
         code,
@@ -47,6 +49,7 @@ def _language(
         frozenset(listing.split()),
         frozenset(joining.split()),
         tuple(conjunctions.split()),
+        full_stop,
     )
 
 
@@ -97,6 +100,7 @@ LANGUAGES = {
             listing="和 与 或 一 个 一个",
             joining="在 的 着 正在 上 里 是",
             conjunctions="和 与 或",
+            full_stop="。",
         ),
         _language(
             "ja",
@@ -105,6 +109,7 @@ LANGUAGES = {
             quoted="「ここには」「写真には」",
             listing="と や",
             joining="が を に で は て いる",
+            full_stop="。",
         ),
         _language(
             "ar",
@@ -128,3 +133,10 @@ def language_of(tag: str) -> Language:
 
 def is_english(tag: str) -> bool:
     return language_of(tag).code == ENGLISH
+
+
+def tags_from_narrow(tag: str) -> list[str]:
+    """The tags that serve a BCP 47 tag, in lower case, the narrowest first: `pt-BR` is served by
+    `pt-br` and `pt` (RFC 4647, section 3.4)."""
+    subtags = tag.lower().split("-")
+    return ["-".join(subtags[:length]) for length in range(len(subtags), 0, -1)]

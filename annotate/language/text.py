@@ -94,14 +94,32 @@ def is_keyword_list(
     folded, names = _folded(text), [name for name in map(_folded, keywords) if name]
     if not names:
         return False
+    return _has_nothing_but(names, folded, language) or _enumerates(names, folded, language)
+
+
+# Both look first for what needs no pattern: a pattern of the keywords serves one image only, and
+# compiling it takes longer than all other checks.
+
+
+def _has_nothing_but(names: Sequence[str], folded: str, language: Language) -> bool:
+    """Whether a text has nothing but keywords and the words that connect a list."""
+    parts = {part for name in names for part in name.split()}
+    own = (word for word in folded.split() if word not in language.listing_words)
+    if any(all(part not in word for part in parts) for word in own):
+        return False
     longest_first = sorted(set(names), key=len, reverse=True)
     joined = "|".join(re.escape(name) + "s?" for name in longest_first)
     rest = re.sub(rf"\b({joined})\b", " ", folded)
-    if rest != folded and not set(rest.split()) - language.listing_words:
-        return True
+    return rest != folded and not set(rest.split()) - language.listing_words
+
+
+def _enumerates(names: Sequence[str], folded: str, language: Language) -> bool:
+    """Whether a text has all keywords in a row, at least three."""
+    if len(names) < 3 or any(name not in folded for name in names):
+        return False
     between = "".join(rf"({re.escape(word)}\W+)?" for word in language.conjunctions)
     enumeration = rf"\W+{between}".join(map(re.escape, names))
-    return len(names) >= 3 and re.search(rf"\b{enumeration}\b", folded) is not None
+    return re.search(rf"\b{enumeration}\b", folded) is not None
 
 
 def is_bare_list(text: str, language: Language = LANGUAGES[ENGLISH]) -> bool:

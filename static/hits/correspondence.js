@@ -82,6 +82,7 @@ class Linker {
   }
 
   run({ command, kind }) {
+    const { texts } = this.page;
     if (command === "let go" && this.typed) {
       this.typed = "";
       this.point(null);
@@ -89,15 +90,18 @@ class Linker {
     }
     this.settle();
     if (kind) this.change(states.chooseKind(this.state, kind));
-    else if (command === "undo") this.change(states.undo(this.state), "Undone.");
-    else if (command === "redo") this.change(states.redo(this.state), "Redone.");
+    else if (command === "undo") this.change(states.undo(this.state), texts.undone);
+    else if (command === "redo") this.change(states.redo(this.state), texts.redone);
     else if (command === "next") this.goToNext();
     else if (command === "let go") this.change(states.letGo(this.state));
     else this.picture.zoom(command);
   }
 
+  /** Go to the next marked word without an answer; to any such word if none is marked. */
   goToNext() {
-    this.change(states.chooseNext(this.state, this.page.suggested));
+    const { suggested, words } = this.page;
+    const places = suggested.length > 0 ? suggested : [...words.keys()];
+    this.change(states.chooseNext(this.state, places));
     if (this.state.words.length > 0) this.sentence.focus(this.state.words[0]);
   }
 

@@ -1,6 +1,9 @@
 // Rating captions by keyboard: a digit rates the question that has the focus and goes on to the next
 // one without a rating. Without the script, the radio buttons work as they are.
 
+import { latinKey } from "./keyboard.js";
+import { filled, pageTexts, plural } from "./texts.js";
+
 /** The index of the first question without a rating after `index`, from the start after the last;
  *  -1 if all are rated. */
 export function nextOpen(rated, index) {
@@ -9,26 +12,27 @@ export function nextOpen(rated, index) {
 }
 
 /** What the line under the questions says. */
-export function describeProgress(rated) {
-  const left = rated.filter((is) => !is).length;
-  if (left === 0) return "All questions are answered.";
-  return left === 1 ? "1 question is left." : `${left} questions are left.`;
+export function describeProgress(rated, texts, language) {
+  const count = rated.filter((is) => !is).length;
+  if (count === 0) return texts.allAnswered;
+  return filled(plural(texts.questionsLeft, count, language), { count });
 }
 
 function mount(task) {
+  const texts = pageTexts();
   const questions = [...task.querySelectorAll("[data-question]")];
   const chosen = (question) => question.querySelector(":checked");
   const rated = () => questions.map((question) => chosen(question) !== null);
   const progress = task.querySelector("[data-progress]");
   const update = () => {
-    progress.value = describeProgress(rated());
+    progress.value = describeProgress(rated(), texts);
   };
 
   task.querySelector("[data-keys]").hidden = false;
   task.addEventListener("change", update);
   task.addEventListener("keydown", (event) => {
     const index = questions.findIndex((question) => question.contains(event.target));
-    const option = questions[index]?.querySelector(`[value="${CSS.escape(event.key)}"]`);
+    const option = questions[index]?.querySelector(`[value="${CSS.escape(latinKey(event))}"]`);
     if (!option || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     option.checked = true;

@@ -1,6 +1,8 @@
 // The task page's script: counts words while the worker writes, and takes the answer to our server
 // first and to the marketplace after that. The page works without it.
 
+import { filled, pageTexts } from "./texts.js";
+
 const PATIENCE = 15_000; // milliseconds until our server counts as not answering
 
 // What a word is, as annotate/language/tokens.py says it; without a look behind, which older browsers lack.
@@ -29,11 +31,6 @@ function divided(run) {
 /** How many words a text has. */
 export function countWords(text) {
   return wordsOf(text).length;
-}
-
-/** A text of the page with its `{names}` filled in. */
-export function filled(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
 /** What the counter says under the field, and whether the caption is long enough. */
@@ -111,7 +108,7 @@ async function send(form) {
 }
 
 function mountTask(form) {
-  const texts = JSON.parse(document.getElementById("task-texts").textContent);
+  const texts = pageTexts();
   form.querySelectorAll("[data-count]").forEach((output) => mountCounter(output, texts));
   if (!form.dataset.forwardTo) return;
   const button = form.querySelector(".actions button");

@@ -74,8 +74,8 @@ def campaign(site, image, title) -> Campaign:
 
 
 @pytest.fixture
-def worker(marketplace, request):
-    return marketplace.workers(request.node.name[:60])[0]
+def worker(marketplace):
+    return marketplace.fresh_workers(1)[0]
 
 
 def word(frame: FrameLocator | Locator | Page, text: str) -> Locator:

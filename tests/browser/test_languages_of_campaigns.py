@@ -63,7 +63,7 @@ def test_a_caption_in_another_language(
 ):
     campaign = make_campaign(tasks=1, language=tag, hit={"title": title})
     reconcile(campaign)
-    [worker] = marketplace.workers(f"{tag}-writer")
+    [worker] = marketplace.fresh_workers(1)
     page = context.new_page()
     page.set_viewport_size(PHONE)
 

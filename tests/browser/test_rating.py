@@ -62,8 +62,8 @@ def campaign(site, shared_data, settings, title) -> Campaign:
 
 
 @pytest.fixture
-def worker(marketplace, request):
-    return marketplace.workers(request.node.name[:60])[0]
+def worker(marketplace):
+    return marketplace.fresh_workers(1)[0]
 
 
 def expect_submitted(page: Page) -> None:

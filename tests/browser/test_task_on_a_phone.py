@@ -1,10 +1,10 @@
 """The task page on a phone: what is on the first screen, and the height of its frame."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
+from PIL import Image as Picture
+from playwright.sync_api import FrameLocator, Locator, Page, expect
 
+from annotate.models import Image
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE
 from tests.factories import BoxFactory, ClassFactory
@@ -32,13 +32,6 @@ def campaign(site, shared_data, settings, title):
             BoxFactory(image=task.image, object_class=of_task)
     reconcile(campaign)
     return campaign
-
-
-@pytest.fixture
-def phone(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
-    yield context.new_page()
-    context.close()
 
 
 @pytest.fixture
@@ -151,3 +144,17 @@ def test_messages_from_elsewhere_do_not_move_the_frame(phone, worker, campaign):
     phone.evaluate("() => new Promise((done) => setTimeout(done))")
 
     assert phone.locator("iframe").evaluate("frame => frame.clientHeight") == height
+
+
+@pytest.mark.parametrize(("screen", "size"), [("phone", "middle"), ("page", "copies")])
+def test_a_small_screen_loads_a_smaller_copy(request, worker, campaign, settings, screen, size):
+    large = Picture.new("RGB", (3000, 2000), "seagreen")
+    large.save(settings.MEDIA_ROOT / "images" / "large.jpg")
+    Image.objects.update(file="images/large.jpg", width=3000, height=2000)
+
+    frame = accept_at(request.getfixturevalue(screen), worker, campaign)
+    image = frame.get_by_role("img", name="The image to describe")
+    expect(image).to_be_visible()
+    loaded = image.evaluate("async image => { await image.decode(); return image.currentSrc }")
+
+    assert f"/media/{size}/" in loaded

@@ -7,8 +7,8 @@ from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
 from annotate.services.responses import discard
 from hits.models import TaskPage
+from hits.services.closed_pages import close_pages
 from hits.services.submissions import take_submission
-from hits.services.task_pages import close_pages
 from qualcontrol.models import Assessment
 from tests.factories import (
     NOON,

@@ -10,7 +10,7 @@ from django.core.management import call_command
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
 from annotate.kinds.reading import CampaignFileError, parse_config
-from annotate.models import CaptionSet, Response
+from annotate.models import CaptionSet, Response, Task
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
 from annotate.templatetags.campaigns import show_answer
@@ -25,6 +25,7 @@ from tests.factories import (
     ResponseFactory,
     SelectionFactory,
     TaskFactory,
+    TeamFactory,
 )
 from tests.hits.test_reconciler import fields_of, open_page
 
@@ -34,8 +35,12 @@ RATINGS = KINDS["rating"]
 
 @pytest.fixture
 def captioned():
-    """A release of three images with two references and a baseline each."""
-    campaign = CampaignFactory(selection=SelectionFactory(images=3), config={"references": 2})
+    return make_captioned(images=3)
+
+
+def make_captioned(*, images):
+    """Make a release of these images with two references and a baseline each."""
+    campaign = CampaignFactory(selection=SelectionFactory(images=images), config={"references": 2})
     for position, image in enumerate(campaign.selection.images.order_by("pk"), start=1):
         task = TaskFactory(campaign=campaign, image=image, number=position)
         for n in range(3):
@@ -61,23 +66,28 @@ SOURCES = [
 ]
 
 
-def make_campaign(captioned, **rating):
+def config_of(selection, **rating):
     values = {
         "name": "judge",
         "kind": "rating",
-        "selection": captioned.campaign.selection.name,
+        "selection": selection.name,
         "budget": "50.00",
         "responses": 2,
         "review": UNCHECKED,
         "rating": {"sources": SOURCES, **rating},
     }
-    campaign = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
+    return parse_config(values)
+
+
+def make_campaign(captioned, **rating):
+    config = config_of(captioned.campaign.selection, **rating)
+    campaign = create_campaign(config=config, endpoint="local", at=NOON)
     type(campaign).objects.update(status="RUNNING")
     return type(campaign).objects.get(slug="judge")
 
 
 @pytest.mark.django_db
-def test_a_task_has_a_caption_of_every_source_in_a_random_order(captioned, model):
+def test_a_task_has_a_caption_of_every_source(captioned, model):
     campaign = make_campaign(captioned)
 
     found = [task.payload["captions"] for task in campaign.tasks.order_by("number")]
@@ -88,7 +98,32 @@ def test_a_task_has_a_caption_of_every_source_in_a_random_order(captioned, model
         assert by_source.keys() == {"references", "human", "model"}
         assert by_source["model"] == f"a model writes {number}"
         assert f"A model writes {number}." in [each["text"] for each in captions]
-    assert len({tuple(next(iter(each["sources"])) for each in captions) for captions in found}) > 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source["name"])
+def test_captions_of_another_team_are_not_rated(captioned, model, source):
+    other = TeamFactory()
+    selection = SelectionFactory(team=other, images=0)
+    for position, image in enumerate(captioned.campaign.selection.images.order_by("pk"), start=1):
+        selection.selected.create(image=image, position=position)
+
+    config = config_of(selection, sources=[source])
+    with pytest.raises(CampaignNotPossible, match="no captions of the selection's images"):
+        create_campaign(config=config, endpoint="local", at=NOON, team=other)
+
+
+@pytest.mark.django_db
+def test_the_order_of_the_sources_differs_between_tasks():
+    # Chance alone gives all twenty tasks the same order once in 2 ** 19 runs.
+    campaign = make_campaign(make_captioned(images=20), sources=SOURCES[:2])
+
+    orders = {
+        tuple(tuple(each["sources"]) for each in task.payload["captions"])
+        for task in campaign.tasks.all()
+    }
+
+    assert len(orders) > 1
 
 
 @pytest.mark.django_db
@@ -258,12 +293,18 @@ def test_ratings_go_from_a_results_file_through_the_marketplace_to_an_export(
     }
 
 
+def respond(task: Task) -> Response:
+    """A response to the task, whose ratings the test adds."""
+    worker = ResponseFactory().worker
+    return Response.objects.create(
+        campaign=task.campaign, task=task, worker=worker, submitted_at=NOON
+    )
+
+
 @pytest.mark.django_db
 def test_a_worker_who_rates_all_alike_gets_a_flag(captioned, model):
     campaign = make_campaign(captioned)
-    response = Response.objects.create(
-        task=campaign.tasks.first(), worker=ResponseFactory().worker, submitted_at=NOON
-    )
+    response = respond(campaign.tasks.first())
     same = {"true": 3, "complete": 3, "fluent": 3}
     RATINGS.store([(response, {"1": same, "2": same, "3": same})])
 
@@ -275,9 +316,7 @@ def test_a_worker_who_rates_all_alike_gets_a_flag(captioned, model):
 @pytest.mark.django_db
 def test_a_reviewer_sees_what_was_rated_and_not_who_wrote_it(captioned, model, admin_client):
     campaign = make_campaign(captioned)
-    response = Response.objects.create(
-        task=campaign.tasks.first(), worker=ResponseFactory().worker, submitted_at=NOON
-    )
+    response = respond(campaign.tasks.first())
     part = {"true": 1, "complete": 5}
     RATINGS.store([(response, {"1": part, "3": {**part, "fluent": 5}})])
     assess(campaign=campaign, responses=[response])
@@ -301,9 +340,7 @@ def test_the_release_page_compares_the_sources(captioned, model, admin_client):
     campaign = make_campaign(captioned)
     for task in campaign.tasks.all():
         for _ in range(2):
-            response = Response.objects.create(
-                task=task, worker=ResponseFactory().worker, submitted_at=NOON
-            )
+            response = respond(task)
             ratings = {"true": 4, "complete": 3, "fluent": 5}
             RATINGS.store([(response, {"1": ratings, "2": ratings, "3": ratings})])
     freeze(campaign=campaign, name="judged", seed=3, at=NOON)

@@ -12,6 +12,20 @@ test("letters, signs and digits mean commands, kinds and numbers, in either case
   assert.deepEqual(meaning({ key: "7" }), { digit: "7" });
 });
 
+test("with a layout of other letters and digits, the place of the key counts", () => {
+  assert.deepEqual(meaning({ key: "ف", code: "KeyT" }), { command: "next" });
+  assert.deepEqual(meaning({ key: "ى", code: "KeyN" }), { kind: "not-visual" });
+  assert.deepEqual(meaning({ key: "٣", code: "Digit3" }), { digit: "3" });
+  assert.deepEqual(meaning({ key: "t", code: "KeyK" }), { command: "next" });
+  assert.equal(meaning({ key: "ك", code: "Semicolon" }), null);
+});
+
+test("in a row that begins on the right, the left arrow leads on", () => {
+  assert.equal(moved(1, "ArrowLeft", 3, true), 2);
+  assert.equal(moved(1, "ArrowRight", 3, true), 0);
+  assert.equal(moved(1, "ArrowDown", 3, true), 2);
+});
+
 test("with Ctrl or Command only undo and redo mean something", () => {
   assert.deepEqual(meaning({ key: "z", ctrlKey: true }), { command: "undo" });
   assert.deepEqual(meaning({ key: "Z", metaKey: true, shiftKey: true }), { command: "redo" });

@@ -7,10 +7,26 @@ import {
   missing,
   progress,
   prompt,
+  quote,
   report,
 } from "../../static/hits/correspondence/words.js";
 
 const page = {
+  texts: {
+    quoted: "“{words}”",
+    comma: ", ",
+    and: "{one} and {other}",
+    box: "box {number}, {label}",
+    choose: "Choose a word or a box.",
+    whichBoxes: "Which boxes show {words}?",
+    whichWords: "Which words name {box}?",
+    answer: "{words}: {answer}.",
+    noChoice: "no choice",
+    progress: "{progress}.",
+    missing: "Please choose a box for {words}, or say why no box fits.",
+  },
+  progress: "{done} of {total} words",
+  gap: " ",
   words: [{ text: "hot" }, { text: "dog" }, { text: "here" }],
   suggested: [0, 1],
   boxes: [
@@ -25,6 +41,12 @@ test("an answer is said with its boxes' numbers and names, or as its kind", () =
   assert.equal(describe("box:7 box:3", page), "box 1, Hot dog and box 2, Plate");
   assert.equal(describe("scene", page), "The scene as a whole");
   assert.equal(describe("", page), "");
+});
+
+test("words of a language without spaces are quoted without them", () => {
+  const words = [{ text: "交通" }, { text: "信号機" }];
+
+  assert.equal(quote([1, 0], { ...page, words, gap: "" }), "“交通信号機”");
 });
 
 test("the prompt asks for what is missing", () => {
@@ -47,7 +69,6 @@ test("a change is reported with how far the worker is", () => {
 
 test("progress counts the marked words only", () => {
   assert.equal(progress({ answers: ["", "scene", "scene"] }, page), "1 of 2 words");
-  assert.equal(progress({ answers: ["scene"] }, { suggested: [0] }), "1 of 1 word");
   assert.equal(progress({ answers: [""] }, { suggested: [] }), "");
 });
 

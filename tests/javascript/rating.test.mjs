@@ -10,8 +10,13 @@ test("the next question without a rating follows, from the start after the last"
   assert.equal(nextOpen([true, true], 0), -1);
 });
 
+const texts = {
+  questionsLeft: { one: "{count} question is left.", other: "{count} questions are left." },
+  allAnswered: "All questions are answered.",
+};
+
 test("the line says how many questions are left", () => {
-  assert.equal(describeProgress([false, false]), "2 questions are left.");
-  assert.equal(describeProgress([false, true]), "1 question is left.");
-  assert.equal(describeProgress([true, true]), "All questions are answered.");
+  assert.equal(describeProgress([false, false], texts, "en"), "2 questions are left.");
+  assert.equal(describeProgress([false, true], texts, "en"), "1 question is left.");
+  assert.equal(describeProgress([true, true], texts, "en"), "All questions are answered.");
 });

@@ -13,9 +13,14 @@ from django.conf import settings
 pytestmark = pytest.mark.services
 
 ROOT = Path(settings.BASE_DIR)
-# Those with texts of pages, and those that the settings need.
-FOLDERS = "annotate", "hits", "leaderboard", "qualcontrol", "shared", "simulation", "templates"
-CATALOGUES = sorted(Path(settings.LOCALE_PATHS[0]).glob("*/LC_MESSAGES/django.po"))
+# Of each site, the folders with texts of pages, and those that its settings need.
+FOLDERS = {
+    "annotate": (
+        "annotate", "hits", "leaderboard", "qualcontrol", "shared", "simulation", "templates",
+    ),
+    "marketplace": ("marketplace", "shared", "templates/marketplace"),
+}  # fmt: skip
+NO_TEXTS_OF = {"annotate": "templates/marketplace", "marketplace": None}
 
 
 def run(*command, folder):
@@ -36,16 +41,25 @@ def messages(compiled):
         return {key: text for key, text in gettext.GNUTranslations(file)._catalog.items() if key}
 
 
-def test_each_text_has_a_translation_and_the_compiled_files_are_up_to_date(tmp_path):
-    for folder in FOLDERS:
+@pytest.mark.parametrize("site", FOLDERS)
+def test_each_text_has_a_translation_and_the_compiled_files_are_up_to_date(
+    site, tmp_path, monkeypatch
+):
+    for folder in FOLDERS[site]:
         shutil.copytree(ROOT / folder, tmp_path / folder)
+    if other := NO_TEXTS_OF[site]:
+        shutil.rmtree(tmp_path / other)
     shutil.copy(ROOT / "manage.py", tmp_path)
-    languages = [path.parts[-3] for path in CATALOGUES]
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", f"{site}.settings")
+    monkeypatch.setenv("MARKETPLACE_DATABASE_URL", f"sqlite:///{tmp_path}/site.sqlite3")
+    catalogues = sorted(ROOT.glob(f"{site}/locale/*/LC_MESSAGES/django.po"))
+    assert len(catalogues) == len(settings.LANGUAGES) - 1
+    languages = [path.parts[-3] for path in catalogues]
     chosen = [part for language in languages for part in ("--locale", language)]
     layout = ["--no-location", "--no-wrap", "--no-obsolete"]
     run(sys.executable, "-m", "django", "makemessages", *chosen, *layout, folder=tmp_path)
 
-    for path, language in zip(CATALOGUES, languages, strict=True):
+    for path, language in zip(catalogues, languages, strict=True):
         found, compiled = tmp_path / path.relative_to(ROOT), tmp_path / f"{language}.mo"
         counts = run("msgfmt", "--check", "--statistics", found, "-o", compiled, folder=tmp_path)
         assert "untranslated" not in counts, (language, counts)

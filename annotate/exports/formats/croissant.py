@@ -73,7 +73,7 @@ def files(content: Content) -> Iterator[File]:
 
 def _dataset(content: Content, digests: dict[str, Digest]) -> dict[str, Any]:
     release = content.release
-    cited = f"{release.name}, release of the campaign {release.campaign.slug}"
+    cited = f"{release.name}, release of the campaign {release.source}"
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from annotate.language.text import gettext_noop
+
 BOX = "box:"
 
 
@@ -18,10 +20,11 @@ class WordKind(StrEnum):
         return KIND_LABELS[self]
 
 
+# In English; the task page translates them.
 KIND_LABELS = {
-    WordKind.NOT_BOXED: "visible, but not in a box",
-    WordKind.SCENE: "the scene as a whole",
-    WordKind.NOT_VISUAL: "not visible",
+    WordKind.NOT_BOXED: gettext_noop("visible, but not in a box"),
+    WordKind.SCENE: gettext_noop("the scene as a whole"),
+    WordKind.NOT_VISUAL: gettext_noop("not visible"),
 }
 
 # The keys of a word's boxes, or its kind.

@@ -23,6 +23,11 @@ def set_of_release(*, name: str, team: Team, at: datetime) -> CaptionSet:
     release = releases.filter(name=name).first()
     if release is None:
         raise NoSuchCaptions(f"there is no release {name!r}. Existing names: {_names(releases)}.")
+    if release.languages:
+        raise NoSuchCaptions(
+            f"release {name!r} has captions in {', '.join(release.languages)}. Release the English "
+            "campaign alone."
+        )
     known = CaptionSet.objects.filter(release=release).first()
     if known is not None:
         return known

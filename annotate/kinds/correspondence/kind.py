@@ -7,6 +7,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext, ngettext
+
 from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
 from annotate.exports.files import Files
@@ -43,7 +45,10 @@ from annotate.kinds.correspondence.release import freeze
 from annotate.kinds.correspondence.rules import Correspondences, rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.kinds.correspondence.tables import tables
-from annotate.language.text import Problem
+from annotate.kinds.correspondence.texts import script_texts
+from annotate.kinds.wording import listed, quoted, translated
+from annotate.language.languages import is_english
+from annotate.language.text import Problem, gettext_noop
 from annotate.language.tokens import Token, pieces, tokens
 from annotate.models import (
     Box,
@@ -57,6 +62,11 @@ from annotate.models import (
     Task,
     Team,
 )
+from annotate.queries.keywords import names_by_label
+
+# Key of a task's payload that has the names of the boxes' classes in the campaign's language, by
+# the classes' labels.
+CLASS_NAMES = "class_names"
 
 
 class CorrespondenceKind(TaskKind):
@@ -84,6 +94,7 @@ class CorrespondenceKind(TaskKind):
     scripts = ("hits/correspondence.js",)
     styles = ("hits/correspondence.css",)
     scrolls_in_frame = True
+    has_languages = True
     answer_relations = ("correspondence", "task__subject")
     answer_field = "correspondence__words"
     answer_shows_image = True
@@ -112,6 +123,12 @@ class CorrespondenceKind(TaskKind):
             "instead."
         )
 
+    def language_of_material(self, config: CampaignConfig, team: Team) -> str:
+        releases = Release.objects.of_team(team)
+        if config.release is not None:
+            return releases.filter(name=config.release).one_language()
+        return releases.filter(caption_set__name=config.caption_set).one_language()
+
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """A task for each caption in the set that has words, and whose image has boxes to show."""
         config = campaign.config
@@ -119,6 +136,7 @@ class CorrespondenceKind(TaskKind):
         captions = list(_chosen(campaign.caption_set, rules_of(config)))
         images = {caption.image_id for caption in captions}
         boxes = numbered_boxes(images, parts=rules_of(config).parts)
+        names = {} if is_english(config.language) else names_by_label(config.language)
         for caption in captions:
             if boxes[caption.image_id] and tokens(caption.text):
                 yield Task(
@@ -130,29 +148,43 @@ class CorrespondenceKind(TaskKind):
                     answers_missing=config.wanted,
                     places_left=config.wanted,
                     shows_keywords=False,
+                    payload=_class_names(boxes[caption.image_id], names),
                 )
 
     def context(
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Any]:
         caption, boxes = _caption(task), _boxes(task, config)
-        hints = suggested(tokens(caption), {box.name for box in boxes})
+        hints = _hints(tokens(caption), boxes, config)
         words = [
             _shown_word(task, number, token, fields, is_suggested=number in hints)
             for number, token in enumerate(tokens(caption))
         ]
+        names = (task.payload or {}).get(CLASS_NAMES, {})
         return {
+            "language": config.language,
             "image": task.image,
             "image_url": display_url(task.image),
             "caption": caption,
+            "marks_words": bool(hints),
             "pieces": [
                 {"text": text, "word": None if number is None else words[number]}
                 for text, number in pieces(caption)
             ],
             "words": words,
-            "boxes": [_shown_box(box) for box in boxes],
-            "kinds": [{"value": kind.value, "label": label} for kind, label in KIND_LABELS.items()],
+            "boxes": [_shown_box(box, names) for box in boxes],
+            "kinds": [
+                {"value": kind.value, "label": gettext(label)}
+                for kind, label in KIND_LABELS.items()
+            ],
+            "progress": ngettext("{done} of {total} word", "{done} of {total} words", len(hints)),
         }
+
+    def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:
+        return {"marks_words": is_english(config.language)}
+
+    def script_texts(self) -> dict[str, str]:
+        return script_texts()
 
     def field_names(self, task: Task) -> list[str]:
         count = len(tokens(_caption(task)))
@@ -166,17 +198,17 @@ class CorrespondenceKind(TaskKind):
         try:
             words = _words(task, found, fields)
         except ValueError as error:
-            raise AnswerRefused([STRANGE]) from error
+            raise AnswerRefused(translated([STRANGE])) from error
         if not {box for said in words.values() if isinstance(said, list) for box in said} <= {
             box.key for box in boxes
         }:
-            raise AnswerRefused([STRANGE])
-        hints = suggested(found, {box.name for box in boxes})
+            raise AnswerRefused(translated([STRANGE]))
+        hints = _hints(found, boxes, config)
         missing = [found[number].text for number in sorted(hints) if str(number) not in words]
         if missing:
             raise AnswerRefused([_unanswered(missing)])
         if not words:
-            raise AnswerRefused([EMPTY])
+            raise AnswerRefused(translated([EMPTY]))
         return words
 
     def read(self, task: Task, fields: Mapping[str, str]) -> dict[str, Referent]:
@@ -216,7 +248,7 @@ class CorrespondenceKind(TaskKind):
     def judge_line(self, response: Response) -> str:
         return str(judge_payload(response)["answer"]["brackets"])
 
-    def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         freeze(release, drawn, numbers)
 
     def files_of(self, release: Release) -> Files:
@@ -236,13 +268,33 @@ class CorrespondenceKind(TaskKind):
         return write_correspondences(release, out_dir)
 
 
-STRANGE = Problem("strange", "Please choose boxes of this image.")
-EMPTY = Problem("empty", "Please choose at least one word and its box.")
+STRANGE = Problem("strange", gettext_noop("Please choose boxes of this image."))
+EMPTY = Problem("empty", gettext_noop("Please choose at least one word and its box."))
 
 
 def _unanswered(words: Sequence[str]) -> Problem:
-    listed = ", ".join(f"“{word}”" for word in words)
-    return Problem("unanswered", f"Please choose a box for {listed}, or say why no box fits.")
+    sentence = gettext("Please choose a box for {words}, or say why no box fits.")
+    return Problem("unanswered", sentence, {"words": listed(map(quoted, words))})
+
+
+def _hints(
+    found: Sequence[Token], boxes: Sequence[NumberedBox], config: CampaignConfig
+) -> set[int]:
+    """The numbers of the words that are marked and need an answer.
+
+    Only English words can be guessed, so in other languages no word is marked.
+    """
+    if not is_english(config.language):
+        return set()
+    return suggested(found, {box.name for box in boxes})
+
+
+def _class_names(
+    boxes: Sequence[NumberedBox], names: Mapping[str, str]
+) -> dict[str, dict[str, str]] | None:
+    """The payload of a task whose boxes' classes have names in the campaign's language."""
+    known = {box.label: names[box.label] for box in boxes if box.label in names}
+    return {CLASS_NAMES: known} if known else None
 
 
 def _chosen(caption_set: CaptionSet, rules: Correspondences) -> Iterator[GivenCaption]:
@@ -306,12 +358,13 @@ def _shown_word(
     }
 
 
-def _shown_box(box: NumberedBox) -> dict[str, Any]:
+def _shown_box(box: NumberedBox, names: Mapping[str, str]) -> dict[str, Any]:
     return {
         "id": box.key,
         "number": box.number,
         "value": box_value(box.key),
-        "label": box.name,
+        "label": names.get(box.label, box.name),
+        "is_english": box.label not in names,
         "is_group": box.is_group,
         "is_part": box.is_part,
         "left": box.x_min,

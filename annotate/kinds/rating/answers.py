@@ -3,12 +3,17 @@
 An answer maps a caption's number on the page, from 1, and a question to a rating:
 `{"1": {"true": 5, "complete": 4, "fluent": 5}}`. The three questions were among those of the COCO
 captioning challenge of 2015: correctness, detail, and grammar (Chen et al. 2015, section 6).
+
+The texts here are English; the task page translates them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
+
+from annotate.language.languages import is_english
+from annotate.language.text import gettext_noop
 
 Ratings = Mapping[str, int]
 Answer = Mapping[str, Ratings]
@@ -30,21 +35,48 @@ class Question:
 QUESTIONS = (
     Question(
         "true",
-        "Is it true of the image?",
-        ("false", "mostly false", "half true", "mostly true", "true"),
+        gettext_noop("Is it true of the image?"),
+        (
+            gettext_noop("false"),
+            gettext_noop("mostly false"),
+            gettext_noop("half true"),
+            gettext_noop("mostly true"),
+            gettext_noop("true"),
+        ),
     ),
     Question(
         "complete",
-        "Does it say what is important?",
-        ("nothing", "little", "half", "most", "all"),
+        gettext_noop("Does it say what is important?"),
+        (
+            gettext_noop("nothing"),
+            gettext_noop("little"),
+            gettext_noop("half"),
+            gettext_noop("most"),
+            gettext_noop("all"),
+        ),
     ),
     Question(
         "fluent",
         "Is it fluent English?",
-        ("broken", "poor", "fair", "good", "flawless"),
+        (
+            gettext_noop("broken"),
+            gettext_noop("poor"),
+            gettext_noop("fair"),
+            gettext_noop("good"),
+            gettext_noop("flawless"),
+        ),
     ),
 )
 NAMES = tuple(question.name for question in QUESTIONS)
+IS_FLUENT = gettext_noop("Is it fluent?")
+
+
+def questions_in(language: str) -> tuple[Question, ...]:
+    """The questions about captions in a language, by its BCP 47 tag."""
+    if is_english(language):
+        return QUESTIONS
+    *others, fluent = QUESTIONS
+    return (*others, replace(fluent, text=IS_FLUENT))
 
 
 def field_name(question: str, caption: int, task: int) -> str:

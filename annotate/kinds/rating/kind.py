@@ -1,13 +1,15 @@
 """Caption ratings as a task type: a worker rates several captions of one image."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
+
+from django.utils.translation import gettext, ngettext
 
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.stored import stored_files
 from annotate.exports.tables import Table
-from annotate.images.copies import display_url
+from annotate.images.copies import display_srcset, display_url
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
@@ -26,11 +28,13 @@ from annotate.kinds.rating.answers import (
     mean_similarities,
     missing,
     parse,
+    questions_in,
 )
 from annotate.kinds.rating.release import freeze
 from annotate.kinds.rating.rules import Rating, rules_of
 from annotate.kinds.rating.sources import captions_of, captions_to_rate
 from annotate.kinds.rating.tables import tables
+from annotate.kinds.wording import listed, plural_forms
 from annotate.language.text import Problem
 from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task, Team
 
@@ -56,6 +60,7 @@ class RatingKind(TaskKind):
     scripts = ("hits/rating.js",)
     styles = ("hits/rating.css",)
     scrolls_in_frame = True
+    has_languages = True
     faults: ClassVar[Mapping[str, str]] = {
         "not-looked-at": "ratings that do not fit the image",
         "all-alike": "the same rating for good and bad captions",
@@ -76,12 +81,18 @@ class RatingKind(TaskKind):
             )
         return {"selection": found}
 
+    def language_of_material(self, config: CampaignConfig, team: Team) -> str:
+        names = [source.release for source in rules_of(config).sources if source.release]
+        return Release.objects.of_team(team).filter(name__in=names).one_language()
+
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """A task for each image for which every source has a caption."""
         config = campaign.config
         assert campaign.selection is not None, "see material"
         numbers = dict(campaign.selection.selected.values_list("image_id", "position"))
-        for image, captions in captions_to_rate(rules_of(config), list(numbers), config.seed):
+        for image, captions in captions_to_rate(
+            rules_of(config), list(numbers), config.seed, campaign.team, config.language
+        ):
             yield Task(
                 campaign=campaign,
                 image_id=image,
@@ -94,21 +105,37 @@ class RatingKind(TaskKind):
             )
 
     def context(
-        self, task: Task, _config: CampaignConfig, fields: Mapping[str, str]
+        self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Any]:
+        questions = questions_in(config.language)
         return {
+            "language": config.language,
             "image": task.image,
             "image_url": display_url(task.image),
+            "image_srcset": display_srcset(task.image),
             "captions": [
                 {
                     "number": number,
                     "text": text,
                     "questions": [
-                        _shown_question(task, number, question, fields) for question in QUESTIONS
+                        _shown_question(task, number, question, fields) for question in questions
                     ],
                 }
                 for number, text in enumerate(_texts(task), start=1)
             ],
+        }
+
+    def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:
+        return {"questions": [gettext(each.text) for each in questions_in(config.language)]}
+
+    def script_texts(self) -> dict[str, Any]:
+        return {
+            "questionsLeft": plural_forms(
+                lambda count: ngettext(
+                    "{count} question is left.", "{count} questions are left.", count
+                )
+            ),
+            "allAnswered": gettext("All questions are answered."),
         }
 
     def field_names(self, task: Task) -> list[str]:
@@ -165,7 +192,7 @@ class RatingKind(TaskKind):
             ]
         }
 
-    def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         freeze(release, drawn, numbers)
 
     def tables(self, release: Release) -> list[Table]:
@@ -189,10 +216,10 @@ def _shown_question(
     field = field_name(question.name, caption, task.number)
     return {
         "name": question.name,
-        "text": question.text,
+        "text": gettext(question.text),
         "field": field,
         "options": [
-            {"value": value, "label": label, "is_chosen": fields.get(field) == str(value)}
+            {"value": value, "label": gettext(label), "is_chosen": fields.get(field) == str(value)}
             for value, label in enumerate(question.labels, start=1)
         ],
     }
@@ -219,6 +246,9 @@ def _rated_texts(response: Response) -> Iterator[dict[str, Any]]:
 def _unanswered(left: Sequence[tuple[int, Question]]) -> Problem:
     """A problem that names all places where ratings are missing."""
     captions = sorted({number for number, _ in left})
-    listed = ", ".join(map(str, captions))
-    what = "sentence" if len(captions) == 1 else "sentences"
-    return Problem("unanswered", f"Please answer all three questions about {what} {listed}.")
+    sentence = ngettext(
+        "Please answer all three questions about sentence {numbers}.",
+        "Please answer all three questions about sentences {numbers}.",
+        len(captions),
+    )
+    return Problem("unanswered", sentence, {"numbers": listed(map(str, captions))})

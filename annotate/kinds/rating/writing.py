@@ -5,7 +5,7 @@ from typing import Any
 
 from annotate.exports.csv_text import csv_line
 from annotate.exports.json_text import dump, json_array
-from annotate.kinds.rating.answers import NAMES, QUESTIONS
+from annotate.kinds.rating.answers import NAMES, Question
 from annotate.kinds.rating.scores import Rated
 
 DIGITS = 3
@@ -14,14 +14,18 @@ Keys = Mapping[int, str]
 
 
 def ratings_json(
-    info: Mapping[str, Any], figures: Mapping[str, Any], captions: Sequence[Rated], keys: Keys
+    info: Mapping[str, Any],
+    questions: Sequence[Question],
+    figures: Mapping[str, Any],
+    captions: Sequence[Rated],
+    keys: Keys,
 ) -> Iterator[str]:
     """`ratings.json`: the questions, the sources' scores, and each caption with its ratings."""
-    questions = [
+    asked = [
         {"name": question.name, "text": question.text, "labels": question.labels}
-        for question in QUESTIONS
+        for question in questions
     ]
-    yield '{"info": ' + dump(info) + ', "questions": ' + dump(questions)
+    yield '{"info": ' + dump(info) + ', "questions": ' + dump(asked)
     for name, value in figures.items():
         yield f", {dump(name)}: {dump(value)}"
     yield ', "captions": '

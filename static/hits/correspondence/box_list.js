@@ -1,7 +1,7 @@
 // The boxes as a list of buttons, each with a thumbnail: the road to them without a pointer.
 
 import { crop, scaled } from "./geometry.js";
-import { letFocus, moved } from "./keys.js";
+import { isRightToLeft, letFocus, moved } from "./keys.js";
 import { whenLoaded } from "./page.js";
 import { boxesIn, isTaken } from "./state.js";
 
@@ -15,7 +15,8 @@ export function mountBoxList(page, acts) {
   const buttons = page.boxes.map((box) => boxButton(box, acts));
   letFocus(buttons, 0);
   list.addEventListener("keydown", (event) => {
-    const next = moved(buttons.indexOf(event.target.closest("button")), event.key, buttons.length);
+    const place = buttons.indexOf(event.target.closest("button"));
+    const next = moved(place, event.key, buttons.length, isRightToLeft(list));
     if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     letFocus(buttons, next);

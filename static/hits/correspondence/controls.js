@@ -1,5 +1,6 @@
 // The buttons and lines around the caption: kinds, undo, what to do next, how far it is.
 
+import { filled } from "../texts.js";
 import { KIND_KEYS } from "./keys.js";
 import { nameOf, progress, prompt } from "./words.js";
 
@@ -28,9 +29,9 @@ export function mountControls(page, run) {
       part("in-front").textContent = box ? capitalised(nameOf(page, box)) : "";
     },
     /** Show and say that the number of a box may have another digit. */
-    waitFor(typed) {
-      part("in-front").textContent = `Box ${typed}: Enter, or another digit`;
-      part("said").textContent = `Box ${typed}: press Enter, or another digit.`;
+    waitFor(number) {
+      part("in-front").textContent = filled(page.texts.mayGoOn, { number });
+      part("said").textContent = filled(page.texts.sayMayGoOn, { number });
     },
     say(sentence) {
       part("said").textContent = sentence;

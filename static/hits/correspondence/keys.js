@@ -1,5 +1,7 @@
 // What keys mean while something of the task has the focus.
 
+import { latinKey } from "../keyboard.js";
+
 const COMMANDS = {
   escape: "let go",
   t: "next",
@@ -14,7 +16,8 @@ const COMMANDS = {
 export const KIND_KEYS = { "not-boxed": "v", scene: "s", "not-visual": "n" };
 
 /** `{ command }`, `{ kind }` or `{ digit }`, or null for a key without a meaning here. */
-export function meaning({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+export function meaning({ key: pressed, code, ctrlKey, metaKey, altKey, shiftKey }) {
+  const key = latinKey({ key: pressed, code });
   const lower = key.toLowerCase();
   if (altKey) return null;
   if (ctrlKey || metaKey) {
@@ -40,13 +43,19 @@ export function typeDigit(typed, digit, count) {
   return { typed: next.typed, numbers: [Number(typed), ...next.numbers] };
 }
 
-/** Where an arrow key leads in a row of `count`; null for other keys. */
-export function moved(place, key, count) {
-  const steps = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+/** Where an arrow key leads in a row of `count`, which may begin on the right; null for other
+ *  keys. */
+export function moved(place, key, count, beginsRight = false) {
+  const right = beginsRight ? -1 : 1;
+  const steps = { ArrowLeft: -right, ArrowUp: -1, ArrowRight: right, ArrowDown: 1 };
   if (key === "Home") return 0;
   if (key === "End") return count - 1;
   if (!Object.hasOwn(steps, key)) return null;
   return Math.min(count - 1, Math.max(0, place + steps[key]));
+}
+
+export function isRightToLeft(element) {
+  return getComputedStyle(element).direction === "rtl";
 }
 
 /** Make one button of a row the one that Tab reaches. */

@@ -1,14 +1,19 @@
 // The task as the server wrote it: its words, boxes and kinds, and the fields that hold the answer.
 
+import { pageTexts } from "../texts.js";
 import { boxesIn } from "./state.js";
 
 /** Read a task's fieldset. Words and boxes are lists in the page's order; `suggested` are the
- *  places of the words that need an answer. */
+ *  places of the words that need an answer, `gap` is what stands between two words. */
 export function readPage(task) {
-  const words = [...task.querySelectorAll("[data-word]")].map(readWord);
+  const sentence = task.querySelector("[data-sentence]");
+  const words = [...sentence.querySelectorAll("[data-word]")].map(readWord);
   return {
     task,
+    texts: pageTexts(),
+    progress: task.querySelector("[data-progress]").dataset.progress,
     words,
+    gap: /\s/.test(sentence.textContent) ? " " : "",
     suggested: [...words.keys()].filter((word) => words[word].isSuggested),
     boxes: [...task.querySelectorAll("[data-boxes] [data-box]")].map((item) => readBox(task, item)),
     kinds: [...task.querySelectorAll("[data-kinds] button")].map(({ value, textContent }) => {

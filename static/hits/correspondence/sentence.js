@@ -1,6 +1,6 @@
 // The caption as a row of buttons, one for each word.
 
-import { letFocus, moved } from "./keys.js";
+import { isRightToLeft, letFocus, moved } from "./keys.js";
 import { boxesIn, isOneName } from "./state.js";
 import { describe } from "./words.js";
 
@@ -19,7 +19,7 @@ export function mountSentence(page, choose) {
   letFocus(buttons, page.suggested[0] ?? 0);
   row.addEventListener("keydown", (event) => {
     const place = buttons.indexOf(event.target.closest("button"));
-    const next = moved(place, event.key, buttons.length);
+    const next = moved(place, event.key, buttons.length, isRightToLeft(row));
     if (next === null || event.ctrlKey || event.altKey || event.metaKey) return;
     event.preventDefault();
     focus(next);
@@ -30,8 +30,6 @@ export function mountSentence(page, choose) {
     show: (state) => buttons.forEach((button, word) => showWord(page, state, word, button)),
   };
 }
-
-const SHORT = { "not-boxed": "no box", scene: "scene", "not-visual": "not seen" };
 
 function wordButton(word, place, choose) {
   const button = document.createElement("button");
@@ -54,12 +52,12 @@ function showWord(page, state, word, button) {
 /** What stands under a word: its boxes' numbers or its kind, and the same for who only hears it. */
 function marks(page, answer, isSuggested) {
   const shown = boxesIn(answer).map((value) => numberChip(page, value));
-  if (answer && shown.length === 0) shown.push(span("kind", SHORT[answer] ?? answer));
+  if (answer && shown.length === 0) shown.push(span("kind", page.texts[answer] ?? answer));
   if (!answer && isSuggested) shown.push(span("to-do", ""));
   const marks = span("marks", "");
   marks.setAttribute("aria-hidden", "true");
   marks.append(...shown);
-  const said = describe(answer, page) || (isSuggested ? "still to do" : "");
+  const said = describe(answer, page) || (isSuggested ? page.texts.toDo : "");
   return said ? [marks, span("visually-hidden", `(${said})`)] : [marks];
 }
 

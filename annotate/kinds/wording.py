@@ -1,0 +1,32 @@
+"""Texts of task pages that several task types have, in the active language."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from django.utils.translation import gettext
+
+from annotate.language.text import Problem
+
+# A number of each category of plurals that a language may have (CLDR's names, as in JavaScript's
+# `Intl.PluralRules`).
+NUMBERS = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
+
+
+def translated(found: Iterable[Problem]) -> list[Problem]:
+    """The problems with their sentences in the active language."""
+    return [replace(problem, sentence=gettext(problem.sentence)) for problem in found]
+
+
+def quoted(words: str) -> str:
+    """The words in the language's quotation marks."""
+    return gettext("“{words}”").format(words=words)
+
+
+def listed(items: Iterable[str]) -> str:
+    """The items with the language's comma between them."""
+    return gettext(", ").join(items)
+
+
+def plural_forms(text_of: Callable[[int], str]) -> dict[str, str]:
+    """The forms of a text by category, for scripts; `text_of` gives the form for a number."""
+    return {category: text_of(number) for category, number in NUMBERS.items()}

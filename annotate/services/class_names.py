@@ -1,0 +1,66 @@
+"""Store the names of classes in other languages."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+from django.db import transaction
+
+from annotate.campaign_file import checked_tag
+from annotate.datasets.class_names import read_class_names
+from annotate.errors import DomainError
+from annotate.language.languages import is_english
+from annotate.models import ClassName, ObjectClass
+from annotate.reading.files import Progress, no_progress
+from annotate.reading.tables import CsvFile, open_csv
+from annotate.services.bulk import Counts, Target, load, take_turns
+
+NAMES = Target(ClassName, ["object_class", "language", "name"], ["object_class", "language"])
+
+
+@transaction.atomic
+def import_class_names(*, path: Path, language: str, progress: Progress = no_progress) -> Counts:
+    """Import a table of classes and their names in a language; changed names are updated.
+
+    A row names its class by its label or by its English name, whatever its case. Rows of classes
+    that were never imported are counted as skipped. Campaigns that exist keep their keywords.
+
+    Raises MalformedFile, and DomainError if the language is not a BCP 47 tag or is English, whose
+    names come with the classes.
+    """
+    try:
+        tag = checked_tag(language).lower()
+    except ValueError as error:
+        raise DomainError(f"--language: {error}.") from error
+    if is_english(tag):
+        raise DomainError("--language: the English names come with the classes themselves.")
+    take_turns()
+    with open_csv(path, progress) as file:
+        names, skipped = _names(file)
+    rows = [(object_class, tag, name) for object_class, name in names.items()]
+    new, changed = load(NAMES, lambda: iter(rows))
+    return Counts(len(rows) + skipped, new, changed, skipped)
+
+
+def _names(file: CsvFile) -> tuple[dict[int, str], int]:
+    """The names by the class's primary key, and the number of rows of unknown classes."""
+    labels, classes = {}, defaultdict(list)
+    for number, label, name in ObjectClass.objects.values_list("pk", "label", "name"):
+        labels[label] = number
+        classes[name.casefold()].append(number)
+    names: dict[int, str] = {}
+    skipped = 0
+    for row in read_class_names(file):
+        found = _classes_of(row.label_or_name, labels, classes)
+        skipped += not found
+        for number in found:
+            if names.setdefault(number, row.name) != row.name:
+                raise file.wrong(
+                    f"{row.label_or_name} was {names[number]!r} before and is {row.name!r} here"
+                )
+    return names, skipped
+
+
+def _classes_of(key: str, labels: Mapping[str, int], classes: Mapping[str, list[int]]) -> list[int]:
+    """The classes with this label or else with this name, which several datasets may have."""
+    return [labels[key]] if key in labels else classes.get(key.casefold(), [])
