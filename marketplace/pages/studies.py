@@ -3,7 +3,9 @@
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
+from django.utils import translation
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from marketplace import clock
@@ -11,15 +13,20 @@ from marketplace.errors import (
     AccountRefused,
     DomainError,
     NothingToAccept,
+    NotQualified,
     PasswordNeeded,
     StudyRefused,
     TooManyAttempts,
 )
 from marketplace.models import Participation, Study
-from marketplace.services import studies
+from marketplace.panels.panel import PanelRefused, PanelUnclear
+from marketplace.services import attention, screenings, studies
 from marketplace.services.participations import progress_of
+from marketplace.services.screenings import ScreeningStep
 
+from . import panel_arrivals
 from .decorators import ScopedRequest, scope_required
+from .languages import ENGLISH
 from .sessions import begin_study_session
 from .sign_in import address_of
 
@@ -35,6 +42,11 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
     A GET changes nothing, so a prefetched or forged link has no effect.
     """
     study = _study(slug)
+    with translation.override(study.language):
+        return _arrive(request, study)
+
+
+def _arrive(request: HttpRequest, study: Study) -> HttpResponse:
     fields = request.POST if request.method == "POST" else request.GET
     identifier = fields.get(study.id_parameter, "").strip()
     # An unfilled placeholder would give all such participants the same account.
@@ -43,12 +55,23 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
             request,
             study,
             "",
-            problem=f"The address of this page does not contain your id ({study.id_parameter}). "
-            "Go back to the panel, and follow its link again.",
+            problem=_(
+                "The address of this page does not contain your id ({parameter}). Go back to the "
+                "panel, and follow its link again."
+            ).format(parameter=study.id_parameter),
             status=400,
         )
-    if request.method != "POST":
-        return _welcome(request, study, identifier)
+    try:
+        if request.method != "POST":
+            ticket = panel_arrivals.ticket_for(request, study, identifier)
+            return _welcome(request, study, identifier, ticket=ticket)
+        panel_arrivals.check_ticket(request, study, identifier)
+    except (PanelRefused, PanelUnclear) as error:
+        return _welcome(request, study, "", problem=str(error), status=403)
+    return _join(request, study, identifier)
+
+
+def _join(request: HttpRequest, study: Study, identifier: str) -> HttpResponse:
     worker = request.worker or None  # type: ignore[attr-defined]
     try:
         participation = studies.join(
@@ -64,7 +87,8 @@ def join(request: HttpRequest, slug: str) -> HttpResponse:
         sign_in = _sign_in_address(request, study, identifier)
         return _welcome(request, study, "", problem=str(error), status=403, sign_in=sign_in)
     except TooManyAttempts as error:
-        return _welcome(request, study, identifier, problem=str(error), status=429)
+        ticket = request.POST.get(panel_arrivals.TICKET, "")
+        return _welcome(request, study, identifier, problem=str(error), ticket=ticket, status=429)
     if worker != participation.worker and request.participation != participation:  # type: ignore[attr-defined]
         begin_study_session(request, participation)
     return _go_on(request, participation)
@@ -83,15 +107,32 @@ def _welcome(
     *,
     problem: str = "",
     sign_in: str = "",
+    ticket: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    context = {"study": study, "identifier": identifier, "problem": problem, "sign_in": sign_in}
+    context = {
+        "study": study,
+        "identifier": identifier,
+        "problem": problem,
+        "sign_in": sign_in,
+        "ticket": ticket,
+    }
     return render(request, "marketplace/study_welcome.html", context, status=status)
 
 
 def _participation(request: ScopedRequest, slug: str) -> Participation:
+    """The participation; from here on, the page is in the language of its study."""
     mine = request.scope.participations.select_related("study__hit_type__requester", "worker")
-    return get_object_or_404(mine, study__slug=slug)
+    found = get_object_or_404(mine, study__slug=slug)
+    translation.activate(found.study.language)
+    return found
+
+
+def _in_words(error: DomainError) -> str:
+    """The error's own message names what is not met, but only in English."""
+    if translation.get_language() == ENGLISH or not isinstance(error, NotQualified):
+        return str(error)
+    return _("You do not meet the conditions of these tasks.")
 
 
 @require_GET
@@ -108,8 +149,72 @@ def _page(
         "study": participation.study,
         "progress": progress_of(participation),
         "problem": problem,
+        "screening": _screening(participation),
+        "attention_check": _attention_check(participation),
     }
     return render(request, "marketplace/study.html", context, status=status)
+
+
+def _attention_check(participation: Participation) -> dict[str, object] | None:
+    """The attention check that comes before the next HIT, or None."""
+    progress = progress_of(participation)
+    found = None
+    if not progress.is_complete:
+        found = attention.due_check(participation, done=progress.done)
+    if found is None:
+        return None
+    choices = screenings.shuffled(participation, found.choices)
+    return {"pk": found.pk, "question": found.question, "choices": choices}
+
+
+def _screening(participation: Participation) -> dict[str, object] | None:
+    """What the page shows before the first HIT; None when there is nothing to ask."""
+    step = screenings.step_of(participation)
+    found = screenings.screening_of(participation.study)
+    if found is None or step == ScreeningStep.DONE:
+        return None
+    codes = {
+        ScreeningStep.REFUSED: found.no_consent_code,
+        ScreeningStep.SCREENED_OUT: found.screened_out_code,
+        ScreeningStep.FAILED: found.failed_check_code,
+    }
+    code = codes.get(step, "")
+    question, choices = screenings.question_for(participation, found)
+    return {
+        "step": str(step),
+        "consent": found.consent,
+        "question": question,
+        "choices": choices,
+        "code": code,
+        "return_url": participation.study.return_url_with(code) if code else "",
+        "is_second_try": participation.wrong_answers > 0,
+    }
+
+
+@require_POST
+@scope_required
+def screen(request: ScopedRequest, slug: str) -> HttpResponse:
+    """Take the participant's consent, or an answer to a question before the first HIT."""
+    participation, at = _participation(request, slug), clock.now()
+    if "consent" in request.POST:
+        agrees = request.POST["consent"] == "yes"
+        screenings.consent(participation=participation, agrees=agrees, at=at)
+    elif answer := request.POST.get("answer", ""):
+        screenings.answer(participation=participation, answer=answer, at=at)
+    return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
+
+
+@require_POST
+@scope_required
+def answer_attention_check(request: ScopedRequest, slug: str) -> HttpResponse:
+    """Take the answer to the attention check that is due, and go on."""
+    participation = _participation(request, slug)
+    check = attention.due_check(participation, done=progress_of(participation).done)
+    if check is None or request.POST.get("check") != str(check.pk):
+        return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
+    if text := request.POST.get("answer", ""):
+        attention.answer(participation=participation, check=check, text=text, at=clock.now())
+    return _go_on(request, participation)
 
 
 @require_POST
@@ -120,13 +225,17 @@ def go_on(request: ScopedRequest, slug: str) -> HttpResponse:
 
 
 def _go_on(request: HttpRequest, participation: Participation) -> HttpResponse:
+    if screenings.step_of(participation) != ScreeningStep.DONE:
+        return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
+    if _attention_check(participation) is not None:
+        return HttpResponseRedirect(participation.study.get_absolute_url(), status=303)
     try:
         assignment = studies.next_assignment(participation=participation, at=clock.now())
     except NothingToAccept:
-        problem = "This study has no tasks left: other participants have taken them."
+        problem = _("This study has no tasks left: other participants have taken them.")
         return _page(request, participation, problem=problem, status=409)
     except DomainError as error:
-        return _page(request, participation, problem=str(error), status=403)
+        return _page(request, participation, problem=_in_words(error), status=403)
     target = assignment or participation.study
     return HttpResponseRedirect(target.get_absolute_url(), status=303)
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext as _
 
 from marketplace.errors import TooManyAttempts
 from marketplace.models import Attempt
@@ -23,7 +24,7 @@ def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
         Attempt.objects.create(key=key, made_at=at)
         if recent.count() <= most:
             return
-    raise TooManyAttempts("Too many attempts. Wait 15 minutes, then try again.")
+    raise TooManyAttempts(_("Too many attempts. Wait 15 minutes, then try again."))
 
 
 def forget_attempts(*, what: str, who: str) -> None:

@@ -31,6 +31,8 @@ def progress_of(participation: Participation) -> Progress:
 
 def participation_for(assignment: Assignment) -> Participation | None:
     """The worker's latest participation that the assignment counts for, or None."""
+    if not assignment.may_be_in_study:
+        return None
     found = queries.participations_for(
         worker=assignment.worker_id,
         hit_type=assignment.hit.hit_type_id,

@@ -6,11 +6,14 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import QuerySet, Sum
 
-from marketplace.models import Account, Transfer, TransferKind, Worker
+from marketplace.models import Account, Participation, Transfer, TransferKind, Worker
 
 
 def balances(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
-    """Amount in dollars that each worker has earned and not been paid, by primary key."""
+    """Amount in dollars that each worker has earned and not been paid, by primary key.
+
+    Without participants of a panel that pays by its API: it pays what they have earned.
+    """
     totals: dict[int, Decimal] = {}
     for side, sign in (("target", 1), ("source", -1)):
         rows = Transfer.objects.filter(**{side: Account.WORKER}, worker__isnull=False)
@@ -18,6 +21,9 @@ def balances(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
             rows = rows.filter(worker__in=workers)
         for pk, total in rows.order_by().values_list("worker").annotate(Sum("amount")):
             totals[pk] = totals.get(pk, Decimal()) + sign * total
+    by_panel = Participation.objects.filter(study__at_panel__isnull=False)
+    for pk in by_panel.values_list("worker", flat=True):
+        totals.pop(pk, None)
     return {pk: total for pk, total in totals.items() if total > 0}
 
 

@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from marketplace.errors import PasswordNeeded, StudyRefused
 from marketplace.models import Assignment, HitType, Participation, Study, Worker
@@ -35,6 +36,7 @@ class StudyPlan:
     return_url: str
     id_parameter: str = "PROLIFIC_PID"
     no_work_code: str = ""
+    language: str = "en"
 
 
 def create_study(*, name: str, hit_type: HitType, plan: StudyPlan, at: datetime) -> Study:
@@ -67,6 +69,8 @@ def _check_plan(name: str, plan: StudyPlan) -> None:
     ):
         if len(text) > longest or not text.isprintable():
             raise StudyRefused(f"The {what} must have at most {longest} printable characters.")
+    if plan.language not in dict(settings.LANGUAGES):
+        raise StudyRefused(f"Choose a language of {', '.join(dict(settings.LANGUAGES))}.")
     if not plan.completion_code.strip():
         raise StudyRefused("A study needs a completion code.")
     if not ID_PARAMETER.fullmatch(plan.id_parameter) or plan.id_parameter in RESERVED_PARAMETERS:
@@ -118,7 +122,7 @@ def join(
     identifier = clean_identifier(identifier)
     count_attempt(what="arrival", who=address, most=settings.ARRIVALS_PER_ADDRESS, at=at)
     if not study.is_open and not _has_joined(study, identifier):
-        raise StudyRefused("This study is closed. Go back to the panel that sent you here.")
+        raise StudyRefused(_("This study is closed. Go back to the panel that sent you here."))
     worker = worker_of_identity(
         source=study.id_parameter, identifier=identifier, country="", address=address, at=at
     )
@@ -132,11 +136,13 @@ def _participate(
     # Lock the worker: another request may be setting a password or deleting the idle account.
     found = Worker.objects.select_for_update().filter(pk=worker.pk).first()
     if found is None:
-        raise StudyRefused("This account has just been deleted. Follow the link again.")
+        raise StudyRefused(_("This account has just been deleted. Follow the link again."))
     if found.password and found != signed_in:
         raise PasswordNeeded(
-            "The account that belongs to this link has a password. Sign in with it, then follow "
-            "the link again."
+            _(
+                "The account that belongs to this link has a password. Sign in with it, then "
+                "follow the link again."
+            )
         )
     return Participation.objects.get_or_create(
         study=study, worker=found, defaults={"started_at": at}

@@ -47,15 +47,27 @@ NOT_PART_OF_IT = {
     "statement": "GET",
     "statement_csv": "GET",
     "messages": "GET",
+    "people_home": "GET",
+    "people_agree": "POST",
+    "people_withdraw": "GET",
+    "people_next": "POST",
+    "people_task": "GET",
+    "people_return": "POST",
+    "people_done": "GET",
+    "people_messages": "GET",
+    "people_account": "GET",
 }
 # What a stranger can open as well, where a session neither gives nor takes anything.
 OPEN_TO_STRANGERS = {
     "healthz", "readyz", "metrics",
     "sign_in", "sign_in_by_link", "sign_out", "sign_up", "invitation", "sso", "join",
-    "question_frame", "external_submit",
+    "question_frame", "external_submit", "people_welcome", "people_stop_mail", "prolific_hook",
     "set_clock", "set_faults", "set_settings", "make_requester", "make_worker",
 }  # fmt: skip
-OF_THE_STUDY = {"groups", "study", "study_next", "study_complete", "assignment", "return"}
+OF_THE_STUDY = {
+    "groups", "study", "study_next", "study_screening", "study_attention", "study_complete",
+    "assignment", "return",
+}  # fmt: skip
 
 
 def make_open_hit_type(title: str):
@@ -121,6 +133,11 @@ def address(name: str, victim) -> str:
         "qualification": ["3QUALIFICATION"],
         "ask": ["3QUALIFICATION"],
         "hand_in": ["3QUALIFICATION"],
+        "people_agree": [1],
+        "people_withdraw": [1],
+        "people_next": [1],
+        "people_task": ["3ASSIGNMENT"],
+        "people_return": ["3ASSIGNMENT"],
         "statement": [clock.now().year, clock.now().month],
         "statement_csv": [clock.now().year, clock.now().month],
     }

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
@@ -44,6 +45,12 @@ class Command(BaseCommand):
             help="address parameter with the panel's id (default: PROLIFIC_PID)",
         )
         parser.add_argument(
+            "--language",
+            choices=list(dict(settings.LANGUAGES)),
+            default="en",
+            help="language of the study's pages (default: en)",
+        )
+        parser.add_argument(
             "--close", action="store_true", help="close the study of this name to new participants"
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -75,6 +82,7 @@ class Command(BaseCommand):
             return_url=options["return_url"],
             id_parameter=options["id_parameter"],
             no_work_code=options["no_work_code"],
+            language=options["language"],
         )
         try:
             return studies.create_study(name=name, hit_type=hit_type, plan=plan, at=clock.now())

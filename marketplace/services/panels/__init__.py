@@ -1,0 +1,1 @@
+"""Studies at panels: their drafts, their submissions, and the money that the panel pays."""
