@@ -1,7 +1,7 @@
 """The list of HIT groups, with its filters and sort orders."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -82,13 +82,13 @@ def groups_for(*, worker: Worker, filters: GroupFilters, at: datetime) -> list[G
     accepted = {
         hit_type.pk for hit_type in allowed(worker=worker, hit_types=visible, action=Action.ACCEPT)
     }
-    titles = Counter((each.requester_id, each.title) for each in visible)
+    shared = sharing_a_title(visible)
     groups = [
         Group(
             each,
             counts[each.pk],
             each.pk in accepted,
-            shares_title=titles[each.requester_id, each.title] > 1,
+            shares_title=each.pk in shared,
         )
         for each in visible
         if each.pk in accepted or not filters.qualified_only
@@ -107,6 +107,13 @@ def _wanted(hit_types: QuerySet[HitType], filters: GroupFilters) -> QuerySet[Hit
     if filters.least_reward:
         hit_types = hit_types.filter(reward__gte=filters.least_reward)
     return hit_types
+
+
+def sharing_a_title(hit_types: Iterable[HitType]) -> set[int]:
+    """The keys of those groups whose requester has another one with the same title among them."""
+    named = {each.pk: (each.requester_id, each.title) for each in hit_types}
+    times = Counter(named.values())
+    return {pk for pk, name in named.items() if times[name] > 1}
 
 
 def _counts(worker: Worker, at: datetime) -> Counter[int]:

@@ -15,7 +15,7 @@ from marketplace.requirements import (
     Requirement,
     Value,
 )
-from marketplace.services.qualifications import BLOCKED, held_by, unmet
+from marketplace.services.qualifications import BLOCKED, held_by, system_values, unmet
 
 ABOUT = {
     NUMBER_APPROVED: "Approved HITs",
@@ -53,9 +53,19 @@ def sentences(
     return [_sentence(each, held, names) for each in requirements]
 
 
+def asked_of_newcomers(hit_type: HitType) -> list[str]:
+    """What a worker without a history lacks for HITs of this type, a few words for each."""
+    missing = unmet(hit_type, system_values(Worker()), Action.ACCEPT)
+    names = names_of(missing)
+    return [
+        " ".join((_name(each, names), WORDS.get(each["Comparator"], "").format(_wanted(each))))
+        for each in missing
+    ]
+
+
 def _sentence(requirement: Requirement, held: Mapping[str, Value], names: Mapping[str, str]) -> str:
     type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
-    name = names.get(type_id, "A qualification of the requester")
+    name = _name(requirement, names)
     if type_id == ADULT:
         return "Adult content: your profile has to allow it."
     if comparator == "Exists":
@@ -67,6 +77,10 @@ def _sentence(requirement: Requirement, held: Mapping[str, Value], names: Mappin
         lacks = "Your profile has no country." if type_id == LOCALE else "You have no value."
         return f"{name}: {wanted}. {lacks}"
     return f"{name}: {wanted}. Yours: {_shown(held[type_id], type_id)}."
+
+
+def _name(requirement: Requirement, names: Mapping[str, str]) -> str:
+    return names.get(requirement["QualificationTypeId"], "A qualification of the requester")
 
 
 def _wanted(requirement: Requirement) -> str:

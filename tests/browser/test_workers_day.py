@@ -35,8 +35,8 @@ def campaign(site, shared_data, settings, title):
 
 
 @pytest.fixture
-def worker(marketplace, request):
-    return marketplace.workers(request.node.name[:60])[0]
+def worker(marketplace):
+    return marketplace.fresh_workers(1)[0]
 
 
 def open_group(page: Page, worker, campaign) -> FrameLocator:
@@ -161,11 +161,24 @@ def test_the_page_counts_how_the_answer_is_made_and_tells_our_server_alone(page,
     assert not any("behaviour" in post for post in posts if "assignmentId" in post)
 
 
-def test_axe_finds_nothing_wrong_with_the_task_page(page, worker, campaign):
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_wrong_with_the_task_page_in_its_frame(page, worker, campaign, scheme):
+    page.emulate_media(color_scheme=scheme)
     accept(page, worker, campaign).get_by_role("button", name="Submit").wait_for()
-    address = page.frames[1].url
-    page.goto(address)
 
-    found = Axe().run(page)
+    found = [Axe().run(frame) for frame in page.frames]
 
-    assert found.violations_count == 0, found.generate_report()
+    assert len(found) == 2
+    assert [each.generate_report() for each in found if each.violations_count] == []
+
+
+def test_after_the_last_hit_no_other_is_offered(page, worker, site, title):
+    campaign = make_campaign(tasks=1, hit={"title": title})
+    reconcile(campaign)
+    frame = accept(page, worker, campaign)
+
+    frame.get_by_label("Describe the image in one sentence").fill(SENTENCE)
+    frame.get_by_role("button", name="Submit").click()
+
+    expect(page.get_by_text("This was the last HIT of this group")).to_be_visible()
+    expect(page.get_by_role("button", name="Accept the next HIT")).to_be_hidden()

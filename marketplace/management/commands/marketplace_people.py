@@ -1,0 +1,48 @@
+"""The command that prints hours or withdrawals of a group of people as CSV."""
+
+import csv
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from marketplace.models import PeopleGroup
+from marketplace.services import people_work
+
+
+class Command(BaseCommand):
+    help = (
+        "Print a group's people as CSV: hours and tasks by person for whoever pays, or the "
+        "withdrawn work, which import_withdrawals reads."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("group", metavar="GROUP", help="name of the group")
+        parser.add_argument(
+            "--withdrawals", action="store_true", help="print the withdrawn work instead of hours"
+        )
+        parser.add_argument("--since", metavar="DAY", help="only tasks sent on this day or later")
+        parser.add_argument("--before", metavar="DAY", help="only tasks sent before this day")
+
+    def handle(self, *, group: str, withdrawals: bool, **options: Any) -> None:
+        call_command("migrate", verbosity=0, interactive=False)
+        found = PeopleGroup.objects.filter(name=group).first()
+        if found is None:
+            raise CommandError(f"There is no group of people called {group!r}.")
+        writer = csv.writer(self.stdout)
+        if withdrawals:
+            writer.writerow(people_work.WITHDRAWAL_COLUMNS)
+            writer.writerows(people_work.withdrawals(found))
+            return
+        writer.writerow(people_work.HOURS_COLUMNS)
+        span = {name: _day(options[name]) for name in ("since", "before")}
+        writer.writerows(each.row for each in people_work.work_by_person(group=found, **span))
+
+
+def _day(text: str | None) -> datetime | None:
+    """Midnight of the day in UTC; raises CommandError."""
+    try:
+        return None if text is None else datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise CommandError(f"{text!r} is not a day, such as 2026-03-01.") from error

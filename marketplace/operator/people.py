@@ -1,0 +1,264 @@
+"""The operator's pages of groups of people: texts, link, tasks and members."""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from marketplace import clock
+from marketplace.errors import GroupRefused
+from marketplace.models import MailRefusal, Membership, Offer, PeopleGroup, WithdrawnBy
+from marketplace.pages.people import mails
+from marketplace.pages.people.links import group_url
+from marketplace.pages.statements import Month
+from marketplace.pages.unmet import asked_of_newcomers
+from marketplace.services import mail_invitations, members, people_groups, people_work
+from marketplace.services.people_groups import latest_text
+
+from .access import OperatorRequest, logged, operator_required
+from .forms import AddressesForm, GroupForm, OfferForm
+from .pages import newest_first
+
+get_or_post = require_http_methods(["GET", "POST"])
+NO_MAIL = "This site sends no e-mail: its host has to set EMAIL_HOST. Send people the link instead."
+# Failed invitations that the page names.
+SHOWN = 20
+
+
+@get_or_post
+@operator_required
+def groups(request: OperatorRequest) -> HttpResponse:
+    """List the groups; create one on POST."""
+    form = GroupForm(request.POST or None)
+    if form.is_valid():
+        try:
+            with logged(request, "created a group of people", form.cleaned_data["name"]):
+                made = people_groups.create_group(plan=form.plan(), at=clock.now())
+        except GroupRefused as error:
+            form.add_error(error.field or None, str(error))
+        else:
+            messages.success(request, "Group created. Choose its tasks, then send its link.")
+            return redirect("operator:people_group", made.pk)
+    rows = PeopleGroup.objects.annotate(
+        members=Count("memberships", filter=Q(memberships__withdrawn_at=None))
+    )
+    context = {"form": form, "page": newest_first(request, rows)}
+    status = 400 if form.errors else 200
+    return render(request, "marketplace/operator/people.html", context, status=status)
+
+
+@get_or_post
+@operator_required
+def group(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Show a group; change its texts on POST."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    form = GroupForm(request.POST or None, initial=_texts(found))
+    if form.is_valid():
+        before = latest_text(found)
+        try:
+            with logged(request, "changed a group of people", found.name):
+                people_groups.change_group(group=found, plan=form.plan(), at=clock.now())
+        except GroupRefused as error:
+            form.add_error(error.field or None, str(error))
+        else:
+            is_new = latest_text(found) != before
+            messages.success(
+                request,
+                "Saved. Everybody reads the new consent text before their next task."
+                if is_new
+                else "Saved.",
+            )
+            return redirect("operator:people_group", pk)
+    return _show(request, found, form=form)
+
+
+def _texts(found: PeopleGroup) -> dict[str, str]:
+    names = ("name", "language", "organizer", "purpose", "contact")
+    return {**{name: getattr(found, name) for name in names}, "consent": latest_text(found).text}
+
+
+def _show(
+    request: OperatorRequest,
+    found: PeopleGroup,
+    *,
+    form: GroupForm | None = None,
+    offer_form: OfferForm | None = None,
+    addresses_form: AddressesForm | None = None,
+) -> HttpResponse:
+    forms = {
+        "form": form or GroupForm(initial=_texts(found)),
+        "offer_form": offer_form or OfferForm(),
+        "addresses_form": addresses_form or AddressesForm(),
+    }
+    invited = found.mail_invitations
+    context = {
+        **forms,
+        "group": found,
+        "url": group_url(found) if found.is_open else "",
+        "text": latest_text(found),
+        "offers": found.offers.select_related("hit_type__requester").order_by("-is_open", "-pk"),
+        "work": people_work.work_by_person(group=found),
+        "sends_mail": mails.is_configured(),
+        "mail": {
+            "addresses": invited.count(),
+            "waiting": mail_invitations.waiting().filter(group=found).count(),
+            "sent": invited.exclude(sent_at=None).count(),
+            "joined": invited.exclude(worker=None).count(),
+            "refused": invited.filter(address__in=MailRefusal.objects.values("address")).count(),
+            "unknown": mail_invitations.unknown(found)[:SHOWN],
+        },
+    }
+    status = 400 if any(each.errors for each in forms.values()) else 200
+    return render(request, "marketplace/operator/people_group.html", context, status=status)
+
+
+@require_POST
+@operator_required
+def invite(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Put e-mail addresses on the group's list. The server sends the mails."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    form = AddressesForm(request.POST)
+    if form.is_valid() and not mails.is_configured():
+        form.add_error("addresses", NO_MAIL)
+    if not form.is_valid():
+        return _show(request, found, addresses_form=form)
+    given = form.cleaned_data["addresses"]
+    with logged(request, "invited people by e-mail", f"{found.name}: {len(given)} addresses"):
+        new = mail_invitations.add_addresses(group=found, addresses=given, at=clock.now())
+    known = len(given) - new
+    messages.success(
+        request,
+        f"{new} new on the list. Their mails are being sent."
+        + (f" {known} had been on it before and get no second mail." if known else ""),
+    )
+    return redirect("operator:people_group", pk)
+
+
+@require_POST
+@operator_required
+def send_again(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Send mails again of which nobody knows whether they were sent."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    with logged(request, "sent failed invitations again", found.name):
+        number = mail_invitations.try_again(group=found)
+    messages.success(request, f"{number} mails are being sent again.")
+    return redirect("operator:people_group", pk)
+
+
+@require_POST
+@operator_required
+def withdraw(request: OperatorRequest, pk: int, public_id: str) -> HttpResponse:
+    """Withdraw a member's work, because the person asked for it."""
+    members_of = Membership.objects.select_related("group", "worker")
+    found = get_object_or_404(members_of, group=pk, worker__public_id=public_id)
+    with logged(request, "withdrew a person's work", public_id):
+        members.withdraw(membership=found, by=WithdrawnBy.OPERATOR, at=clock.now())
+    messages.success(
+        request,
+        f"The work of {found.worker.name} is withdrawn. Give the list of withdrawals to the "
+        "researcher.",
+    )
+    return redirect("operator:people_group", pk)
+
+
+@require_GET
+@operator_required
+def hours_csv(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Download hours and tasks by person, of all time or of one month (`month=2026-03`)."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    span = _month(request.GET.get("month", ""))
+    work = people_work.work_by_person(
+        group=found, since=span.start if span else None, before=span.end if span else None
+    )
+    name = f"hours-{pk}{f'-{span.start:%Y-%m}' if span else ''}.csv"
+    return csv_response(name, people_work.HOURS_COLUMNS, (each.row for each in work))
+
+
+def _month(text: str) -> Month | None:
+    """The month in a text such as 2026-03; None if it is empty. Raises Http404 if it is invalid."""
+    if not text:
+        return None
+    found = re.fullmatch("([0-9]{4})-([0-9]{2})", text)
+    if found is None:
+        raise Http404("Month not found.")
+    return Month.of(int(found[1]), int(found[2]))
+
+
+@require_GET
+@operator_required
+def withdrawals_csv(_request: OperatorRequest, pk: int) -> HttpResponse:
+    """Download the withdrawn assignments, which the requester site imports."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    rows = people_work.withdrawals(found)
+    return csv_response(f"withdrawals-{pk}.csv", people_work.WITHDRAWAL_COLUMNS, rows)
+
+
+def csv_response(
+    name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> HttpResponse:
+    """A CSV file to download."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    csv.writer(response).writerows([columns, *rows])
+    return response
+
+
+@require_POST
+@operator_required
+def offer(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Show tasks to a group, or change each person's share of them."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    form = OfferForm(request.POST)
+    if not form.is_valid():
+        return _show(request, found, offer_form=form)
+    with logged(request, "gave a group of people tasks", found.name):
+        made = people_groups.offer(group=found, **form.cleaned_data)
+    messages.success(request, "The group sees these tasks now.")
+    if asked := asked_of_newcomers(made.hit_type):
+        messages.warning(
+            request,
+            f"New people cannot do them. The requester asks for: {'; '.join(asked)}. "
+            "A campaign for your own people asks for nothing.",
+        )
+    return redirect("operator:people_group", pk)
+
+
+@require_POST
+@operator_required
+def close_offer(request: OperatorRequest, pk: int, offer_pk: int) -> HttpResponse:
+    """Stop showing tasks to a group."""
+    found = get_object_or_404(Offer.objects.select_related("group"), pk=offer_pk, group=pk)
+    with logged(request, "closed tasks of a group of people", found.group.name):
+        people_groups.close_offer(offer=found)
+    messages.success(request, "The group no longer sees these tasks. Begun tasks can be finished.")
+    return redirect("operator:people_group", pk)
+
+
+@require_POST
+@operator_required
+def open_group(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Close a group to new people, or open it again."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    is_open = request.POST.get("open") == "yes"
+    action = "opened a group of people" if is_open else "closed a group of people"
+    with logged(request, action, found.name):
+        people_groups.set_open(group=found, is_open=is_open)
+    state = "New people can join." if is_open else "Nobody new can join. Members stay."
+    messages.success(request, state)
+    return redirect("operator:people_group", pk)
+
+
+@require_POST
+@operator_required
+def replace_link(request: OperatorRequest, pk: int) -> HttpResponse:
+    """Give a group a new link; the earlier one stops working."""
+    found = get_object_or_404(PeopleGroup, pk=pk)
+    with logged(request, "replaced the link of a group of people", found.name):
+        people_groups.replace_link(group=found)
+    messages.success(request, "New link created. The earlier one no longer works.")
+    return redirect("operator:people_group", pk)

@@ -1,0 +1,1 @@
+"""Pages for an operator's own people, in plain words: welcome, tasks, done work, account."""

@@ -1,0 +1,85 @@
+"""Links that invite to a group: one for everybody, and one for each e-mail address."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.core import signing
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from marketplace.errors import LinkRefused
+from marketplace.models import MailInvitation, PeopleGroup, Worker
+
+_SALT = "marketplace.people"
+_STOP_SALT = "marketplace.people.stop"
+
+
+@dataclass(frozen=True)
+class Invited:
+    """What a link invites to, and the address that it was sent to, if it was sent by mail."""
+
+    group: PeopleGroup
+    invitation: MailInvitation | None = None
+
+
+def group_url(group: PeopleGroup) -> str:
+    """The link with which anybody can join the group."""
+    return _url("people_welcome", [group.pk, group.link_number], _SALT)
+
+
+def mail_url(invitation: MailInvitation) -> str:
+    """The link for one address. After joining, it signs the same person in."""
+    return _url("people_welcome", ["mail", invitation.pk], _SALT)
+
+
+def stop_url(invitation: MailInvitation) -> str:
+    """The link with which the address gets no more mail from this site."""
+    return _url("people_stop_mail", invitation.pk, _STOP_SALT)
+
+
+def _url(name: str, value: object, salt: str) -> str:
+    return settings.MARKETPLACE_URL + reverse(name, args=[signing.dumps(value, salt=salt)])
+
+
+def invited_by(token: str) -> Invited:
+    """What the link invites to; raises LinkRefused."""
+    try:
+        first, second = signing.loads(token, salt=_SALT)
+        if first == "mail":
+            found = MailInvitation.objects.select_related("group", "worker").get(pk=second)
+            return Invited(found.group, found)
+        return Invited(PeopleGroup.objects.get(pk=first, link_number=second))
+    except (
+        signing.BadSignature,
+        ValueError,
+        TypeError,
+        MailInvitation.DoesNotExist,
+        PeopleGroup.DoesNotExist,
+    ) as error:
+        raise LinkRefused(
+            _(
+                "This link is incomplete or no longer valid. Copy the whole link again, or ask "
+                "the person who sent it for a new one."
+            )
+        ) from error
+
+
+def invitation_to_stop(token: str) -> MailInvitation:
+    """The invitation whose address wants no more mail; raises LinkRefused."""
+    try:
+        return MailInvitation.objects.get(pk=signing.loads(token, salt=_STOP_SALT))
+    except (signing.BadSignature, ValueError, MailInvitation.DoesNotExist) as error:
+        raise LinkRefused(_("This link is incomplete. Copy the whole link again.")) from error
+
+
+def member_of(invitation: MailInvitation, *, at: datetime) -> Worker | None:
+    """The member whom the mail's link signs in now, or None.
+
+    Like other sign-in links, it ends after SIGN_IN_LINK_AGE and with "Sign out everywhere".
+    """
+    worker = invitation.worker
+    if worker is None or worker.sign_in_number != invitation.sign_in_number:
+        return None
+    sent = invitation.sent_at or invitation.created_at
+    return worker if at < sent + settings.SIGN_IN_LINK_AGE else None

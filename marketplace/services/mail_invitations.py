@@ -1,0 +1,102 @@
+"""Invite people to a group by e-mail: each address once, and none that has unsubscribed."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.db.models import QuerySet
+
+from marketplace.errors import GroupRefused
+from marketplace.models import MailInvitation, MailRefusal, PeopleGroup
+
+MOST_ADDRESSES = 2000
+# Waiting invitations to look at for one that no other process has claimed.
+CANDIDATES = 20
+
+
+def addresses_in(text: str) -> list[str]:
+    """The addresses in a text, separated by spaces, commas, semicolons or lines; each once.
+
+    Raises GroupRefused if one is invalid or if there are too many.
+    """
+    parts = text.replace(",", " ").replace(";", " ").split()
+    found = list(dict.fromkeys(_clean(part) for part in parts))
+    if not found:
+        raise GroupRefused("Enter at least one address.", field="addresses")
+    if len(found) > MOST_ADDRESSES:
+        raise GroupRefused(f"Enter at most {MOST_ADDRESSES} addresses.", field="addresses")
+    return found
+
+
+def _clean(address: str) -> str:
+    address = address.strip("<>").casefold()
+    try:
+        validate_email(address)
+    except ValidationError as error:
+        raise GroupRefused(
+            f"This is not an e-mail address: {address[:100]}", field="addresses"
+        ) from error
+    return address
+
+
+@transaction.atomic
+def add_addresses(*, group: PeopleGroup, addresses: Sequence[str], at: datetime) -> int:
+    """Put addresses on the group's list; return how many are new. Nothing is sent."""
+    known = set(
+        group.mail_invitations.filter(address__in=addresses).values_list("address", flat=True)
+    )
+    rows = [
+        MailInvitation(group=group, address=address, created_at=at)
+        for address in addresses
+        if address not in known
+    ]
+    MailInvitation.objects.bulk_create(rows, ignore_conflicts=True)
+    return len(rows)
+
+
+def send_next(*, post: Callable[[MailInvitation], None], at: datetime) -> int:
+    """Send one invitation that waits; return 1, or 0 if none could be sent.
+
+    It is claimed before `post` is called, so that no address gets two mails, whoever runs this at
+    the same time or after a crash. An OSError of `post` is stored as the invitation's problem.
+    """
+    for invitation in waiting().order_by("pk").select_related("group")[:CANDIDATES]:
+        row = MailInvitation.objects.filter(pk=invitation.pk)
+        # Decided again here: another process may send it, or the person has unsubscribed.
+        if not waiting().filter(pk=invitation.pk).update(claimed_at=at):
+            continue
+        try:
+            post(invitation)
+        except OSError as error:
+            row.update(problem=f"{type(error).__name__}: {error}"[:200])
+            return 0
+        row.update(sent_at=at)
+        return 1
+    return 0
+
+
+def waiting() -> QuerySet[MailInvitation]:
+    """Invitations to send: to open groups, and to addresses that have not unsubscribed."""
+    refused = MailRefusal.objects.values("address")
+    rows = MailInvitation.objects.filter(claimed_at=None, group__is_open=True)
+    return rows.exclude(address__in=refused)
+
+
+def unknown(group: PeopleGroup) -> QuerySet[MailInvitation]:
+    """Invitations whose mail failed, or whose sending was interrupted."""
+    return group.mail_invitations.filter(claimed_at__isnull=False, sent_at=None)
+
+
+def try_again(*, group: PeopleGroup) -> int:
+    """Put the invitations without a known outcome back on the list, because a person decided so.
+
+    Returns their number.
+    """
+    return unknown(group).update(claimed_at=None, problem="")
+
+
+def stop(*, address: str, at: datetime) -> None:
+    """Send no more mail to the address."""
+    MailRefusal.objects.get_or_create(address=address, defaults={"refused_at": at})

@@ -1,0 +1,118 @@
+"""What the people of a group have done: hours and tasks for whoever pays, and withdrawn work."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import Count, ExpressionWrapper, F, Q, QuerySet, Sum
+from django.db.models.fields import DurationField
+
+from marketplace.models import (
+    REVEALED,
+    Assignment,
+    AssignmentStatus,
+    Membership,
+    Offer,
+    PeopleGroup,
+    Transfer,
+    TransferKind,
+)
+from marketplace.spreadsheets import cell
+
+HOURS_COLUMNS = [
+    "name", "worker_id", "joined", "tasks", "hours", "accepted", "waiting", "not_accepted",
+    "earned_usd", "withdrawn",
+]  # fmt: skip
+WITHDRAWAL_COLUMNS = ["worker_id", "assignment_id", "withdrawn_at"]
+TIME = ExpressionWrapper(F("submitted_at") - F("accepted_at"), output_field=DurationField())
+
+
+@dataclass(frozen=True)
+class PersonsWork:
+    """One member's work in a group, between two moments."""
+
+    membership: Membership
+    tasks: int = 0
+    time: timedelta = timedelta()
+    accepted: int = 0
+    waiting: int = 0
+    not_accepted: int = 0
+    earned: Decimal = Decimal("0.00")
+
+    @property
+    def hours(self) -> Decimal:
+        """The time from opening to sending each task, in hours with two places."""
+        return (Decimal(self.time.total_seconds()) / 3600).quantize(Decimal("0.01"))
+
+    @property
+    def row(self) -> list[object]:
+        """The values of HOURS_COLUMNS."""
+        member = self.membership
+        withdrawn = member.withdrawn_at.isoformat() if member.withdrawn_at else ""
+        return [
+            cell(member.worker.name), member.worker.public_id, member.joined_at.isoformat(),
+            self.tasks, self.hours, self.accepted, self.waiting, self.not_accepted, self.earned,
+            withdrawn,
+        ]  # fmt: skip
+
+
+def work_by_person(
+    *, group: PeopleGroup, since: datetime | None = None, before: datetime | None = None
+) -> list[PersonsWork]:
+    """Each member's work on the group's tasks, in the order of joining.
+
+    Tasks count by the moment when they were sent. What was withdrawn counts too: it was done.
+    """
+    work = _work_in(group, since, before)
+    counts = {
+        row.pop("worker"): row
+        for row in work.order_by()
+        .values("worker")
+        .annotate(
+            tasks=Count("pk"),
+            time=Sum(TIME, default=timedelta()),
+            accepted=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
+            waiting=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
+            not_accepted=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
+        )
+    }
+    paid = Transfer.objects.filter(
+        kind__in=[TransferKind.REWARD, TransferKind.BONUS], assignment__in=work.values("pk")
+    )
+    earned = dict(paid.values_list("worker").annotate(sum=Sum("amount")))
+    members = group.memberships.select_related("worker").order_by("pk")
+    return [
+        PersonsWork(
+            each,
+            **counts.get(each.worker_id, {}),
+            earned=earned.get(each.worker_id, Decimal("0.00")),
+        )
+        for each in members
+    ]
+
+
+def _work_in(
+    group: PeopleGroup, since: datetime | None = None, before: datetime | None = None
+) -> QuerySet[Assignment]:
+    offered = Offer.objects.filter(group=group).values("hit_type")
+    work = Assignment.objects.filter(
+        status__in=REVEALED,
+        hit__hit_type__in=offered,
+        worker__in=group.memberships.values("worker"),
+    )
+    if since is not None:
+        work = work.filter(submitted_at__gte=since)
+    if before is not None:
+        work = work.filter(submitted_at__lt=before)
+    return work
+
+
+def withdrawals(group: PeopleGroup) -> Iterator[list[str]]:
+    """The values of WITHDRAWAL_COLUMNS for each submitted assignment that was withdrawn."""
+    gone = group.memberships.filter(withdrawn_at__isnull=False).select_related("worker")
+    for member in gone.order_by("pk"):
+        assert member.withdrawn_at is not None
+        ids = _work_in(group).filter(worker=member.worker_id).order_by("pk")
+        for public_id in ids.values_list("public_id", flat=True):
+            yield [member.worker.public_id, public_id, member.withdrawn_at.isoformat()]
