@@ -7,6 +7,7 @@ from celery.schedules import crontab
 from celery.signals import worker_init
 from django.conf import settings
 
+from annotate.language import english
 from shared.monitoring.metrics import serve_metrics
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "annotate.settings")
@@ -32,5 +33,6 @@ def set_beat_schedule(sender: Celery, **_: object) -> None:
 
 
 @worker_init.connect
-def show_metrics(**_: object) -> None:
+def prepare_worker(**_: object) -> None:
     serve_metrics(settings.METRICS_ADDRESS)
+    english.load()

@@ -5,24 +5,32 @@ import logging
 from datetime import timedelta
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from annotate.errors import DomainError
 from annotate.models import Campaign
 from annotate.site.background import PatientTask, hand_on
-from hits.models import WorkerBarring
-from hits.mturk.client import marketplace_of
+from hits.models import Sync, WorkerBarring
+from hits.mturk.client import MarketplaceError, marketplace_of
 from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.bar import tell
 from hits.reconcile.events import is_listing_due, take_events
-from hits.reconcile.reconciler import SyncBusy, reconcile
+from hits.reconcile.reconciler import SyncBusy, reconcile, sync_share
+from hits.reconcile.shares import AT_ONCE, SHARES, Work
 from hits.services import retention
 
 log = logging.getLogger(__name__)
 
-# Time for payments in one sync; the next sync resumes them. Without a limit, syncs of a campaign
-# would pile up.
+# Time for payments in one sync of a process that syncs all campaigns one after the other.
 PAYS_FOR = timedelta(minutes=2)
+
+
+class MarketplaceTask(PatientTask):
+    """A task that is also tried again, with growing delays, when the marketplace does not answer,
+    refuses calls because there are too many, or refuses all of them."""
+
+    autoretry_for = (*PatientTask.autoretry_for, MarketplaceError)
 
 
 @shared_task(base=PatientTask)
@@ -32,7 +40,7 @@ def sync_campaigns() -> None:
     Celery beat runs this task every minute.
     """
     now = timezone.now()
-    taken = take_events(at=now)
+    taken = take_events(at=now, at_most=_at_most())
     for campaign in campaigns_to_sync():
         is_whole = not taken.complete or is_listing_due(campaign, at=now)
         hand_on(sync_campaign, campaign.pk, is_whole=is_whole)
@@ -40,9 +48,13 @@ def sync_campaigns() -> None:
 
 @shared_task(base=PatientTask)
 def sync_campaign(pk: int, is_whole: bool = True) -> None:
-    """Sync one campaign. Failures are recorded in its Sync and its SyncProblems."""
+    """Sync one campaign. Failures are recorded in its Sync and its SyncProblems.
+
+    Many submissions and payments are divided among the workers: they take up the campaign's shares.
+    """
+    campaign = Campaign.objects.get(pk=pk)
     try:
-        done = reconcile(Campaign.objects.get(pk=pk), is_whole=is_whole, pays_for=PAYS_FOR)
+        done = reconcile(campaign, is_whole=is_whole, pays_for=PAYS_FOR, at_most=_at_most())
     except SyncBusy as error:
         log.info("%s", error)
     except DomainError as error:
@@ -50,6 +62,46 @@ def sync_campaign(pk: int, is_whole: bool = True) -> None:
     else:
         if done.error:
             log.warning("%s: %s", done.campaign, done.error)
+        for share in SHARES:
+            _continue(campaign, share, done)
+
+
+@shared_task(base=MarketplaceTask)
+def read_share(pk: int, share: int) -> None:
+    """Read a page of the HITs in a share of the campaign that a listing has left."""
+    _work_on(pk, Work.READ, share)
+
+
+@shared_task(base=MarketplaceTask)
+def pay_share(pk: int, share: int) -> None:
+    """Make a batch of the payments that are due in a share of the campaign."""
+    _work_on(pk, Work.PAY, share)
+
+
+def _work_on(pk: int, work: Work, share: int) -> None:
+    campaign = Campaign.objects.get(pk=pk)
+    done = sync_share(campaign, work, share)
+    if done.error:
+        log.warning("%s: %s", campaign, done.error)
+    _continue(campaign, share, done)
+
+
+def _continue(campaign: Campaign, share: int, done: Sync) -> None:
+    """Put what a sync has left in a share at the end of the queue, behind other campaigns' work."""
+    if settings.CELERY_TASK_ALWAYS_EAGER:
+        return  # The next sync continues.
+    # Each regular sync queues the work again. If all workers are busy, the earlier tasks are
+    # dropped, so that they do not pile up.
+    within = settings.SYNC_SECONDS
+    if done.has_more_to_read:
+        hand_on(read_share, campaign.pk, share, within=within)
+    if done.has_more_to_pay:
+        hand_on(pay_share, campaign.pk, share, within=within)
+
+
+def _at_most() -> int | None:
+    """The limit of one sync. Without Celery workers there is nobody to continue."""
+    return None if settings.CELERY_TASK_ALWAYS_EAGER else AT_ONCE
 
 
 @shared_task(base=PatientTask)

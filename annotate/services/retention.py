@@ -13,7 +13,7 @@ from django.contrib.sessions.models import Session
 from django.db import models
 from django.db.models import Q
 
-from annotate.models import CampaignStatus, Job, Notice
+from annotate.models import CampaignStatus, Failure, Job, Notice
 
 BATCH = 1000
 JOBS_ARE_KEPT = timedelta(days=180)
@@ -52,6 +52,11 @@ def delete_old_jobs(*, at: datetime) -> int:
     for path in old.exclude(result_file="").values_list("result_file", flat=True):
         (Path(settings.MEDIA_ROOT) / path).unlink(missing_ok=True)
     return delete_in_batches(old)
+
+
+def delete_old_failures(*, at: datetime) -> int:
+    """Delete failures that ended more than JOBS_ARE_KEPT ago; return their number."""
+    return delete_in_batches(Failure.objects.filter(ended_at__lt=at - JOBS_ARE_KEPT))
 
 
 def delete_old_archives(*, at: datetime) -> int:

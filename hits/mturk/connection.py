@@ -82,6 +82,12 @@ class MarketplaceError(DomainError):
         return any(name in self.code for name in THROTTLED)
 
     @property
+    def may_pass(self) -> bool:
+        """Whether the same call may succeed later without a change: it came too fast, the
+        marketplace failed or did not answer, or its reply cannot be used."""
+        return self.says_throttled or not self.is_refusal
+
+    @property
     def says_gone(self) -> bool:
         """Whether the object of the call is deleted or never existed."""
         return "DoesNotExist" in self.code or self.says_disposed
@@ -111,6 +117,9 @@ class StrangeReply(MarketplaceError):
     """The marketplace's reply cannot be used. The call may have taken effect."""
 
 
+USER_AGENT = f"Boto3/{boto3.__version__} Botocore/{botocore.__version__}"
+
+
 @lru_cache(maxsize=8)
 def _boto3_client(
     url: str, _access_key: str, *, attempts: int, connect_timeout: float, read_timeout: float
@@ -131,6 +140,9 @@ def _boto3_client(
             retries={"mode": "standard", "total_max_attempts": attempts},
             connect_timeout=connect_timeout,
             read_timeout=read_timeout,
+            # Otherwise botocore puts the header together twice for each call, which is a sixth of
+            # what the call takes here.
+            user_agent=USER_AGENT,
         ),
     )
     client.meta.events.register("before-parse.mturk", _check_body)
@@ -175,6 +187,10 @@ def _check_body(
         customized_response_dict[STRANGE] = True
 
 
+# How far the clock of each marketplace, by its URL, is ahead of ours.
+_skews: dict[str, timedelta] = {}
+
+
 class Connection:
     """Calls to one marketplace as one requester. Every method may raise MarketplaceError.
 
@@ -186,8 +202,6 @@ class Connection:
         self.endpoint = endpoint
         self.calls = 0
         self.after_call: Callable[[], None] = lambda: None
-        # How far the marketplace's clock is ahead of ours, according to its last reply.
-        self.skew = timedelta()
         per_second = settings.MTURK_CALLS_PER_SECOND
         self.pace = Pace(endpoint.url, per_second=per_second) if per_second else None
         try:
@@ -200,7 +214,7 @@ class Connection:
             )
         except BotoCoreError as error:
             raise MarketplaceError(
-                f"No client for {endpoint.url} can be created: {error}"
+                f"No client for {endpoint.url} can be created: {error}", is_refusal=True
             ) from error
 
     def _call(self, operation: str, **arguments: Any) -> dict[str, Any]:
@@ -262,7 +276,14 @@ class Connection:
             skew = parsedate_to_datetime(date) - datetime.now(UTC)
         except (TypeError, ValueError):
             return
-        self.skew = skew if abs(skew) >= LEAST_SKEW else timedelta()
+        _skews[self.endpoint.url] = skew if abs(skew) >= LEAST_SKEW else timedelta()
+
+    def skew(self) -> timedelta:
+        """Return how far the marketplace's clock is ahead of ours, according to its last reply to
+        this process. If there was none yet, make a call."""
+        if self.endpoint.url not in _skews:
+            self._call("get_account_balance")
+        return _skews.setdefault(self.endpoint.url, timedelta())
 
     def _ask(self, model: type[Checked], operation: str, **arguments: Any) -> Checked:
         """Make a call and return the checked reply; raises StrangeReply."""

@@ -31,8 +31,10 @@ def fee_for(reward: Decimal, assignments: int = 1, *, masters: bool = False) -> 
     """Return the marketplace's fee for one payment of `reward`.
 
     `assignments` is the number of assignments of the HIT. `masters` is true if only Masters can
-    accept it.
+    accept it. Nothing is paid, and no fee, for a reward of 0.
     """
+    if not reward:
+        return ZERO
     share = settings.MTURK_FEE_SHARE
     if assignments >= 10:
         share += settings.MTURK_LARGE_HIT_FEE_SHARE
@@ -97,13 +99,7 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
     settled = _by_campaign(
         assignments, "hit__campaign", paid=Sum(cost, filter=paid), owed=Sum(cost, filter=owed)
     )
-    each = F("reward") + F("fee")
-    hits = _by_campaign(
-        Hit.objects.filter(campaign__in=keys),
-        "campaign",
-        retired=Sum(F("paid") * each),
-        open=Sum(OPEN_SLOTS * each, filter=Q(paid=None)),
-    )
+    hits = _hits_by_campaign(keys)
     sent = Bonus.objects.filter(assignment__hit__campaign__in=keys)
     bonuses = _by_campaign(sent, "assignment__hit__campaign", bonuses=Sum(F("amount") + F("fee")))
     sums = {
@@ -119,6 +115,21 @@ def spends(campaigns: Iterable[Campaign]) -> dict[int, Spend]:
         )
         for campaign in campaigns
     }
+
+
+def _hits_by_campaign(keys: list[int]) -> dict[int, dict[str, Decimal]]:
+    """Return {campaign: {"retired": sum, "open": sum}}. Most HITs of a campaign have the same
+    price, so the database only adds up numbers of slots."""
+    rows = Hit.objects.filter(campaign__in=keys).order_by()
+    by_price = rows.values_list("campaign", "reward", "fee").annotate(
+        retired=Sum("paid", default=0), open=Sum(OPEN_SLOTS, filter=Q(paid=None), default=0)
+    )
+    sums: dict[int, dict[str, Decimal]] = {}
+    for key, reward, fee, retired, open_slots in by_price:
+        found = sums.setdefault(key, {"retired": ZERO, "open": ZERO})
+        found["retired"] += retired * (reward + fee)
+        found["open"] += open_slots * (reward + fee)
+    return sums
 
 
 def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, dict[str, Decimal]]:
@@ -188,6 +199,41 @@ class Estimate:
     @property
     def total(self) -> Decimal:
         return self.rewards + self.fees
+
+
+@dataclass(frozen=True)
+class PanelEstimate:
+    """The estimated cost of a campaign by Prolific, if participants earn the same rewards there."""
+
+    rewards: Decimal
+    fees: Decimal
+    tax: Decimal
+    per_hour: Decimal
+    least_per_hour: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        return self.rewards + self.fees + self.tax
+
+    @property
+    def is_paid_enough(self) -> bool:
+        return self.per_hour >= self.least_per_hour
+
+
+def panel_estimate(cost: Estimate, *, per_hour: Decimal | None = None) -> PanelEstimate:
+    """Return what the estimated work costs by Prolific, by the settings.
+
+    Prolific rounds the fee of each payment, which changes the sums by some cents. `per_hour` is
+    the pay at a measured time, in place of the estimate's.
+    """
+    fees = (cost.rewards * settings.PROLIFIC_SERVICE_FEE).quantize(CENT, ROUND_HALF_UP)
+    return PanelEstimate(
+        rewards=cost.rewards,
+        fees=fees,
+        tax=(fees * settings.PROLIFIC_VAT).quantize(CENT, ROUND_HALF_UP),
+        per_hour=cost.dollars_per_hour if per_hour is None else per_hour,
+        least_per_hour=settings.PROLIFIC_LEAST_PER_HOUR,
+    )
 
 
 # Time for one caption if none was measured yet. With it, a reward of $0.10 pays $9 an hour.

@@ -29,7 +29,7 @@ def earnings_of(campaign: Campaign, workers: Sequence[int]) -> dict[int, Earning
     paid = approved.order_by().values_list("account__worker")
     rewards = {
         worker: (total, number)
-        for worker, total, number in paid.annotate(Sum("hit__reward"), Count("pk"))
+        for worker, total, number in paid.annotate(total=Sum("hit__reward"), n=Count("*"))
     }
     sent = Bonus.objects.exclude(sent_at=None).filter(
         assignment__hit__campaign=campaign, assignment__account__worker__in=workers

@@ -26,6 +26,16 @@ class Standing:
     # Responses that tasks still need. A task with more than it wants makes up for no other.
     missing: int
 
+    @property
+    def filled(self) -> int:
+        """Wanted responses that the tasks have."""
+        return self.progress.wanted - self.missing
+
+    @property
+    def surplus(self) -> int:
+        """Responses beyond what their tasks want."""
+        return self.progress.submitted - self.filled
+
 
 def standing(campaign: Campaign) -> Standing:
     """Read how far the campaign is. `annotate.services.campaigns.progress` counts the same from

@@ -1,9 +1,10 @@
 """What can be said of a campaign before it exists: pay, workers who qualify, and its images."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
+from statistics import median
 
 from django.db.models import Count, Exists, OuterRef, Q
 
@@ -11,10 +12,12 @@ from annotate.campaign_file import CampaignConfig, Workers
 from annotate.models import Box, Campaign, Selection, Team
 from hits.models import AssignmentStatus, WorkerAccount
 from hits.queries.costs import CENT, SECONDS_PER_RESPONSE
-from hits.queries.statistics import measured_pay
+from hits.queries.statistics import latest_seconds
 
 THUMBNAILS = 4
 MOST_PILOTS = 3
+# A campaign is a pilot from this many answers on that took as long as a person needs at least.
+LEAST_ANSWERS = 20
 # Campaigns that are looked at for a pilot, the latest first.
 MOST_LOOKED_AT = 20
 
@@ -49,28 +52,70 @@ def known_workers_at(endpoint: str, workers: Workers) -> Known:
 
 
 @dataclass(frozen=True)
+class Pilot:
+    """How long the latest answers of a campaign took."""
+
+    name: str
+    # The median of the answers that took `least` seconds or more, and their number.
+    seconds: float
+    answers: int
+    # Answers that took less time than a person needs, such as those of simulated workers.
+    hasty: int
+    least: float
+
+    @property
+    def total(self) -> int:
+        return self.answers + self.hasty
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the answers of people are enough, and are most of all."""
+        return self.answers >= max(LEAST_ANSWERS, self.hasty)
+
+
+@dataclass(frozen=True)
 class HourlyPay:
     """Pay per hour at a time for one response, and where this time comes from."""
 
-    source: str  # a campaign's name; empty for the general estimate
+    pilot: Pilot | None  # None for the general estimate
     seconds: float
     per_hour: Decimal
 
+    @property
+    def source(self) -> str:
+        return self.pilot.name if self.pilot else ""
 
-def hourly_pay(config: CampaignConfig, *, team: Team, at_endpoint: str) -> list[HourlyPay]:
-    """Pay per hour as in the team's latest campaigns of the same task type that measured it, and by
-    the general estimate, which comes last."""
-    candidates = Campaign.objects.of_team(team).filter(kind=config.kind, endpoint=at_endpoint)
+
+def pilots(kind: str, *, team: Team, at_endpoint: str) -> list[Pilot]:
+    """The team's latest campaigns of a task type that have timed answers."""
+    candidates = Campaign.objects.of_team(team).filter(kind=kind, endpoint=at_endpoint)
     latest = candidates.order_by("-created_at", "-pk")[:MOST_LOOKED_AT]
-    measured = (
-        (found.slug, pay.median_seconds) for found in latest if (pay := measured_pay(found))
+    return [pilot for campaign in latest if (pilot := _pilot(campaign))]
+
+
+def _pilot(campaign: Campaign) -> Pilot | None:
+    seconds = latest_seconds(campaign)
+    if not seconds:
+        return None
+    # The limit below which the campaign's answers are flagged as hasty.
+    least = campaign.config.flags.seconds
+    slow = [each for each in seconds if each >= least]
+    return Pilot(
+        name=campaign.slug,
+        seconds=float(median(slow)) if slow else 0.0,
+        answers=len(slow),
+        hasty=len(seconds) - len(slow),
+        least=least,
     )
+
+
+def hourly_pay(config: CampaignConfig, found: Sequence[Pilot]) -> list[HourlyPay]:
+    """Pay per hour as in those of the pilots with enough answers, and by the general estimate,
+    which comes last."""
+    measured = islice((pilot for pilot in found if pilot.is_enough), MOST_PILOTS)
     return [
-        HourlyPay(source, seconds, per_hour(config, seconds))
-        for source, seconds in [
-            *islice(measured, MOST_PILOTS),
-            ("", float(SECONDS_PER_RESPONSE)),
-        ]
+        *(HourlyPay(each, each.seconds, per_hour(config, each.seconds)) for each in measured),
+        HourlyPay(None, float(SECONDS_PER_RESPONSE), per_hour(config, SECONDS_PER_RESPONSE)),
     ]
 
 

@@ -1,8 +1,10 @@
 """The campaigns that a regular sync can skip."""
 
+from datetime import datetime
+
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from annotate.models import Campaign, CampaignStatus
+from annotate.models import Campaign, CampaignStatus, Release
 from hits.models import (
     Assignment,
     Bonus,
@@ -29,6 +31,20 @@ def campaigns_to_sync() -> QuerySet[Campaign]:
     """
     is_settled = Q(Exists(_quiet_last_sync())) & ~_left()
     return published().exclude(is_settled, status=CampaignStatus.FINISHED)
+
+
+def settled_since_release(before: datetime) -> QuerySet[Campaign]:
+    """Return the finished campaigns that owe nothing and whose last release is older than this.
+
+    A campaign without a release is not among them: its data may still be needed for one.
+    """
+    released = Release.objects.filter(campaign=OuterRef("pk"))
+    return Campaign.objects.filter(
+        ~_left(),
+        Exists(released),
+        ~Exists(released.filter(created_at__gte=before)),
+        status=CampaignStatus.FINISHED,
+    )
 
 
 def _quiet_last_sync() -> QuerySet[Sync]:

@@ -11,8 +11,8 @@ from statistics import median, quantiles
 from typing import Any
 
 from django.db import connection
-from django.db.models import CharField, Count, QuerySet, Sum
-from django.db.models.functions import Cast, Greatest, Substr, TruncHour
+from django.db.models import CharField, Count, DateTimeField, F, Func, QuerySet, Sum, Value
+from django.db.models.functions import Cast, Greatest, Substr
 
 from annotate.models import Campaign, Response, ResponseStatus, Task
 
@@ -23,6 +23,7 @@ LATEST = 1000
 # A time as SQLite's text, up to the hour.
 HOUR_EXAMPLE = "2026-11-02 12"
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+FULL_HOUR = datetime(2026, 1, 1, tzinfo=UTC)
 BY_THE_HOUR = timedelta(days=3)
 # Largest number of steps in a chart, for any dates of responses.
 MOST_STEPS = 300
@@ -102,11 +103,14 @@ def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> 
 def _by_hour(responses: QuerySet[Response]) -> dict[datetime, int]:
     """The number of responses in each hour that has some."""
     if connection.vendor == "postgresql":
-        hour: Any = TruncHour("submitted_at", tzinfo=UTC)
+        # Twice as fast as date_trunc, which reckons with time zones.
+        arguments = (Value(HOUR), F("submitted_at"), Value(FULL_HOUR))
+        hour: Any = Func(*arguments, function="DATE_BIN", output_field=DateTimeField())
     else:
         # SQLite calls a Python function to truncate a time. Cutting its text is ten times faster.
         hour = Substr(Cast("submitted_at", CharField()), 1, len(HOUR_EXAMPLE))
-    rows = responses.annotate(hour=hour).order_by().values_list("hour").annotate(Count("pk"))
+    # Not the primary key, which is not in the index that has all the rest.
+    rows = responses.annotate(hour=hour).order_by().values_list("hour").annotate(n=Count("*"))
     return {
         datetime.fromisoformat(begins).replace(tzinfo=UTC) if isinstance(begins, str) else begins: n
         for begins, n in rows
@@ -164,8 +168,8 @@ def _whole_hour(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
-def measured_pay(campaign: Campaign) -> Pay | None:
-    """Return the pay at the median time of the latest responses, or None if there are none."""
+def latest_seconds(campaign: Campaign) -> list[int]:
+    """Return the times that the latest responses took, where they are known."""
     latest = (
         Response.objects.of(campaign)
         .counting()
@@ -173,7 +177,12 @@ def measured_pay(campaign: Campaign) -> Pay | None:
         .order_by("-submitted_at")
         .values_list("seconds", flat=True)[:LATEST]
     )
-    seconds = [value for value in latest if value is not None]
+    return [value for value in latest if value is not None]
+
+
+def measured_pay(campaign: Campaign) -> Pay | None:
+    """Return the pay at the median time of the latest responses, or None if there are none."""
+    seconds = latest_seconds(campaign)
     if not seconds:
         return None
     hit = campaign.config.hit

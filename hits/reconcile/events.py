@@ -47,10 +47,11 @@ class Taken:
     complete: bool = True
 
 
-def take_events(*, at: datetime) -> Taken:
+def take_events(*, at: datetime, at_most: int | None = None) -> Taken:
     """Read the HITs that the queue's messages name, for all campaigns, then delete the messages.
 
-    Return what was taken. Without a queue, do nothing.
+    Return what was taken. Without a queue, do nothing. With `at_most`, no more HITs of a campaign
+    are read; the others are left to its shares.
     """
     if not settings.MTURK_NOTIFICATION_QUEUE_URL:
         return Taken()
@@ -63,7 +64,7 @@ def take_events(*, at: datetime) -> Taken:
             hints[pk].is_whole |= not hit_id
     ingested, failed = 0, set()
     for campaign in Campaign.objects.filter(pk__in=hints).order_by("pk"):
-        read, unread = _ingest(campaign, hints[campaign.pk])
+        read, unread = _ingest(campaign, hints[campaign.pk], at_most)
         ingested += read
         failed |= {(campaign.pk, hit_id) for hit_id in unread}
     # Messages about HITs that could not be read stay in the queue, hidden for some minutes.
@@ -145,11 +146,15 @@ def _known(notifications: Iterable[Notification]) -> set[str]:
     )
 
 
-def _ingest(campaign: Campaign, hints: Hints) -> tuple[int, set[str]]:
+def _ingest(campaign: Campaign, hints: Hints, at_most: int | None) -> tuple[int, set[str]]:
     """Return the number of submissions ingested, and the ids of the HITs that were not read."""
     try:
         sync = reconcile(
-            campaign, steps=(ingest,), is_whole=hints.is_whole, named=frozenset(hints.hits - {""})
+            campaign,
+            steps=(ingest,),
+            is_whole=hints.is_whole,
+            named=frozenset(hints.hits - {""}),
+            at_most=at_most,
         )
     except DomainError as error:
         log.warning("%s: %s", campaign, error)

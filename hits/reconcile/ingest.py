@@ -15,14 +15,16 @@ from django.conf import settings
 from django.db.models import Count, F, Max, Q
 
 from annotate.models import Campaign
+from annotate.services.places import batches
 from hits.models import Hit, Listing, TaskPage
 from hits.mturk.annotations import token_of
 from hits.mturk.replies import ListedHit
-from hits.reconcile.reading import read_by_itself, read_listed, read_unlisted
+from hits.reconcile.reading import HitReader, reading
 from hits.reconcile.run import HIT_NAME, Run
+from hits.reconcile.shares import Work, held_shares, in_shares
 from hits.reconcile.unchanged import Stored, note_listed_again
 from hits.reconcile.unknown import Unknown
-from hits.services.task_pages import close_pages
+from hits.services.closed_pages import close_pages
 
 # With more HITs than this to read, all HITs are listed instead.
 MOST_READ_ALONE = 50
@@ -35,15 +37,42 @@ LIST_TO_THE_END_EVERY = timedelta(hours=1)
 def ingest(run: Run) -> None:
     """Update the campaign's HITs, assignments and responses from the marketplace.
 
-    After a listing or events, also close the task pages whose time is over.
+    After a listing or events, also close the task pages whose time is over. With AT_ONCE changed
+    HITs or more, the rest is left, and read in shares.
     """
+    is_informed = run.sync.is_whole or bool(settings.MTURK_NOTIFICATION_QUEUE_URL)
     if run.sync.is_whole:
         _ingest_all(run)
     else:
         _ingest_named(run)
-        if not settings.MTURK_NOTIFICATION_QUEUE_URL:
+        if not is_informed:
             _ingest_answered(run)
-            return  # A page is closed only after a listing shows that nothing was submitted.
+    read_left(run)
+    # A page is closed only after a listing, or an event, shows that nothing was submitted.
+    if is_informed:
+        _close_lapsed(run)
+
+
+def read_left(run: Run) -> None:
+    """Read the HITs that listings have left in the run's shares, except those in the hands of other
+    processes."""
+    with held_shares(run.campaign, Work.READ, run.shares) as shares:
+        left = in_shares(run.campaign.hits.to_read().order_by("pk"), shares, hit="pk")
+        rows, run.sync.has_more_to_read = run.first_batch(
+            left.values_list("pk", "hit_id"), _name_of_row, most=run.reads_left
+        )
+        for batch in batches([pk for pk, _ in rows]):
+            with reading(run) as reader:
+                for hit in left.filter(pk__in=batch):
+                    reader.read_left(hit)
+    run.is_cut_short |= run.sync.has_more_to_read
+
+
+def _name_of_row(row: tuple[int, str | None]) -> str:
+    return HIT_NAME(row[1])
+
+
+def _close_lapsed(run: Run) -> None:
     # If a HIT is not read yet, or could not be read, its submissions may still need their pages.
     pages = TaskPage.objects.of(run.campaign).filter(hit__unread_since=None)
     read = pages.exclude(hit__hit_id__in=run.hits_in_trouble())
@@ -59,33 +88,35 @@ def _ingest_all(run: Run) -> None:
     awaited, unknown, stored = _Awaited(run.campaign), Unknown(run), Stored(run)
     to_the_end = _is_full_list_due(run)
     is_at_the_end, troubled = True, list[tuple[Hit, ListedHit]]()
-    for page in run.marketplace.hit_pages():
-        found = [(awaited.take(listed) or unknown.find(listed), listed) for listed in page]
-        own = [(hit, listed) for hit, listed in found if hit is not None]
-        _ingest_page(run, [pair for pair in own if HIT_NAME(pair[0]) not in run.troubled], stored)
-        troubled += [pair for pair in own if HIT_NAME(pair[0]) in run.troubled]
-        if not awaited and not to_the_end:
-            is_at_the_end = False
-            break
-    for hit, listed in troubled:
-        with run.alone(HIT_NAME(hit)):
-            read_listed(run, hit, listed)
-    for hit in run.healthy_first(awaited.created(), HIT_NAME):
-        # The HIT is not in the list, or its entry could not be read.
-        with run.alone(HIT_NAME(hit)):
-            read_by_itself(run, hit)
+    with reading(run) as reader:
+        for page in run.marketplace.hit_pages():
+            found = [(awaited.take(listed) or unknown.find(listed), listed) for listed in page]
+            own = [(hit, listed) for hit, listed in found if hit is not None]
+            healthy = [pair for pair in own if HIT_NAME(pair[0]) not in run.troubled]
+            _ingest_page(run, reader, healthy, stored)
+            troubled += [pair for pair in own if HIT_NAME(pair[0]) in run.troubled]
+            if not awaited and not to_the_end:
+                is_at_the_end = False
+                break
+        for hit, listed in troubled:
+            reader.read_listed(hit, listed)
+        for hit in run.healthy_first(awaited.created(), HIT_NAME):
+            # The HIT is not in the list, or its entry could not be read.
+            reader.read_by_itself(hit)
     run.sync.listing = Listing.ACCOUNT if is_at_the_end else Listing.CAMPAIGN
 
 
-def _ingest_page(run: Run, page: Iterable[tuple[Hit, ListedHit]], stored: Stored) -> None:
+def _ingest_page(
+    run: Run, reader: HitReader, page: Iterable[tuple[Hit, ListedHit]], stored: Stored
+) -> None:
     """Read the HITs of one page of the list that differ from what is stored."""
     unchanged = []
     for hit, listed in page:
-        with run.alone(HIT_NAME(hit)):
-            if stored.is_as_listed(hit, listed):
+        if stored.is_as_listed(hit, listed):
+            with run.alone(HIT_NAME(hit)):
                 unchanged.append(hit.pk)
-            else:
-                read_listed(run, hit, listed)
+        else:
+            reader.read_listed(hit, listed)
     if unchanged:
         note_listed_again(unchanged)
 
@@ -123,9 +154,9 @@ class _Awaited:
 
 def _ingest_named(run: Run) -> None:
     hits = run.campaign.hits.alive().filter(hit_id__in=run.named).order_by("pk")
-    for hit in run.healthy_first(hits, HIT_NAME):
-        with run.alone(HIT_NAME(hit)):
-            read_by_itself(run, hit)
+    with reading(run) as reader:
+        for hit in run.healthy_first(hits, HIT_NAME):
+            reader.read_by_itself(hit)
 
 
 def _ingest_answered(run: Run) -> None:
@@ -144,9 +175,9 @@ def _ingest_answered(run: Run) -> None:
     if len(to_read) > MOST_READ_ALONE:
         _ingest_all(run)
         return
-    for hit in run.healthy_first(to_read, HIT_NAME):
-        # Anybody can open a page, so a HIT may have more answered pages than slots.
-        answered = min(hit.answered, hit.slots - hit.ingested)  # type: ignore[attr-defined]
-        if answered:
-            with run.alone(HIT_NAME(hit)):
-                read_unlisted(run, hit, answered=answered)
+    with reading(run) as reader:
+        for hit in run.healthy_first(to_read, HIT_NAME):
+            # Anybody can open a page, so a HIT may have more answered pages than slots.
+            answered = min(hit.answered, hit.slots - hit.ingested)  # type: ignore[attr-defined]
+            if answered:
+                reader.read_unlisted(hit, answered=answered)

@@ -1,85 +1,194 @@
-"""Read one HIT: its counts, its submitted assignments, and whether it still exists."""
+"""Read HITs: their counts, their submitted assignments, and whether they still exist.
 
-from collections.abc import Sequence
+Each HIT takes calls of its own. The submissions of several HITs are stored in one transaction, and
+so are their counts, because a statement for a hundred rows takes little more time than for one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import DataError, IntegrityError
 from django.utils import timezone
 
-from hits.models import DECIDED, Assignment, AssignmentStatus, Hit, HitStatus
+from hits.models import Assignment, Hit, HitStatus, TaskPage
 from hits.mturk.client import MarketplaceError, StrangeReply
-from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus, ListedHit, ListedStatus
+from hits.mturk.replies import ListedAssignment, ListedHit, ListedStatus
 from hits.reconcile.run import HIT_NAME, Done, Run
-from hits.services.counts import recount
-from hits.services.held_payments import lapse_held
-from hits.services.submissions import take_submissions
-from hits.services.task_pages import close_pages, close_returned
+from hits.reconcile.shares import AT_ONCE
+from hits.reconcile.storing import (
+    ask_for_surplus,
+    store_apart,
+    store_each,
+    store_together,
+)
+from hits.services.closed_pages import close_pages, close_returned
+from hits.services.counts import numbers_by_hit, recount, store_with_counts
+from hits.services.submissions import Reported
 
-STATUSES = {
-    ListedAssignmentStatus.SUBMITTED: AssignmentStatus.SUBMITTED,
-    ListedAssignmentStatus.APPROVED: AssignmentStatus.APPROVED,
-    ListedAssignmentStatus.REJECTED: AssignmentStatus.REJECTED,
-}
 # Not all servers of the marketplace may know a HIT right after it was created.
 MADE_LATELY = timedelta(minutes=10)
+# Number of submissions, or of HITs without any, after which they are stored. On SQLite, nobody else
+# writes meanwhile.
+MOST_TOGETHER = 100
 
 
-def read_unlisted(run: Run, hit: Hit, *, answered: int) -> None:
-    """Read the assignments of a HIT without its counts; `answered` is the number of new answers.
+@dataclass(frozen=True)
+class _Reading:
+    """A HIT with the submissions that the marketplace lists for it, and its own entry in the list,
+    if that is known. `note` is called after the submissions are stored."""
 
-    As the counts are unknown, slots that were free still count as free, as far as possible.
+    hit: Hit
+    found: Sequence[ListedAssignment | StrangeReply] = ()
+    listed: ListedHit | None = None
+    note: Callable[[], None] | None = None
+    # Whether its submissions are left to be read in shares.
+    is_left: bool = False
+
+    @property
+    def readable(self) -> list[ListedAssignment]:
+        return [each for each in self.found if isinstance(each, ListedAssignment)]
+
+
+@contextmanager
+def reading(run: Run) -> Iterator["HitReader"]:
+    """Context in which HITs are read. At its end, everything is stored."""
+    reader = HitReader(run)
+    yield reader
+    reader.store()
+
+
+class HitReader:
+    """Reads HITs from the marketplace, and stores several of them together.
+
+    Errors of a HIT are recorded under its name. A HIT with problems in earlier syncs is stored by
+    itself. If the process is killed, the HITs that are not stored are read again by the next sync,
+    because their stored counts still differ from the marketplace's.
     """
-    is_partial = hit.ingested + answered < hit.slots
-    if _may_wait(run, hit, is_partial=is_partial, unread=answered):
-        _note_unread(run, hit, available=min(hit.available, hit.slots - hit.ingested))
-        return
-    _read(run, hit, most=hit.ingested + answered)
-    Hit.objects.filter(pk=hit.pk).update(read_at=run.at)
-    open_slots = max(0, hit.slots - hit.assignments.not_lost().count())
-    available = min(hit.available, open_slots)
-    _note_counts(hit, available=available, pending=open_slots - available)
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._lot: list[_Reading] = []
+
+    def read_listed(self, hit: Hit, listed: ListedHit) -> None:
+        """Update a HIT, its assignments and its responses from its entry in the marketplace's list.
+
+        It is a problem if the HIT has another number of assignments than was requested.
+        """
+        self._read(hit, partial(_read_listed, self.run, hit, listed))
+
+    def read_by_itself(self, hit: Hit) -> None:
+        """Request one HIT from the marketplace and read it; note that it is gone if it is not
+        there."""
+        self._read(hit, partial(_read_by_itself, self.run, hit))
+
+    def read_unlisted(self, hit: Hit, *, answered: int) -> None:
+        """Read the assignments of a HIT without its counts; `answered` is the number of new
+        answers."""
+        self._read(hit, partial(_read_unlisted, self.run, hit, answered))
+
+    def read_left(self, hit: Hit) -> None:
+        """Read the assignments of a HIT that a listing has left."""
+        self._read(hit, partial(_read_left, self.run, hit))
+
+    def _read(self, hit: Hit, read: Callable[[], _Reading]) -> None:
+        is_troubled = HIT_NAME(hit) in self.run.troubled
+        if is_troubled:
+            self.store()
+        with self.run.alone(HIT_NAME(hit), ends=False):
+            self._lot.append(read())
+        if is_troubled or sum(len(each.found) or 1 for each in self._lot) >= MOST_TOGETHER:
+            self.store()
+
+    def store(self) -> None:
+        """Store what was read since the last call."""
+        lot, self._lot = self._lot, []
+        reported = [Reported(each.hit, listed) for each in lot for listed in each.readable]
+        if not store_together(self.run, reported):
+            for each in lot:
+                store_apart(self.run, each.hit, each.readable)
+        for each in lot:
+            strange = (found for found in each.found if isinstance(found, StrangeReply))
+            store_each(self.run, each.hit, strange)
+        _note_listed(self.run, lot)
+        for each in lot:
+            with self.run.alone(HIT_NAME(each.hit), begins=False):
+                if each.note:
+                    each.note()
 
 
-def read_by_itself(run: Run, hit: Hit) -> None:
-    """Request one HIT from the marketplace and read it; note that it is gone if it is not there."""
+def _read_by_itself(run: Run, hit: Hit) -> _Reading:
     try:
         listed = run.marketplace.hit(hit.hit_id or "")
     except MarketplaceError as error:
         if not error.says_gone:
             raise
         note_gone(run, hit)
-    else:
-        read_listed(run, hit, listed)
+        return _Reading(hit)
+    return _read_listed(run, hit, listed)
 
 
-def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
-    """Update a HIT, its assignments and its responses from its entry in the marketplace's list.
-
-    Raises StrangeReply, after everything else is done, if the HIT has another number of assignments
-    than was requested.
-    """
+def _read_listed(run: Run, hit: Hit, listed: ListedHit) -> _Reading:
     if listed.status == ListedStatus.DISPOSED:
         note_gone(run, hit, is_certain=True)
-        return
+        return _Reading(hit)
     adopt(hit, listed.hit_id, listed.expires_at)
     is_partial = listed.available + listed.pending > 0
     if _may_wait(run, hit, is_partial=is_partial, unread=listed.submitted - hit.ingested):
         _note_unread(run, hit, available=min(listed.available, hit.slots - hit.ingested))
-        return
+        return _Reading(hit)
+    found: Sequence[ListedAssignment | StrangeReply] = ()
     # The listed counts may be older than the event that named the HIT.
     is_changed = listed.submitted != hit.ingested or listed.completed != hit.settled
-    is_read = True
     if is_changed or hit.hit_id in run.named:
+        if run.hits_read >= AT_ONCE or hit.to_read is not None:
+            return _Reading(hit, listed=listed, is_left=True)
         # Later submissions change the counts, so the next sync reads them.
-        is_read = _read(run, hit, most=listed.submitted)
-    if is_read and hit.assignments.not_lost().count() > listed.submitted:
-        _ask_for_surplus(run, hit)
-    pending = _note_listed(hit, listed, is_read=is_read)
-    # All submissions are read, so the other pages belong to workers who have not submitted yet, or
-    # to nobody.
-    close_returned(hit=hit, at_work=pending, before=run.at)
+        found = _listed_assignments(run, hit, most=listed.submitted)
+    return _Reading(hit, found, listed, note=partial(_refuse_other_slots, hit, listed))
+
+
+def _read_unlisted(run: Run, hit: Hit, answered: int) -> _Reading:
+    is_partial = hit.ingested + answered < hit.slots
+    if _may_wait(run, hit, is_partial=is_partial, unread=answered):
+        _note_unread(run, hit, available=min(hit.available, hit.slots - hit.ingested))
+        return _Reading(hit)
+    found = _listed_assignments(run, hit, most=hit.ingested + answered)
+    return _Reading(hit, found, note=partial(_note_unlisted, run, hit))
+
+
+def _read_left(run: Run, hit: Hit) -> _Reading:
+    found = _listed_assignments(run, hit, most=hit.to_read or 0)
+    return _Reading(hit, found, note=partial(_note_unlisted, run, hit))
+
+
+def _listed_assignments(
+    run: Run, hit: Hit, *, most: int
+) -> Sequence[ListedAssignment | StrangeReply]:
+    """Return the submitted assignments of the HIT that the marketplace lists.
+
+    If they cannot be listed, record the error and return none. That is also the case if there are
+    more than the HIT has slots, because it is not known which of them are correct.
+    """
+    run.hits_read += 1
+    with run.alone(HIT_NAME(hit), begins=False, ends=False):
+        listed = list(run.marketplace.assignments(hit.hit_id or "", most=most))
+        known = {each.assignment_id for each in listed if isinstance(each, ListedAssignment)}
+        if len(known) > hit.slots:
+            raise StrangeReply(
+                f"The marketplace lists {len(known)} submitted assignments of this HIT, but "
+                f"{hit.slots} were requested."
+            )
+        return listed
+    return ()
+
+
+def _refuse_other_slots(hit: Hit, listed: ListedHit) -> None:
+    """Raise StrangeReply if the HIT has another number of assignments than was requested."""
     if listed.max_assignments != hit.slots:
         raise StrangeReply(
             f"The marketplace has {listed.max_assignments} assignments for this HIT, but "
@@ -87,84 +196,77 @@ def read_listed(run: Run, hit: Hit, listed: ListedHit) -> None:
         )
 
 
-def _read(run: Run, hit: Hit, *, most: int) -> bool:
-    """Ingest the HIT's submitted assignments; return whether all of them could be read."""
-    with run.alone(HIT_NAME(hit)):
-        found = _listed_assignments(run, hit, most=most)
-        readable = [each for each in found if isinstance(each, ListedAssignment)]
-        is_ingested = _ingest_together(run, hit, readable)
-        for listed in found:
-            with run.alone(HIT_NAME(hit)):
-                if isinstance(listed, StrangeReply):
-                    raise listed
-                if not is_ingested:
-                    ingest_assignments(run, hit, [listed])
+def _note_unlisted(run: Run, hit: Hit) -> None:
+    """Store the counts of a HIT that was read without them: slots that were free still count as
+    free, as far as possible."""
+    open_slots = max(0, hit.slots - hit.assignments.not_lost().count())
+    hit.available = min(hit.available, open_slots)
+    hit.pending, hit.unread_since, hit.to_read = open_slots - hit.available, None, None
+    hit.read_at = run.at
+    columns = ["available", "pending", "unread_since", "to_read", "read_at"]
+    store_with_counts([hit], columns=columns)
+
+
+def _note_listed(run: Run, lot: Sequence[_Reading]) -> None:
+    """Store the counts that the marketplace lists for these HITs, in a few statements for all of
+    them.
+
+    Pending slots are not free but may still bring a submission. They include submissions that could
+    not be read, so that the budget still reserves money for these.
+    """
+    listed = {each.hit: each.listed for each in lot if each.listed}
+    left = {each.hit for each in lot if each.is_left}
+    if not listed:
+        return
+    stored = _stored_numbers(run, listed)
+    for hit, entry in listed.items():
+        unread = max(0, entry.submitted - stored.get(hit.pk, 0))
+        if _is_read(run, hit) and entry.is_over and hit not in left:
+            unread = 0  # A marketplace may count free slots of an expired HIT as taken.
+        for name, value in listed_values(hit, entry, unread=unread).items():
+            setattr(hit, name, value)
+        hit.listed_at = timezone.now()
+        hit.unread_since = hit.unread_since or run.at if hit in left else None
+        hit.to_read = min(entry.submitted, hit.slots) if hit in left else None
+    columns = ["available", "pending", "status", "expires_at", "listed_at"]
+    columns += ["unread_since", "to_read"]
+    try:
+        store_with_counts(list(listed), columns=columns)
+    except (IntegrityError, DataError):
+        for hit in listed:
+            with run.alone(HIT_NAME(hit), begins=False, ends=False):
+                store_with_counts([hit], columns=columns)
+    _close_returned(run, [hit for hit in listed if hit not in left])
+
+
+def _close_returned(run: Run, hits: Sequence[Hit]) -> None:
+    """Close the pages of workers who must have returned their assignments of these HITs.
+
+    All submissions are read, so the open pages belong to workers who have not submitted yet, or to
+    nobody.
+    """
+    opened = numbers_by_hit(TaskPage.objects.filter(hit__in=hits, opened_at__lt=run.at))
+    for hit in hits:
+        if opened.get(hit.pk, 0) > hit.pending:
+            with run.alone(HIT_NAME(hit), begins=False, ends=False):
+                close_returned(hit=hit, at_work=hit.pending, before=run.at)
+
+
+def _stored_numbers(run: Run, listed: Mapping[Hit, ListedHit]) -> dict[int, int]:
+    """Return the number of each HIT's assignments here, without those that are lost. Surplus ones
+    are looked up at the marketplace first."""
+    here = Assignment.objects.not_lost().filter(hit__in=listed)
+    stored = numbers_by_hit(here)
+    surplus = [hit for hit, entry in listed.items() if stored.get(hit.pk, 0) > entry.submitted]
+    read = [hit for hit in surplus if _is_read(run, hit)]
+    for hit in read:
+        ask_for_surplus(run, hit)
+    return numbers_by_hit(here) if read else stored
+
+
+def _is_read(run: Run, hit: Hit) -> bool:
+    """Return whether all submissions of the HIT could be read and stored."""
     return HIT_NAME(hit) not in run.problems
-
-
-def _ingest_together(run: Run, hit: Hit, listed: Sequence[ListedAssignment]) -> bool:
-    """Store a HIT's submitted assignments in one transaction; return whether this succeeded.
-
-    If it fails, the caller stores each by itself, so that only those that fail are missing.
-    """
-    try:
-        ingest_assignments(run, hit, listed)
-    except (InterfaceError, OperationalError):
-        raise
-    except Exception:
-        return False
-    return True
-
-
-def _listed_assignments(run: Run, hit: Hit, *, most: int) -> list[ListedAssignment | StrangeReply]:
-    """Return the submitted assignments of the HIT that the marketplace lists.
-
-    Raises StrangeReply if there are more than the HIT has slots, because it is not known which of
-    them are correct.
-    """
-    listed = list(run.marketplace.assignments(hit.hit_id or "", most=most))
-    known = {each.assignment_id for each in listed if isinstance(each, ListedAssignment)}
-    if len(known) > hit.slots:
-        raise StrangeReply(
-            f"The marketplace lists {len(known)} submitted assignments of this HIT, but "
-            f"{hit.slots} were requested."
-        )
-    return listed
-
-
-def _ask_for_surplus(run: Run, hit: Hit) -> None:
-    """Request each undecided assignment of a HIT that has more assignments here than are listed.
-
-    Faulty replies may have added them. Those that the marketplace does not have are marked as lost.
-    """
-    for assignment in hit.assignments.undecided().select_related("account").order_by("pk"):
-        with run.alone(HIT_NAME(hit)):
-            ask_for(run, assignment)
-
-
-def ask_for(run: Run, assignment: Assignment) -> bool:
-    """Request one assignment from the marketplace and store its decision.
-
-    An assignment that the marketplace does not have, or has from another worker, is marked as lost.
-    Return whether the assignment changed.
-    """
-    try:
-        listed = run.marketplace.assignment(assignment.assignment_id)
-    except MarketplaceError as error:
-        if not error.says_gone:
-            raise
-        return _lose(run, assignment)
-    if listed.worker_id != assignment.account.marketplace_id:
-        return _lose(run, assignment)
-    return note_decision(assignment, listed)
-
-
-def _lose(run: Run, assignment: Assignment) -> bool:
-    undecided = Assignment.objects.undecided().filter(pk=assignment.pk)
-    lost = undecided.update(status=AssignmentStatus.LOST, deciding="", decided_at=run.at)
-    lapse_held(assignment=assignment.pk, at=run.at)
-    recount(assignment.hit_id)
-    return bool(lost)
 
 
 def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
@@ -176,16 +278,13 @@ def note_gone(run: Run, hit: Hit, *, is_certain: bool = False) -> None:
     if not is_certain and hit.listed_at is None and run.at - hit.planned_at < MADE_LATELY:
         return
     try:
-        for listed in run.marketplace.assignments(hit.hit_id or ""):
-            with run.alone(HIT_NAME(hit)):
-                if isinstance(listed, StrangeReply):
-                    raise listed
-                ingest_assignments(run, hit, [listed])
+        store_each(run, hit, run.marketplace.assignments(hit.hit_id or ""))
     except MarketplaceError as error:
         if not error.says_gone:
             raise
     alive = Hit.objects.alive().created().filter(pk=hit.pk)
-    if alive.update(status=HitStatus.GONE, available=0, pending=0, unread_since=None):
+    nothing_left = {"available": 0, "pending": 0, "unread_since": None, "to_read": None}
+    if alive.update(status=HitStatus.GONE, **nothing_left):
         run.done[Done.GONE] += 1
     recount(hit.pk)
     close_pages(hit.pages.values_list("pk", flat=True))
@@ -218,28 +317,15 @@ def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:
     It may have been created by a call whose answer was lost, or by another reconciler after `hit`
     was read.
     """
+    if hit.status != HitStatus.PLANNED:
+        return  # A HIT is not planned again.
     planned = Hit.objects.filter(pk=hit.pk, status=HitStatus.PLANNED)
     if planned.update(
         status=HitStatus.OPEN, hit_id=hit_id, expires_at=expires_at, available=hit.slots
     ):
         hit.status, hit.hit_id, hit.available = HitStatus.OPEN, hit_id, hit.slots
-    elif hit.status == HitStatus.PLANNED:
+    else:
         hit.refresh_from_db()
-
-
-def _note_listed(hit: Hit, listed: ListedHit, *, is_read: bool) -> int:
-    """Store the HIT's listed counts and return the number of pending slots.
-
-    Pending slots are not free but may still bring a submission. They include submissions that could
-    not be read, so that the budget still reserves money for these.
-    """
-    unread = max(0, listed.submitted - hit.assignments.not_lost().count())
-    if is_read and listed.is_over:
-        unread = 0  # A marketplace may count free slots of an expired HIT as taken.
-    values = listed_values(hit, listed, unread=unread)
-    _note_counts(hit, **values, listed_at=timezone.now())
-    pending: int = values["pending"]
-    return pending
 
 
 def listed_values(hit: Hit, listed: ListedHit, *, unread: int) -> dict[str, Any]:
@@ -257,45 +343,3 @@ def listed_values(hit: Hit, listed: ListedHit, *, unread: int) -> dict[str, Any]
         "status": status,
         "expires_at": listed.expires_at,
     }
-
-
-def _note_counts(hit: Hit, *, available: int, pending: int, **values: Any) -> None:
-    alive = Hit.objects.alive().filter(pk=hit.pk)
-    alive.update(available=available, pending=pending, unread_since=None, **values)
-    recount(hit.pk)
-
-
-def ingest_assignments(run: Run, hit: Hit, listed: Sequence[ListedAssignment]) -> None:
-    """Store submitted assignments of a HIT. If one is stored already, update only its status."""
-    with transaction.atomic():
-        rows = take_submissions(campaign=run.campaign, hit=hit, listed=listed, at=run.at)
-        for (assignment, _), each in zip(rows, listed, strict=True):
-            if assignment.status == AssignmentStatus.LOST:
-                lost = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.LOST)
-                lost.update(status=AssignmentStatus.SUBMITTED, decided_at=None)
-            if assignment.status != STATUSES[each.status]:
-                note_decision(assignment, each)
-    run.sync.ingested += sum(is_new for _, is_new in rows)
-
-
-def note_decision(assignment: Assignment, listed: ListedAssignment) -> bool:
-    """Store the marketplace's decision on an assignment; return whether this changed it.
-
-    An assignment is never decided here before it is decided at the marketplace.
-    """
-    status = STATUSES[listed.status]
-    if status not in DECIDED:
-        return False
-    # An approval is final; a rejection can be overridden.
-    open_to_it = [AssignmentStatus.SUBMITTED]
-    if status == AssignmentStatus.APPROVED:
-        open_to_it.append(AssignmentStatus.REJECTED)
-    lapse_held(assignment=assignment.pk, at=listed.decided_at or assignment.submitted_at)
-    return bool(
-        Assignment.objects.filter(pk=assignment.pk, status__in=open_to_it).update(
-            status=status,
-            deciding="",
-            decided_at=listed.decided_at,
-            feedback=listed.feedback[:1024],
-        )
-    )

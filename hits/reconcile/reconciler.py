@@ -18,6 +18,7 @@ not answer or the database connection fails.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
@@ -31,17 +32,19 @@ from hits.models import Sync
 from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
 from hits.reconcile.bar import bar
 from hits.reconcile.close import close
-from hits.reconcile.ingest import ingest
+from hits.reconcile.ingest import ingest, read_left
 from hits.reconcile.listen import listen
 from hits.reconcile.notify import notify
 from hits.reconcile.retire import retire
 from hits.reconcile.run import Run, Watcher
 from hits.reconcile.settle import settle
+from hits.reconcile.shares import AT_ONCE, Work
 from hits.reconcile.top_up import top_up
 from hits.services.problems import in_words, keep_problems
 
 Step = Callable[[Run], None]
 STEPS: tuple[Step, ...] = (ingest, bar, close, top_up, listen, settle, notify, retire)
+WORK_OF_A_SHARE: dict[Work, Step] = {Work.READ: read_left, Work.PAY: settle}
 
 
 class NotPublished(DomainError):
@@ -61,13 +64,16 @@ def reconcile(
     is_whole: bool = True,
     named: frozenset[str] = frozenset(),
     pays_for: timedelta | None = None,
+    at_most: int | None = None,
     watcher: Watcher | None = None,
     waits: bool = False,
 ) -> Sync:
     """Run the steps once and return the Sync, which records their results and problems.
 
     With `is_whole`, all HITs are listed; otherwise ingest reads the `named` ones, and without a
-    queue those with new answers. Payments stop after `pays_for`; the next sync resumes them.
+    queue those with new answers. Payments stop after `pays_for`; the next sync resumes them. With
+    `at_most`, a sync reads no more HITs than this, and makes no more payments; `sync_share` does
+    the rest.
 
     One process at a time syncs a campaign. With `waits`, this one waits for another to end.
     Otherwise raises SyncBusy. Also raises NotPublished, WrongEndpoint, a MarketplaceError if the
@@ -85,8 +91,28 @@ def reconcile(
             is_whole=is_whole,
             named=named,
             pays_for=pays_for,
+            at_most=at_most,
             watcher=watcher,
         )
+
+
+def sync_share(
+    campaign: Campaign, work: Work, share: int, *, marketplace: Marketplace | None = None
+) -> Sync:
+    """Read at most AT_ONCE HITs of a share, or make so many of its payments, and return the Sync.
+
+    It does nothing if another process has the share. Raises what `reconcile` raises, except
+    SyncBusy: syncs of the campaign and of its other shares can run at the same time.
+    """
+    return _reconcile(
+        campaign,
+        at=timezone.now(),
+        marketplace=marketplace,
+        steps=(WORK_OF_A_SHARE[work],),
+        is_whole=False,
+        at_most=AT_ONCE,
+        shares=(share,),
+    )
 
 
 def _reconcile(
@@ -96,16 +122,13 @@ def _reconcile(
     marketplace: Marketplace | None,
     steps: Sequence[Step],
     is_whole: bool,
-    named: frozenset[str],
-    pays_for: timedelta | None,
-    watcher: Watcher | None,
+    **options: Any,
 ) -> Sync:
     if Campaign.objects.filter(pk=campaign.pk, status=CampaignStatus.DRAFT).exists():
         raise NotPublished(f"{campaign} is a draft. Publish it first.")
     marketplace = marketplace or marketplace_of(campaign)
     calls_before = marketplace.calls
-    run = _begin(campaign, marketplace, at, is_whole)
-    run.named, run.pays_for, run.watcher = named, pays_for, watcher
+    run = _begin(campaign, marketplace, at, is_whole, options)
     marketplace.after_call = run.note_progress
     sync, ended = run.sync, "The sync was stopped before its end. The next one continues."
     try:
@@ -139,13 +162,14 @@ def _begin(
     marketplace: Marketplace,
     at: datetime,
     is_whole: bool,
+    options: dict[str, Any],
 ) -> Run:
     sync = Sync.objects.create(
         campaign=campaign, started_at=at, seen_at=timezone.now(), is_whole=is_whole
     )
     campaign = Campaign.objects.get(pk=campaign.pk)
     troubled = frozenset(campaign.sync_problems.values_list("subject", flat=True))
-    return Run(campaign=campaign, marketplace=marketplace, at=at, sync=sync, troubled=troubled)
+    return Run(campaign, marketplace, at, sync, troubled=troubled, **options)
 
 
 def _take(run: Run, step: Step) -> None:

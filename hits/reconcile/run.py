@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,6 +18,7 @@ from annotate.models import Campaign
 from hits.models import Sync
 from hits.mturk.client import Marketplace, MarketplaceError
 from hits.mturk.replies import storable
+from hits.reconcile.shares import SHARES
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +83,8 @@ class Run:
 
     `named` has the HITs that events named. `troubled` has the subjects with problems in earlier
     syncs; they come last, so that they do not delay the others. `pays_for` limits the time that
-    payments take.
+    payments take. `at_most` limits the number of HITs that are read, and that of payments; what is
+    left is done in shares. `shares` are those that this run reads and pays for.
     """
 
     campaign: Campaign
@@ -92,11 +94,14 @@ class Run:
     named: frozenset[str] = frozenset()
     troubled: frozenset[str] = frozenset()
     pays_for: timedelta | None = None
+    at_most: int | None = None
+    shares: Sequence[int] = SHARES
     watcher: Watcher | None = None
     problems: dict[str, str] = field(default_factory=dict)
     done: Counter[Done] = field(default_factory=Counter)
     is_cut_short: bool = False
     is_complete: bool = False
+    hits_read: int = 0
     _failures_in_a_row: int = 0
     _unanswered: int = 0
 
@@ -108,14 +113,15 @@ class Run:
             self.sync.save()
 
     @contextmanager
-    def alone(self, subject: str) -> Iterator[None]:
-        """Context in which one HIT, assignment or payment is processed.
+    def alone(self, subject: str, *, begins: bool = True, ends: bool = True) -> Iterator[None]:
+        """Context in which one HIT, assignment or payment is processed, or a part of it: the first
+        part `begins` it, and the last one `ends` it.
 
         An error is recorded under the subject's name, and the run continues. Raises StepStopped
         after MOST_IN_A_ROW failures in a row, the error of the call after MOST_UNANSWERED
         unanswered calls, and errors of the database connection.
         """
-        if self.watcher:
+        if self.watcher and begins:
             self.watcher.next()
         failures = self._failures_in_a_row
         try:
@@ -126,7 +132,8 @@ class Run:
             self.note_problem(subject, error)
             self._stop_if_hopeless(error)
         else:
-            if self._failures_in_a_row == failures:  # no part of the subject failed either
+            is_failed = self._failures_in_a_row > failures or subject in self.problems
+            if ends and not is_failed:  # no part of the subject failed either
                 self._failures_in_a_row = 0
 
     def note_problem(self, subject: str, error: Exception) -> None:
@@ -167,6 +174,20 @@ class Run:
         if self.watcher:
             self.watcher.expect(len(found))
         return found
+
+    @property
+    def reads_left(self) -> int | None:
+        """The number of HITs that this run may still read; None if there is no limit."""
+        return None if self.at_most is None else max(0, self.at_most - self.hits_read)
+
+    def first_batch(
+        self, rows: Iterable[Row], name_of: Callable[[Row], str], *, most: int | None
+    ) -> tuple[list[Row], bool]:
+        """Return at most so many rows, healthy ones first, and whether another run should take the
+        rest. Those that failed in earlier syncs wait for the next sync."""
+        found = self.healthy_first(rows, name_of)
+        rest = [] if most is None else found[most:]
+        return found[:most], any(name_of(row) not in self.troubled for row in rest)
 
     def payments_until(self) -> float:
         """Return the time on the monotonic clock at which payments of this run stop."""

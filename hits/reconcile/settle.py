@@ -5,6 +5,7 @@ changes only after the call succeeds. If the marketplace has decided already, th
 """
 
 import time
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import chain
 from typing import Any
@@ -14,69 +15,88 @@ from django.utils import timezone
 
 from hits.models import Assignment, AssignmentStatus, Bonus
 from hits.mturk.client import MarketplaceError
-from hits.reconcile.reading import ask_for
 from hits.reconcile.run import ASSIGNMENT_NAME, BONUS_NAME, TOKENS_HOLD, Done, Run
+from hits.reconcile.shares import Work, held_shares, in_shares
+from hits.reconcile.storing import ask_for
 from hits.services.counts import recount_all
 from hits.services.payments import put_back, record_decision, take_up
 from qualcontrol.models import Act, Decision, HeldPayment
 
 
 def settle(run: Run) -> None:
-    """Carry out rejections, then approvals, oldest first, then bonuses.
+    """Carry out rejections, then approvals, oldest first, then bonuses: those of the run's shares
+    that no other process is paying.
 
     Raises StepStopped if the requester's account is empty.
     """
     if held := HeldPayment.objects.of(run.campaign).open().count():
         run.done[Done.HELD] = held
-    decided: set[int] = set()
-    try:
-        _decide(run, decided)
-    finally:
-        # Otherwise the next listing would show other counts, and these HITs would be read again.
-        # Each is counted once, and not after each of its assignments.
-        recount_all(decided)
-    for bonus in run.healthy_first(_planned_bonuses(run), BONUS_NAME):
-        with run.alone(BONUS_NAME(bonus)):
-            send(run, bonus)
+    with held_shares(run.campaign, Work.PAY, run.shares) as shares:
+        decided: set[int] = set()
+        try:
+            _decide(run, shares, decided)
+        finally:
+            # Otherwise the next listing would show other counts, and these HITs would be read
+            # again. Each is counted once, and not after each of its assignments.
+            recount_all(decided)
+        _send_bonuses(run, shares)
+        run.is_cut_short |= len(shares) < len(run.shares)
 
 
-def _decide(run: Run, decided: set[int]) -> None:
+def _decide(run: Run, shares: Sequence[int], decided: set[int]) -> None:
     """Carry out what is due, and add the keys of the HITs with decided assignments."""
     until = run.payments_until()
-    for pk in _to_settle(run):
+    due, is_more = run.first_batch(_to_settle(run, shares), ASSIGNMENT_NAME, most=run.at_most)
+    if is_more:
+        run.is_cut_short = run.sync.has_more_to_pay = True
+    for pk in due:
         if time.monotonic() >= until:
-            run.is_cut_short = True
+            run.is_cut_short = run.sync.has_more_to_pay = True
             return
         with run.alone(ASSIGNMENT_NAME(pk)):
             if hit := _settle(run, pk):
                 decided.add(hit)
 
 
-def _to_settle(run: Run) -> list[int]:
+def _send_bonuses(run: Run, shares: Sequence[int]) -> None:
+    planned = _planned_bonuses(run, shares)
+    bonuses, is_more = run.first_batch(planned, BONUS_NAME, most=run.at_most)
+    if is_more:
+        run.is_cut_short = run.sync.has_more_to_pay = True
+    for bonus in bonuses:
+        with run.alone(BONUS_NAME(bonus)):
+            send(run, bonus)
+
+
+def _to_settle(run: Run, shares: Sequence[int]) -> Iterable[int]:
     """Return the keys of assignments that can probably be decided now; `take_up` checks again."""
-    undecided = Assignment.objects.of(run.campaign).undecided()
+    assignments = in_shares(Assignment.objects.of(run.campaign), shares, hit="hit_id")
+    undecided = assignments.undecided()
     rejections = Decision.objects.filter(campaign=run.campaign, act=Act.REJECT).order_by("pk")
     asked = [
-        *_undecided_among(rejections, "response__assignment"),
-        *_undecided_among(rejections, "held_payment__assignment"),
+        *_undecided_among(rejections, "response__assignment", shares),
+        *_undecided_among(rejections, "held_payment__assignment", shares),
     ]
     due = undecided.filter(
         Q(submitted_at__lte=_submitted_until(run), pk__in=undecided.payable()) | ~Q(deciding="")
     )
     rest = due.order_by("submitted_at", "pk").values_list("pk", flat=True)
-    return run.healthy_first(dict.fromkeys(chain(asked, rest)), ASSIGNMENT_NAME)
+    return dict.fromkeys(chain(asked, rest))
 
 
-def _undecided_among(decisions: QuerySet[Decision], assignment: str) -> QuerySet[Any, Any]:
+def _undecided_among(
+    decisions: QuerySet[Decision], assignment: str, shares: Sequence[int]
+) -> QuerySet[Any, Any]:
     """Return the keys of the submitted assignments that the decisions name by this relation."""
-    submitted = {f"{assignment}__status": AssignmentStatus.SUBMITTED}
-    return decisions.filter(**submitted).values_list(assignment, flat=True)
+    submitted = decisions.filter(**{f"{assignment}__status": AssignmentStatus.SUBMITTED})
+    own = in_shares(submitted, shares, hit=f"{assignment}__hit_id")
+    return own.values_list(assignment, flat=True)
 
 
 def _submitted_until(run: Run) -> datetime:
     """Return when the review window starts, by the marketplace's clock, as submission times are."""
     window = timedelta(hours=run.campaign.config.review.approve_after_hours)
-    return timezone.now() + run.marketplace.skew - window
+    return timezone.now() + run.marketplace.skew() - window
 
 
 def _settle(run: Run, pk: int) -> int | None:
@@ -114,8 +134,9 @@ def _count_settled(run: Run, assignment: Assignment, status: str) -> int:
     return assignment.hit_id
 
 
-def _planned_bonuses(run: Run) -> QuerySet[Bonus]:
+def _planned_bonuses(run: Run, shares: Sequence[int]) -> QuerySet[Bonus]:
     planned = Bonus.objects.filter(assignment__hit__campaign=run.campaign, sent_at=None)
+    planned = in_shares(planned, shares, hit="assignment__hit_id")
     return planned.select_related("assignment__account").order_by("pk")
 
 

@@ -71,8 +71,9 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
     work = open_work(campaign)
     wanted = -(-work.responses // config.hit.images)
     outstanding = outstanding_slots(campaign)
-    # `floor` also rounds down negative numbers.
-    affordable = math.floor(spend(campaign).left / slot_cost(campaign))
+    cost = slot_cost(campaign)
+    # `floor` also rounds down negative numbers. Unpaid work needs no money.
+    affordable = math.floor(spend(campaign).left / cost) if cost else wanted
     slots = max(0, min(wanted - outstanding, affordable))
     most = _most_slots(work, config.hit.assignments)
     sizes = [most] * (slots // most) + ([slots % most] if slots % most else [])

@@ -4,15 +4,14 @@ Most HITs of a large campaign do not change between two listings.
 """
 
 from collections.abc import Iterable
-from typing import Any
 
-from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from hits.models import Assignment, Hit, TaskPage
 from hits.mturk.replies import ListedHit, ListedStatus
 from hits.reconcile.reading import listed_values
 from hits.reconcile.run import Run
+from hits.services.counts import numbers_by_hit
 
 
 class Stored:
@@ -20,8 +19,8 @@ class Stored:
 
     def __init__(self, run: Run) -> None:
         self.named = run.named
-        self.assignments = _by_hit(Assignment.objects.of(run.campaign).not_lost())
-        self.pages = _by_hit(TaskPage.objects.of(run.campaign).filter(opened_at__lt=run.at))
+        self.assignments = numbers_by_hit(Assignment.objects.of(run.campaign).not_lost())
+        self.pages = numbers_by_hit(TaskPage.objects.of(run.campaign).filter(opened_at__lt=run.at))
 
     def is_as_listed(self, hit: Hit, listed: ListedHit) -> bool:
         """Return whether reading the HIT would change neither it nor its assignments and pages.
@@ -43,7 +42,3 @@ class Stored:
 def note_listed_again(keys: Iterable[int]) -> None:
     """Record that the marketplace has listed these HITs now."""
     Hit.objects.filter(pk__in=list(keys)).update(listed_at=timezone.now())
-
-
-def _by_hit(rows: QuerySet[Any]) -> dict[int, int]:
-    return dict(rows.order_by().values_list("hit").annotate(Count("pk")))

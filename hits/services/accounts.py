@@ -6,36 +6,36 @@ from django.db import transaction
 
 from annotate.models import Worker
 from hits.models import WorkerAccount
+from hits.queries.worker_ids import KEPT_DIGEST, digests_of
+from qualcontrol.services.locks import lock_workers
 
 
-@transaction.atomic
-def account_for(*, endpoint: str, marketplace_id: str) -> WorkerAccount:
-    """Return the account with this id at this marketplace, with its worker; create it if needed.
+@transaction.atomic(savepoint=False)
+def locked_accounts(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, WorkerAccount]:
+    """Return the accounts with these ids at this marketplace, with their workers, by id. The
+    workers are locked until the transaction ends.
 
-    Use this only for ids that come from the marketplace or from a researcher's file.
+    Missing ones are created. A deleted id of a worker who works again is stored again: it is needed
+    to pay the worker. Use this only for ids that come from the marketplace.
     """
-    account = WorkerAccount.objects.known(endpoint=endpoint, marketplace_id=marketplace_id)
-    if account is None:
-        account, _ = WorkerAccount.objects.get_or_create(
-            endpoint=endpoint,
-            marketplace_id=marketplace_id,
-            defaults={"worker": Worker.objects.create()},
-        )
-    return account
+    workers = workers_for(endpoint=endpoint, marketplace_ids=marketplace_ids)
+    lock_workers(workers.values())
+    # Read after the lock: until then, an id may be deleted (`hits.services.worker_data`).
+    found = WorkerAccount.objects.filter(worker__in=workers.values()).select_related("worker")
+    accounts = {account.worker_id: account for account in found}
+    for marketplace_id, worker in workers.items():
+        if accounts[worker].marketplace_id != marketplace_id:
+            _store_again(accounts[worker], marketplace_id)
+    return {one: accounts[worker] for one, worker in workers.items()}
 
 
-@transaction.atomic
-def accounts_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, WorkerAccount]:
-    """Return the accounts with these ids at this marketplace, with their workers, by id.
-
-    Missing ones are created, like by `account_for`.
-    """
-    workers_for(endpoint=endpoint, marketplace_ids=marketplace_ids)
-    accounts = WorkerAccount.objects.filter(endpoint=endpoint, marketplace_id__in=marketplace_ids)
-    return {account.marketplace_id: account for account in accounts.select_related("worker")}
+def _store_again(account: WorkerAccount, marketplace_id: str) -> None:
+    account.marketplace_id = marketplace_id
+    account.id_deleted_at = None
+    account.save(update_fields=["marketplace_id", "id_deleted_at"])
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
     """Return the keys of the workers with these ids at this marketplace, by id.
 
@@ -56,5 +56,12 @@ def workers_for(*, endpoint: str, marketplace_ids: Collection[str]) -> dict[str,
 
 
 def _workers(endpoint: str, marketplace_ids: Collection[str]) -> dict[str, int]:
-    accounts = WorkerAccount.objects.filter(endpoint=endpoint, marketplace_id__in=marketplace_ids)
-    return dict(accounts.values_list("marketplace_id", "worker"))
+    """The known workers among these, also those whose id was deleted after a retention period."""
+    digests = digests_of(endpoint, marketplace_ids)
+    accounts = WorkerAccount.objects.filter(
+        endpoint=endpoint, marketplace_id__in=[*marketplace_ids, *digests]
+    )
+    found = accounts.values_list("marketplace_id", "worker")
+    # A digest in a file or an answer is no id of a worker.
+    asked = {one: one for one in marketplace_ids if not one.startswith(KEPT_DIGEST)} | digests
+    return {asked[stored]: worker for stored, worker in found if stored in asked}

@@ -58,6 +58,10 @@ def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: date
     if not reason.strip():
         raise BonusNotPossible("Enter a reason for the bonus: the worker will read it.")
     campaign = Campaign.objects.select_for_update().get(pk=assignment.hit.campaign_id)
+    if not Assignment.objects.filter(pk=assignment.pk, account__id_deleted_at=None).exists():
+        raise BonusNotPossible(
+            "The worker's id was deleted, so the marketplace cannot be told whom to pay."
+        )
     fee = fee_for(amount)
     if amount + fee > spend(campaign).left:
         raise BonusNotPossible(
@@ -134,7 +138,10 @@ def _obstacle(
     if missing:
         shown = ", ".join(missing[:5]) + (" and others" if len(missing) > 5 else "")
         workers = counted(len(missing), "worker has", "workers have")
-        return f"{workers} no assignment in this campaign that a bonus could be paid for: {shown}."
+        return (
+            f"{workers} no assignment in this campaign that a bonus could be paid for, or the id "
+            f"was deleted: {shown}."
+        )
     if again := _paid_before(campaign, wishes):
         bonuses = counted(again, "of them was", "of them were")
         return (
@@ -169,7 +176,11 @@ def _paid_before(campaign: Campaign, wishes: Sequence[Wish]) -> int:
 def _latest_assignments(campaign: Campaign, wishes: Sequence[Wish]) -> dict[str, int]:
     """The key of each worker's latest assignment, by pseudonym."""
     named = {wish.pseudonym for wish in wishes}
-    theirs = Assignment.objects.of(campaign).not_lost().filter(account__worker__pseudonym__in=named)
+    theirs = (
+        Assignment.objects.of(campaign)
+        .not_lost()
+        .filter(account__worker__pseudonym__in=named, account__id_deleted_at=None)
+    )
     by_worker = theirs.order_by().values_list("account__worker__pseudonym")
     return dict(by_worker.annotate(Max("pk")))
 

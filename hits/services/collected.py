@@ -207,6 +207,7 @@ class _Importer:
         tasks = self.campaign.tasks.select_related("image").in_bulk({found.task for found in new})
         responses = [
             Response(
+                campaign=self.campaign,
                 task=tasks[found.task],
                 worker_id=workers[found.entry.worker],
                 submitted_at=found.entry.submitted_at or self.at,

@@ -1,13 +1,15 @@
 """Update the counts of HITs from their assignments."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, OuterRef, Subquery, Value
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce, Least
 
 from annotate.services.places import batches
-from hits.models import DECIDED, Assignment, AssignmentQuerySet, Hit
+from hits.models import DECIDED, Assignment, Hit
+from hits.models.hits import AssignmentQuerySet
 
 
 def recount(pk: int) -> None:
@@ -27,13 +29,31 @@ def recount_all(keys: Collection[int]) -> None:
 
 
 @transaction.atomic
+def store_with_counts(hits: Sequence[Hit], *, columns: Sequence[str]) -> None:
+    """Store these columns of the HITs that are alive, and count the HITs' assignments."""
+    keys = [hit.pk for hit in hits]
+    _lock(keys)
+    Hit.objects.alive().bulk_update(hits, columns)
+    recount_all(keys)
+
+
+def numbers_by_hit(rows: QuerySet[Any]) -> dict[int, int]:
+    """Return the number of the rows of each HIT that has any, by the HIT's key."""
+    return dict(rows.order_by().values_list("hit").annotate(Count("pk")))
+
+
+@transaction.atomic(savepoint=False)
 def _store_counts(keys: Collection[int], **counted: AssignmentQuerySet) -> None:
     """Store the numbers of these assignments in the columns of the HITs."""
     # Locked first: the statement that counts must begin after others have stored their counts.
-    list(Hit.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
+    _lock(keys)
     Hit.objects.filter(pk__in=keys).update(
         **{column: _number(assignments) for column, assignments in counted.items()}
     )
+
+
+def _lock(keys: Collection[int]) -> None:
+    list(Hit.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
 
 
 def _number(assignments: AssignmentQuerySet) -> Least:

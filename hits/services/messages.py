@@ -45,11 +45,12 @@ def plan_message(
         endpoint=campaign.endpoint,
         worker__pseudonym__in=pseudonyms,
         assignments__hit__campaign=campaign,
+        id_deleted_at=None,
     ).distinct()
     if accounts.count() != len(set(pseudonyms)):
         raise MessageNotPossible(
-            "Some of these workers have no account at the campaign's marketplace. "
-            "Captions from a file have no such account."
+            "Some of these workers have no account at the campaign's marketplace: their captions "
+            "are from a file, or their ids were deleted."
         )
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if WorkerMessage.objects.filter(key=key).exists():

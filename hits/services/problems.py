@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 
-from annotate.models import Campaign
+from annotate.failures import note_failure, solve_failure
+from annotate.models import Campaign, FailureSource
 from hits.models import SyncProblem
 
 # Pages show only a few problems, and large numbers usually have one cause.
 MOST_KEPT = 500
 MOST_TOLD = 3
+# A problem that this many syncs in a row found does not pass by itself.
+LASTING = 5
 
 
 @transaction.atomic
@@ -33,6 +37,24 @@ def keep_problems(
             )
     if is_complete:
         known.filter(last_at__lt=at).exclude(subject__in=list(found)[:MOST_KEPT]).delete()
+    _note_lasting(campaign, at)
+
+
+def _note_lasting(campaign: Campaign, at: datetime) -> None:
+    """Put problems that came back LASTING times on the page of failures, or take them off it."""
+    lasting = SyncProblem.objects.filter(campaign=campaign, times__gte=LASTING).order_by("pk")
+    found = dict(lasting.values_list("subject", "message"))
+    about: Any = {"source": FailureSource.SYNC, "subject": campaign.slug, "at": at}
+    if not found:
+        solve_failure(**about)
+        return
+    note_failure(
+        **about,
+        title=f"Sync {campaign}",
+        error=in_words(found),
+        campaign=campaign,
+        path=campaign.get_absolute_url(),
+    )
 
 
 def in_words(problems: Mapping[str, str]) -> str:

@@ -21,12 +21,14 @@ from annotate.services.retention import (
     delete_expired_sessions,
     delete_old_archives,
     delete_old_attempts,
+    delete_old_failures,
     delete_old_jobs,
     delete_old_notices,
 )
 from annotate.site.connections import drop_lost_connections
+from hits.services.closed_pages import delete_expired_pages
 from hits.services.syncs import delete_old_messages, delete_old_syncs
-from hits.services.task_pages import delete_expired_pages
+from hits.services.worker_data import delete_old_behaviour, delete_old_worker_ids
 
 log = logging.getLogger(__name__)
 
@@ -59,10 +61,13 @@ RULES: tuple[Rule, ...] = (
     Rule("old counts of wrong passwords", delete_old_attempts),
     Rule("archives of exports", delete_old_archives),
     Rule("jobs", delete_old_jobs),
+    Rule("failures that are over", delete_old_failures),
     Rule("notices", delete_old_notices),
     Rule("expired task pages", delete_expired_pages),
     Rule("records of syncs", delete_old_syncs),
     Rule("queue messages", delete_old_messages),
+    Rule("behaviour counts and unplaced answers of released campaigns", delete_old_behaviour),
+    Rule("worker ids of released campaigns", delete_old_worker_ids),
 )
 
 

@@ -9,6 +9,7 @@ and answers that the page would have refused, are not paid until a person decide
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
@@ -16,11 +17,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from defusedxml import DefusedXmlException
 from django.db import transaction
-from django.db.models import Prefetch, Q
+from django.db.models import Prefetch, Q, prefetch_related_objects
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.models import Campaign, Claim, Response, Task
@@ -29,12 +30,11 @@ from annotate.services.responses import Answered, Submitted, add_all_submitted
 from hits.models import Assignment, Hit, TaskPage, WorkerAccount
 from hits.mturk.answers import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
-from hits.services.accounts import accounts_for
-from hits.services.task_pages import close_pages
+from hits.services.accounts import locked_accounts
+from hits.services.closed_pages import close_pages
 from qualcontrol.models import HeldCause
 from qualcontrol.services.held_payments import hold_payment
 from qualcontrol.services.intake import review_submitted
-from qualcontrol.services.locks import lock_workers
 
 log = logging.getLogger(__name__)
 
@@ -44,49 +44,59 @@ MOST_NAMED = 50
 MOST_KEPT = 20_000
 
 
+class Reported(NamedTuple):
+    """A submitted assignment of a HIT, as the marketplace lists it."""
+
+    hit: Hit
+    listed: ListedAssignment
+
+
 def take_submission(
     *, campaign: Campaign, hit: Hit, listed: ListedAssignment, at: datetime
 ) -> tuple[Assignment, bool]:
     """Return the row of a submitted assignment that the marketplace lists, and whether it is new.
     See `take_submissions`."""
-    return take_submissions(campaign=campaign, hit=hit, listed=[listed], at=at)[0]
+    return take_submissions(campaign=campaign, reported=[Reported(hit, listed)], at=at)[0]
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def take_submissions(
-    *, campaign: Campaign, hit: Hit, listed: Sequence[ListedAssignment], at: datetime
+    *, campaign: Campaign, reported: Sequence[Reported], at: datetime
 ) -> list[tuple[Assignment, bool]]:
-    """Return the rows of the HIT's submitted assignments that the marketplace lists, and whether
-    each is new.
+    """Return the rows of submitted assignments of the campaign's HITs, and whether each is new.
 
     For new assignments, create their responses, let quality control review them, close their pages,
-    and hold the payments if needed.
+    and hold the payments if needed. The number of statements does not grow with the number of
+    assignments.
     """
-    accounts = accounts_for(
-        endpoint=campaign.endpoint, marketplace_ids={each.worker_id for each in listed}
-    )
-    # Lock the workers before the tasks, in the same order as an exclusion does.
-    lock_workers({account.worker_id for account in accounts.values()})
-    rows = _rows(hit, listed, accounts)
-    new = [(row, each.answer) for (row, is_new), each in zip(rows, listed, strict=True) if is_new]
+    # In the order of the ids, so that two transactions that create the same accounts do not
+    # deadlock. The workers are locked before the tasks, in the same order as an exclusion does.
+    workers = sorted({each.listed.worker_id for each in reported})
+    accounts = locked_accounts(endpoint=campaign.endpoint, marketplace_ids=workers)
+    rows = _rows(reported, accounts)
+    new = [
+        (row, each.listed.answer)
+        for (row, is_new), each in zip(rows, reported, strict=True)
+        if is_new
+    ]
     if new:
-        _take_new(campaign, hit, new, at)
+        _take_new(campaign, new, at)
     return rows
 
 
 def _rows(
-    hit: Hit, listed: Sequence[ListedAssignment], accounts: Mapping[str, WorkerAccount]
+    reported: Sequence[Reported], accounts: Mapping[str, WorkerAccount]
 ) -> list[tuple[Assignment, bool]]:
     """The assignments' rows, and whether each was created now. The workers are locked."""
     known = {
         (row.assignment_id, row.account_id): row
         for row in Assignment.objects.filter(
-            assignment_id__in=[each.assignment_id for each in listed],
+            assignment_id__in=[each.listed.assignment_id for each in reported],
             account__in=accounts.values(),
         )
     }
     rows, created = [], []
-    for each in listed:
+    for hit, each in reported:
         account = accounts[each.worker_id]
         key = each.assignment_id, account.pk
         is_new = key not in known
@@ -104,11 +114,9 @@ def _rows(
     return rows
 
 
-def _take_new(
-    campaign: Campaign, hit: Hit, new: Sequence[tuple[Assignment, str]], at: datetime
-) -> None:
+def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: datetime) -> None:
     """Create the responses of new assignments, each with the XML of its answer."""
-    answers = _answers(campaign, hit, new)
+    answers = _answers(campaign, new)
     claimed = set(chain.from_iterable(answer.claimed for answer in answers))
     answered = {each.task.pk for answer in answers for each in answer.answers}
     # Lock all tasks at once and in order; otherwise two transactions may cause a deadlock.
@@ -121,8 +129,7 @@ def _take_new(
         at=at,
     )
     # Other workers with a page of these assignments have returned them, or never had them.
-    pages = hit.pages.filter(assignment_id__in=[row.assignment_id for row, _ in new])
-    close_pages(pages.values_list("pk", flat=True))
+    close_pages(page.pk for page in _pages_of(new))
     problems: dict[int, list[str]] = {}
     for answer, responses in zip(answers, found, strict=True):
         problems |= answer.problems_of(responses)
@@ -145,19 +152,29 @@ def _take_new(
             )
 
 
-def _answers(
-    campaign: Campaign, hit: Hit, new: Sequence[tuple[Assignment, str]]
-) -> list["_Answer"]:
+def _pages_of(new: Sequence[tuple[Assignment, str]]) -> list[TaskPage]:
+    """The pages that were opened under these assignments in their HITs, by whichever worker."""
+    pages = TaskPage.objects.filter(
+        hit__in={row.hit_id for row, _ in new},
+        assignment_id__in=[row.assignment_id for row, _ in new],
+    )
+    theirs = {(row.hit_id, row.assignment_id) for row, _ in new}
+    # A forged page may name an assignment of another HIT.
+    return [page for page in pages if (page.hit_id, page.assignment_id) in theirs]
+
+
+def _answers(campaign: Campaign, new: Sequence[tuple[Assignment, str]]) -> list["_Answer"]:
     """The answers of new assignments, with the pages and tasks that they may belong to."""
-    ids = [row.assignment_id for row, _ in new]
-    claims = Prefetch("claims", Claim.objects.order_by("pk"))
-    pages = list(hit.pages.filter(assignment_id__in=ids).prefetch_related(claims))
-    own = {(page.assignment_id, page.marketplace_id): page for page in pages}
+    pages: defaultdict[tuple[int, str], dict[str, TaskPage]] = defaultdict(dict)
+    for opened in _pages_of(new):
+        pages[opened.hit_id, opened.assignment_id][opened.marketplace_id] = opened
+    every = list(chain.from_iterable(each.values() for each in pages.values()))
+    prefetch_related_objects(every, Prefetch("claims", Claim.objects.order_by("pk")))
     answers = []
     for row, xml in new:
-        page = own.get((row.assignment_id, row.account.marketplace_id))
-        others = [page for page in pages if page.assignment_id == row.assignment_id]
-        claimed = {claim.task_id for page in others for claim in page.claims.all()}
+        of_assignment = pages[row.hit_id, row.assignment_id]
+        page = of_assignment.get(row.account.marketplace_id)
+        claimed = {claim.task_id for each in of_assignment.values() for claim in each.claims.all()}
         answers.append(_Answer(campaign, _fields(row, xml), page, frozenset(claimed)))
     shown = set(chain.from_iterable(answer.shown for answer in answers))
     named = set(chain.from_iterable(answer.named for answer in answers))

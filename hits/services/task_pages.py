@@ -1,16 +1,16 @@
-"""Open task pages, store the answers sent from them, and close them.
+"""Open task pages, and store the answers sent from them.
 
 The marketplace does not confirm requests to task pages. This module therefore never creates a
 worker, a response or a barring; `hits.services.submissions` does, from the marketplace's reports.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext, gettext_lazy
 
 from annotate.errors import DomainError
@@ -23,26 +23,18 @@ from annotate.services.claims import (
     claim_again,
     claim_tasks,
     give_back_places,
-    release_claims,
     take_places_again,
 )
 from hits.models import Assignment, Hit, TaskPage, WorkerAccount
+from hits.services.closed_pages import PAGES_PER_SLOT, close_pages, close_surplus
 from qualcontrol.models import kept_out, waiting_for_verdicts
-from shared.prepared import Change, prepared, prepared_update
+from shared.prepared import Change, insert, prepared, prepared_update
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
-# Several workers may open a page for one slot, each after the previous one returned it. Further
-# pages, for example from forged requests, replace the oldest ones, whose forms still work.
-PAGES_PER_SLOT = 4
 # Maximum number of tasks on a worker's other pages that a new page does not show again.
 MOST_SEEN = 300
-# A sync closes pages after it has ingested their submissions. If a campaign is not synced, its
-# pages are deleted this long after they expire.
-KEPT_AFTER_EXPIRY = timedelta(days=7)
-SUBMITTED = gettext_lazy("You have submitted this HIT already. Thank you!")
-# Number of pages closed in one transaction. Small, so that workers do not wait long for the tasks.
-CLOSED_AT_ONCE = 100
+SUBMITTED = gettext_lazy("You have submitted this task already. Thank you!")
 
 
 class UnknownHit(DomainError):
@@ -224,7 +216,7 @@ def _open(
                 ),
             )
     if page is not pages.own and pages.are_too_many:
-        _close_surplus(pages.hit, keep=page)
+        close_surplus(pages.hit, keep=page)
     form = TaskForm(
         frame,
         page.opened_at,
@@ -301,7 +293,7 @@ def store_answers(
         _refuse_submitted(campaign, form.frame)
         made = _keep(pages, form, tasks, values, at)
     if made and pages.are_too_many:
-        _close_surplus(pages.hit, keep=made)
+        close_surplus(pages.hit, keep=made)
     if returned := pages.returned(is_at_work=False):
         give_back_places(pages=returned)
     return passed_on
@@ -327,37 +319,6 @@ def _keep(
 @prepared_update
 def _store_answer(page: Any, **columns: Any) -> Change:
     return TaskPage.objects.filter(pk=page), columns
-
-
-def close_pages(keys: Iterable[int]) -> None:
-    """Delete the pages with these primary keys, with the answers sent from them, and free their
-    places. Each transaction deletes CLOSED_AT_ONCE pages."""
-    keys = sorted(keys)
-    for start in range(0, len(keys), CLOSED_AT_ONCE):
-        lot = keys[start : start + CLOSED_AT_ONCE]
-        with transaction.atomic():
-            release_claims(pages=lot)
-            TaskPage.objects.filter(pk__in=lot).delete()
-
-
-def delete_expired_pages(*, at: datetime) -> int:
-    """Delete pages that expired more than KEPT_AFTER_EXPIRY ago; return their number.
-
-    Syncs close pages earlier. These belong to campaigns that are no longer synced.
-    """
-    keys = list(TaskPage.objects.lapsed(at - KEPT_AFTER_EXPIRY).values_list("pk", flat=True))
-    close_pages(keys)
-    return len(keys)
-
-
-def close_returned(*, hit: Hit, at_work: int, before: datetime) -> None:
-    """Close pages of a HIT until `at_work` of those opened before this time are left.
-
-    `at_work` is the number of workers who had an assignment then. The other workers have returned
-    theirs, or never had one.
-    """
-    opened = hit.pages.filter(opened_at__lt=before)
-    _close_oldest(opened, opened.count() - at_work)
 
 
 @dataclass(frozen=True)
@@ -423,7 +384,9 @@ def _lock_pages(campaign: Campaign, frame: FrameParameters) -> _Pages:
     """
     hits = _locked_hits(campaign=campaign.pk, hit_id=frame.hit_id, marketplace_id=frame.worker_id)
     if not hits:
-        raise UnknownHit(gettext("This HIT is not ready yet, or it is closed. Reload in a minute."))
+        raise UnknownHit(
+            gettext("This task is not ready yet, or it is closed. Reload in a minute.")
+        )
     [hit] = hits
     hit.campaign = campaign
     return _Pages(hit, frame, _pages_of(hit=hit.pk), has_answered=hit.has_answered)
@@ -438,23 +401,6 @@ def _locked_hits(campaign: Any, hit_id: Any, marketplace_id: Any) -> QuerySet[Hi
 @prepared
 def _pages_of(hit: Any) -> QuerySet[TaskPage]:
     return TaskPage.objects.filter(hit=hit).with_places().order_by("opened_at", "pk")
-
-
-def _close_surplus(hit: Hit, *, keep: TaskPage) -> None:
-    """Close the pages of a HIT beyond PAGES_PER_SLOT for each slot.
-
-    Runs in its own transaction, because a transaction that waits for tasks must not have locked
-    other tasks already.
-    """
-    surplus = hit.pages.count() - PAGES_PER_SLOT * hit.slots
-    _close_oldest(hit.pages.exclude(pk=keep.pk), surplus)
-
-
-def _close_oldest(pages: QuerySet[TaskPage], number: int) -> None:
-    """Close this number of pages: the oldest without an answer first, then the oldest others."""
-    if number > 0:
-        oldest = pages.order_by(F("answered_at").asc(nulls_first=True), "opened_at", "pk")
-        close_pages(oldest.values_list("pk", flat=True)[:number])
 
 
 def _refuse_submitted(campaign: Campaign, frame: FrameParameters) -> None:
@@ -484,7 +430,7 @@ def _new_page(
     hit: Hit, frame: FrameParameters, *, opened_at: datetime, at: datetime, **values: Any
 ) -> TaskPage:
     minutes = hit.campaign.config.hit.minutes
-    return TaskPage.objects.create(
+    page = TaskPage(
         hit=hit,
         assignment_id=frame.assignment_id,
         marketplace_id=frame.worker_id,
@@ -492,6 +438,8 @@ def _new_page(
         expires_at=at + timedelta(minutes=minutes),
         **values,
     )
+    insert(page)
+    return page
 
 
 def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:

@@ -27,6 +27,7 @@ from marketplace.models import (
 )
 
 from .accounts import SSO_SOURCE
+from .worker_data import delete_old_panel_ids
 
 # Maximum number of rows in one statement, so that other writers do not wait long.
 BATCH = 500
@@ -34,7 +35,11 @@ BATCH = 500
 
 def forget(*, at: datetime) -> int:
     """Delete a batch of rows that are no longer needed; return their number, 0 if none is left."""
-    return sum(_delete_some(old(at)) for old in OLD) + _delete_idle_participants(at)
+    return (
+        sum(_delete_some(old(at)) for old in OLD)
+        + _delete_idle_participants(at)
+        + delete_old_panel_ids(at, most=BATCH)
+    )
 
 
 def _delete_some(rows: QuerySet[Any]) -> int:

@@ -10,12 +10,14 @@ import pytest
 import requests
 from django.utils import timezone
 
-from hits.models import Hit
+from hits.models import Assignment, AssignmentStatus, Hit
+from hits.mturk import connection
 from hits.mturk.client import marketplace_of
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import running_marketplace
+from tests.hits.test_reconciler import work
 from tests.servers import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -74,3 +76,40 @@ def test_open_slots_never_cost_more_than_the_budget(advance, ahead, expired):
     assert Hit.objects.alive().filter(available__gt=0).count() == len(
         [hit for hit in marketplace_of(campaign).hits() if not hit.is_closed]
     )
+
+
+@pytest.mark.parametrize("hours", [0, 24])
+def test_the_review_window_ends_by_the_marketplaces_clock(client, movable, advance, hours):
+    """Submission times are the marketplace's, whose clock is days ahead here."""
+    advance(timedelta(days=3))
+    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": hours})
+    reconcile(campaign)
+    work(client, movable.fresh_workers(1)[0], campaign, 1)
+    # The header that tells the marketplace's time has whole seconds.
+    advance(timedelta(minutes=1))
+
+    assert reconcile(campaign).approved == (0 if hours else 1)
+    advance(timedelta(hours=hours))
+
+    assert reconcile(campaign).approved == (1 if hours else 0)
+    assert Assignment.objects.get().status == AssignmentStatus.APPROVED
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_a_sync_without_other_calls_knows_the_marketplaces_time(
+    client, movable, advance, monkeypatch, is_known
+):
+    """The review window lasts two hours of the marketplace's clock, which is a day behind."""
+    advance(-timedelta(days=1))
+    campaign = make_campaign(tasks=1, review={"share": 0, "approve_after_hours": 2})
+    reconcile(campaign)
+    work(client, movable.fresh_workers(1)[0], campaign, 1)
+    assert reconcile(campaign).ingested == 1
+    if not is_known:
+        monkeypatch.setattr(connection, "_skews", {})  # as in a new process
+
+    assert reconcile(campaign, is_whole=False).approved == 0
+    advance(timedelta(hours=3))
+
+    reconcile(campaign)
+    assert Assignment.objects.get().status == AssignmentStatus.APPROVED

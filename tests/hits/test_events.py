@@ -1,7 +1,6 @@
 """Ingest by events: a marketplace process sends to a queue served by moto."""
 
 import json
-import logging
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -11,7 +10,6 @@ import boto3
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
-from moto.server import ThreadedMotoServer
 
 from hits.models import Assignment, AssignmentStatus, Hit, HitType, ProcessedMessage, Sync
 from hits.mturk import sqs as queue_module
@@ -19,6 +17,7 @@ from hits.mturk.sqs import Malformed, digest, parse
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import reconcile
 from hits.tasks import sync_campaigns
+from tests.amazon import running_moto
 from tests.hits.conftest import make_campaign
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 from tests.servers import PATIENCE
@@ -29,12 +28,8 @@ KEYS = {"aws_access_key_id": "sqs", "aws_secret_access_key": "sqs", "region_name
 @pytest.fixture(scope="module")
 def sqs() -> Iterator[str]:
     """URL of the SQS server."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with running_moto() as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -15,14 +15,10 @@ from hits.reconcile.close import close
 from hits.reconcile.reading import adopt
 from hits.reconcile.top_up import plan_slots
 from hits.services.bonuses import BonusNotPossible, plan_bonus
+from hits.services.closed_pages import close_pages
 from hits.services.counts import recount
 from hits.services.submissions import take_submission
-from hits.services.task_pages import (
-    FrameParameters,
-    close_pages,
-    open_page,
-    store_answers,
-)
+from hits.services.task_pages import FrameParameters, open_page, store_answers
 from tests.factories import NOON, AssignmentFactory, ClaimFactory, HitFactory, HitTypeFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_strangers import SENTENCE, listed

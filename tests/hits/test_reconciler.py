@@ -23,8 +23,8 @@ from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import WrongEndpoint
 from hits.queries.costs import spend
 from hits.reconcile.reconciler import reconcile
+from hits.services.closed_pages import close_pages
 from hits.services.lifecycle import NotConfirmed, finish, pause, publish
-from hits.services.task_pages import close_pages
 from qualcontrol.models import HeldPayment
 from qualcontrol.review.judging import keep_judgement, reject_response
 from qualcontrol.services.exclusions import exclude_worker, pause_worker, resume_worker

@@ -24,9 +24,9 @@ from annotate.services.retention import (
 from hits import tasks
 from hits.models import ProcessedMessage, Sync, TaskPage
 from hits.services import retention
+from hits.services.closed_pages import KEPT_AFTER_EXPIRY, delete_expired_pages
 from hits.services.retention import Outcome, Rule, tidy
 from hits.services.syncs import delete_old_messages, delete_old_syncs
-from hits.services.task_pages import KEPT_AFTER_EXPIRY, delete_expired_pages
 from tests.factories import NOON, CampaignFactory, ClaimFactory, TaskFactory, TaskPageFactory
 
 pytestmark = pytest.mark.django_db

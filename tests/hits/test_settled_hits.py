@@ -55,6 +55,7 @@ def test_a_hit_is_settled_when_nobody_works_on_it_and_all_is_decided(hit, change
         ("APPROVED", 23 * HOUR, "RUNNING", False),
         ("APPROVED", 25 * HOUR, "RUNNING", True),
         ("APPROVED", HOUR, "FINISHED", True),
+        ("APPROVED", -HOUR, "FINISHED", True),  # by the marketplace's clock
         ("REJECTED", 29 * DAY, "FINISHED", False),
         ("REJECTED", 31 * DAY, "RUNNING", True),
     ],

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Response
 from annotate.queries.keywords import KEYWORDS
-from hits.services.submissions import take_submissions
+from hits.services.submissions import Reported, take_submissions
 from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_strangers import SENTENCE, form_fields, listed, open_page
@@ -65,23 +65,27 @@ def test_an_answer_is_stored_in_eight_statements(client, hit):
     assert len(taken) <= 8, taken
 
 
-def ingest(hit, numbers) -> list[str]:
-    """The statements that take these submissions, each to a task of its own."""
-    tasks = list(hit.campaign.tasks.order_by("number"))
+def ingest(hits, numbers) -> list[str]:
+    """The statements that take one submission of each of these HITs, each to a task of its own."""
+    campaign = hits[0].campaign
+    tasks = list(campaign.tasks.order_by("number"))
     reports = [
-        listed(f"A{n}", f"AWORKER{n}", **{f"caption-{tasks[n].number}": SENTENCES[n]})
+        Reported(
+            hits[n], listed(f"A{n}", f"AWORKER{n}", **{f"caption-{tasks[n].number}": SENTENCES[n]})
+        )
         for n in numbers
     ]
-    return statements(
-        lambda: take_submissions(campaign=hit.campaign, hit=hit, listed=reports, at=NOON)
-    )
+    return statements(lambda: take_submissions(campaign=campaign, reported=reports, at=NOON))
 
 
-def test_more_submissions_of_a_hit_take_no_more_statements(hit):
+@pytest.mark.parametrize("is_one_hit", [True, False])
+def test_more_submissions_take_no_more_statements(hit, is_one_hit):
+    others = [HitFactory(hit_type=hit.hit_type, hit_id=f"OTHER{n}") for n in range(9)]
+    hits = [hit] * 9 if is_one_hit else others
     for n in range(9):
         WorkerAccountFactory(marketplace_id=f"AWORKER{n}")
 
-    few, many = ingest(hit, range(2)), ingest(hit, range(2, 9))
+    few, many = ingest(hits, range(2)), ingest(hits, range(2, 9))
 
     assert Response.objects.count() == 9
     assert len(many) <= len(few), (few, many)

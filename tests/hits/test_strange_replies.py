@@ -16,7 +16,7 @@ from annotate.services.campaigns import progress, recount_places
 from hits.models import Assignment, AssignmentStatus, Hit, Sync, SyncProblem
 from hits.mturk.client import Marketplace, MarketplaceError
 from hits.queries.costs import spend
-from hits.reconcile import reading
+from hits.reconcile import storing
 from hits.reconcile.reconciler import reconcile
 from tests.hits.conftest import make_campaign
 from tests.hits.faulty_proxy import faulty_proxy
@@ -214,15 +214,15 @@ def test_an_unexpected_error_of_one_hit_stops_that_one(
     for number in range(2):
         work(client, worker, campaign, number)
     broken = Hit.objects.order_by("pk").first()
-    original = reading.ingest_assignments
+    original = storing.ingest_assignments
 
-    def fail(run, hit, listed):
-        if hit == broken:
+    def fail(run, reported):
+        if any(each.hit == broken for each in reported):
             raise ZeroDivisionError("a defect")
-        original(run, hit, listed)
+        original(run, reported)
 
     with monkeypatch.context() as patch:
-        patch.setattr(reading, "ingest_assignments", fail)
+        patch.setattr(storing, "ingest_assignments", fail)
         done = reconcile(campaign)
     again = reconcile(campaign)
 

@@ -126,6 +126,27 @@ def test_publishing_is_a_job_and_repeating_it_changes_nothing(requester, attempt
     assert campaign.hits.filter(status=HitStatus.OPEN).count() == 1
 
 
+def test_publishing_is_tried_again_after_the_marketplace_has_failed(requester, settings):
+    campaign = make_campaign(tasks=1, status="DRAFT")
+    ask_to_publish(campaign=campaign, actor=None, at=timezone.now())
+    there, settings.MARKETPLACE_URL = settings.MARKETPLACE_URL, "http://127.0.0.1:9"
+    settings.MTURK_MAX_ATTEMPTS = 1
+
+    (job,) = run_jobs()
+
+    campaign.refresh_from_db()
+    assert (job.status, job.attempt, campaign.status) == (JobStatus.WAITING, 1, "DRAFT")
+    assert "did not answer get_account_balance" in job.step
+    assert phase(campaign, job.asked_at + PATIENCE) is Phase.BUSY
+    settings.MARKETPLACE_URL = there
+    Job.objects.update(due_at=timezone.now())
+
+    (job,) = run_jobs()
+
+    campaign.refresh_from_db()
+    assert (job.status, campaign.status) == (JobStatus.DONE, CampaignStatus.RUNNING)
+
+
 def test_publishing_fails_in_words_if_the_account_is_empty(marketplace, requester, monkeypatch):
     campaign = make_campaign(tasks=1, status="DRAFT")
     poor = marketplace.requester("Poor", balance="0.00")

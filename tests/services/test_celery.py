@@ -65,7 +65,7 @@ def test_a_campaign_runs_by_the_clock_from_publishing_to_its_release(installatio
     assert installation.number(submitted) == wanted
     assert installation.number("SELECT count(*) FROM annotate_release WHERE NOT is_partial") == 1
     assert installation.rows("SELECT error FROM hits_sync WHERE error <> ''") == []
-    for size in ("copies", "thumbnails"):
+    for size in ("copies", "middle", "thumbnails"):
         folder = installation.media / size / "services"
         installation.wait_until(
             lambda folder=folder: len(list(folder.glob("*.jpg"))) == IMAGES + 10, f"{size} are made"

@@ -11,6 +11,7 @@ from django.utils import timezone
 from annotate.errors import DomainError, one_line
 from annotate.jobs.runner import run_waiting
 from annotate.kinds import KINDS
+from annotate.language import english
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.management.retry import Retry, log_problem
 from annotate.models import Campaign
@@ -71,6 +72,7 @@ class Command(DomainCommand):
         if watch:
             self.pays_for, self.is_watching = PAYS_FOR, True
             serve_metrics(settings.METRICS_ADDRESS)
+            english.load()
             self._watch(campaigns, seconds=watch)
         if failed := self._sync_all(campaigns, is_first=True):
             raise DomainError("\n".join(failed))

@@ -1,73 +1,19 @@
-"""HIT types, HITs, assignments and payments: our requests and what the marketplace reported."""
+"""HIT types, HITs, their task pages and assignments."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Self
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
-from django.utils.crypto import get_random_string
 
-from annotate.models import Campaign, Claim, Device, Worker
+from annotate.models import Campaign, Claim, Device
+from hits.models.accounts import WorkerAccount
 from qualcontrol.models import HeldPayment
 
 # MTurk's fee is higher for HITs with ten or more assignments. A HIT created with fewer can never
 # be extended to ten.
 MOST_ASSIGNMENTS = 9
-
-
-def new_installation_name() -> str:
-    return get_random_string(16)
-
-
-class Installation(models.Model):
-    """The random name of this database, which identifies its HITs (hits.mturk.annotations)."""
-
-    ONLY = 1  # primary key of the only row
-
-    name = models.CharField(max_length=16, default=new_installation_name, editable=False)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(condition=Q(pk=1), name="installation_is_one"),
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class WorkerAccountQuerySet(models.QuerySet["WorkerAccount"]):
-    def known(self, *, endpoint: str, marketplace_id: str) -> "WorkerAccount | None":
-        """The account with this id at this marketplace, with its worker.
-
-        Pages use this, because anybody can forge their parameters.
-        """
-        accounts = self.filter(endpoint=endpoint, marketplace_id=marketplace_id)
-        return accounts.select_related("worker").first()
-
-
-class WorkerAccount(models.Model):
-    """A worker's id at one endpoint.
-
-    The id is personal data. Only this table and TaskPage store it.
-    """
-
-    worker = models.OneToOneField(Worker, models.PROTECT, related_name="account")
-    endpoint = models.CharField(max_length=300)
-    marketplace_id = models.CharField(max_length=64)
-
-    objects = WorkerAccountQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["endpoint", "marketplace_id"], name="worker_account_once_per_endpoint"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return str(self.worker)
 
 
 class HitType(models.Model):
@@ -110,6 +56,10 @@ class HitQuerySet(models.QuerySet["Hit"]):
 
     def created(self) -> Self:
         return self.exclude(hit_id=None)
+
+    def to_read(self) -> Self:
+        """Return HITs that a listing left to be read in shares."""
+        return self.alive().filter(to_read__isnull=False)
 
     def retire(self) -> int:
         """Mark the HITs as retired, with how many of their assignments are paid; return how many.
@@ -155,6 +105,9 @@ class Hit(models.Model):
     pending = models.PositiveSmallIntegerField(default=0)
     # Time since which submissions wait to be ingested; empty if none do.
     unread_since = models.DateTimeField(null=True, blank=True)
+    # Number of submissions when a listing left the HIT to be read in shares; empty if it is not
+    # left (hits.reconcile.shares).
+    to_read = models.PositiveSmallIntegerField(null=True, blank=True)
     # When the marketplace last listed the HIT; empty if it never did.
     listed_at = models.DateTimeField(null=True, blank=True)
     # When the assignments were last read because task pages had sent answers.
@@ -194,11 +147,18 @@ class Hit(models.Model):
             models.CheckConstraint(
                 condition=Q(paid=None) | Q(status=HitStatus.RETIRED), name="hit_paid_once_retired"
             ),
+            models.CheckConstraint(
+                condition=Q(to_read=None) | Q(unread_since__isnull=False),
+                name="hit_to_read_is_unread",
+            ),
         ]
         indexes = [
             models.Index(fields=["campaign", "status"], name="hit_by_status"),
             models.Index(
                 fields=["campaign"], name="hit_not_paid_yet", condition=Q(paid__isnull=True)
+            ),
+            models.Index(
+                fields=["campaign"], name="hit_to_read", condition=Q(to_read__isnull=False)
             ),
         ]
 
@@ -361,218 +321,3 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"assignment {self.pk} ({self.status.lower()})"
-
-
-class Bonus(models.Model):
-    """A payment beyond the reward. It is stored before it is sent, and sent only once."""
-
-    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="bonuses")
-    token = models.CharField(max_length=64, unique=True)
-    amount = models.DecimalField(max_digits=8, decimal_places=2)
-    fee = models.DecimalField(max_digits=8, decimal_places=2)
-    reason = models.CharField(max_length=1024)
-    planned_at = models.DateTimeField()
-    sent_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        verbose_name_plural = "bonuses"
-        constraints = [
-            models.CheckConstraint(condition=Q(amount__gt=0), name="bonus_is_positive"),
-            models.CheckConstraint(condition=~Q(reason=""), name="bonus_has_a_reason"),
-        ]
-
-    def __str__(self) -> str:
-        return f"${self.amount} for {self.assignment}"
-
-
-class WorkerMessage(models.Model):
-    """A message to workers. It is stored before it is sent."""
-
-    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="worker_messages")
-    # The key of the request, so that a form that is sent twice makes one message.
-    key = models.CharField(max_length=64, unique=True)
-    subject = models.CharField(max_length=200)
-    text = models.TextField()
-    sender = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.PROTECT, related_name="worker_messages"
-    )
-    planned_at = models.DateTimeField()
-
-    class Meta:
-        ordering = ["-pk"]
-        constraints = [
-            models.CheckConstraint(
-                condition=~Q(subject="") & ~Q(text=""), name="worker_message_says_something"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return self.subject
-
-
-class MessageStatus(models.TextChoices):
-    PLANNED = "PLANNED", "waits for the next sync"
-    SENDING = "SENDING", "sent, or not: the outcome is not known"
-    SENT = "SENT", "sent"
-    NOT_REACHED = "NOT_REACHED", "the marketplace did not reach the worker"
-
-
-class MessageRecipient(models.Model):
-    """A worker to whom a message is sent, at most once."""
-
-    message = models.ForeignKey(WorkerMessage, models.PROTECT, related_name="recipients")
-    account = models.ForeignKey(WorkerAccount, models.PROTECT, related_name="messages")
-    status = models.CharField(max_length=11, choices=MessageStatus, default=MessageStatus.PLANNED)
-    sent_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["message", "account"], name="message_recipient_once"),
-            models.CheckConstraint(
-                condition=Q(status=MessageStatus.SENT, sent_at__isnull=False)
-                | (~Q(status=MessageStatus.SENT) & Q(sent_at=None)),
-                name="message_recipient_sent_at_matches_status",
-            ),
-        ]
-        indexes = [
-            models.Index(
-                fields=["message"],
-                name="message_recipient_planned",
-                condition=Q(status=MessageStatus.PLANNED),
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.message} to {self.account} ({self.status.lower()})"
-
-
-class WorkerBarring(models.Model):
-    """Whether a campaign's HITs must be hidden from a worker (`is_wanted`), and whether the
-    marketplace hides them (`is_in_force`).
-
-    A worker is barred while excluded or paused, and after submitting an answer to every task that
-    still needs one.
-    """
-
-    hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="barrings")
-    account = models.ForeignKey(WorkerAccount, models.PROTECT, related_name="barrings")
-    is_wanted = models.BooleanField()
-    is_in_force = models.BooleanField(default=False, help_text="as the marketplace was told last")
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["hit_type", "account"], name="barring_once_per_worker"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.account} {'kept from' if self.is_wanted else 'let into'} {self.hit_type}"
-
-
-# A run that has not updated `seen_at` for this time was killed: no API call takes longer.
-SILENT_AFTER = timedelta(minutes=5)
-
-
-class Listing(models.TextChoices):
-    """How much of the account's list of HITs a sync read."""
-
-    NONE = "", "none, or not to its end because of an error"
-    CAMPAIGN = "CAMPAIGN", "as far as the campaign's own HITs go"
-    ACCOUNT = "ACCOUNT", "all of it"
-
-
-class Sync(models.Model):
-    """One run of the reconciler for a campaign: its counts, and its first error."""
-
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="syncs")
-    started_at = models.DateTimeField()
-    finished_at = models.DateTimeField(null=True, blank=True)
-    # When the run last reported progress. The counts below are as of this time.
-    seen_at = models.DateTimeField(null=True, blank=True)
-    # Whether all HITs were listed, and not only those that events named.
-    is_whole = models.BooleanField(default=True)
-    listing = models.CharField(max_length=8, choices=Listing, blank=True, default=Listing.NONE)
-    api_calls = models.PositiveIntegerField(default=0)
-    ingested = models.PositiveIntegerField(default=0)
-    approved = models.PositiveIntegerField(default=0)
-    rejected = models.PositiveIntegerField(default=0)
-    hits_created = models.PositiveIntegerField(default=0)
-    hits_retired = models.PositiveIntegerField(default=0)
-    # Number of HITs, assignments, payments and steps that failed; `error` has the first failures.
-    problems = models.PositiveIntegerField(default=0)
-    error = models.TextField(blank=True)
-    # Rare events in words, such as HITs that were gone, adopted or closed.
-    notes = models.TextField(blank=True)
-
-    class Meta:
-        ordering = ["-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.campaign} at {self.started_at:%Y-%m-%d %H:%M}"
-
-    def is_going_on(self, at: datetime) -> bool:
-        """Whether the run has not finished, and updated `seen_at` within SILENT_AFTER."""
-        return (
-            self.finished_at is None
-            and self.seen_at is not None
-            and (self.seen_at > at - SILENT_AFTER)
-        )
-
-
-class SyncProblem(models.Model):
-    """A HIT, assignment, payment or step that failed in the last sync, with the reason.
-
-    The next sync tries again and deletes the row if it succeeds.
-    """
-
-    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="sync_problems")
-    subject = models.CharField(max_length=200)
-    message = models.TextField()
-    times = models.PositiveIntegerField(default=1)
-    first_at = models.DateTimeField()
-    last_at = models.DateTimeField()
-
-    class Meta:
-        ordering = ["-last_at", "subject"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["campaign", "subject"], name="sync_problem_once_per_subject"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.subject}: {self.message}"
-
-
-class CallPace(models.Model):
-    """When the next call to an endpoint may be made, by any process; see hits.mturk.pacing."""
-
-    endpoint = models.CharField(max_length=300, unique=True)
-    next_at = models.DateTimeField()
-    # How long nobody called after the last throttled call; zero once a call was answered.
-    pause = models.DurationField(default=timedelta)
-
-    def __str__(self) -> str:
-        return f"{self.endpoint} from {self.next_at:%Y-%m-%d %H:%M:%S}"
-
-
-class ProcessedMessage(models.Model):
-    """A processed message of the marketplace's queue, stored so that duplicates are ignored."""
-
-    # The id of the notification, or a digest of the message if it has none.
-    document_id = models.CharField(max_length=100, unique=True)
-    received_at = models.DateTimeField()
-    # The reason and the text of a message that could not be parsed; empty otherwise.
-    problem = models.CharField(max_length=300, blank=True)
-    body = models.TextField(blank=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=~Q(problem="") | Q(body=""),
-                name="processed_message_body_kept_with_a_problem_only",
-            ),
-        ]
-        indexes = [models.Index(fields=["received_at"], name="processed_message_by_age")]
-
-    def __str__(self) -> str:
-        return self.document_id

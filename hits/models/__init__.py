@@ -1,0 +1,46 @@
+"""HITs, assignments, payments and messages: our requests and what the marketplace reported."""
+
+from hits.models.accounts import (
+    Installation,
+    WorkerAccount,
+    new_installation_name,
+)
+from hits.models.barrings import WorkerBarring
+from hits.models.bonuses import Bonus
+from hits.models.hits import (
+    DECIDED,
+    MOST_ASSIGNMENTS,
+    Assignment,
+    AssignmentStatus,
+    Hit,
+    HitStatus,
+    HitType,
+    TaskPage,
+)
+from hits.models.messages import MessageRecipient, MessageStatus, WorkerMessage
+from hits.models.syncs import SILENT_AFTER, CallPace, Listing, ProcessedMessage, Sync, SyncProblem
+
+__all__ = [
+    "DECIDED",
+    "MOST_ASSIGNMENTS",
+    "SILENT_AFTER",
+    "Assignment",
+    "AssignmentStatus",
+    "Bonus",
+    "CallPace",
+    "Hit",
+    "HitStatus",
+    "HitType",
+    "Installation",
+    "Listing",
+    "MessageRecipient",
+    "MessageStatus",
+    "ProcessedMessage",
+    "Sync",
+    "SyncProblem",
+    "TaskPage",
+    "WorkerAccount",
+    "WorkerBarring",
+    "WorkerMessage",
+    "new_installation_name",
+]

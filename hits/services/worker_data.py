@@ -1,0 +1,189 @@
+"""Delete workers' personal data: after the retention period, and one worker's on request.
+
+Payments, decisions and counting answers are kept. They name a pseudonym, which no longer leads to
+a person when the id is deleted.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from annotate.errors import DomainError
+from annotate.models import Behaviour, Campaign, CampaignStatus, Response, Worker
+from annotate.services.retention import BATCH, delete_in_batches
+from annotate.wording import counted
+from hits.models import (
+    Assignment,
+    Bonus,
+    MessageRecipient,
+    MessageStatus,
+    TaskPage,
+    WorkerAccount,
+    WorkerBarring,
+)
+from hits.queries.settled import settled_since_release
+from hits.queries.worker_ids import ERASED, digest_of, random_in_place_of_id
+from hits.services.closed_pages import close_pages
+from qualcontrol.models import Appeal
+from qualcontrol.services.locks import lock_workers
+
+DELETED_TEXT = "(deleted at the worker's request)"
+
+
+class CannotErase(DomainError):
+    """The worker's data is still needed."""
+
+
+def _settled(at: datetime) -> QuerySet[Campaign]:
+    """The campaigns whose retention period is over; none if it has no end."""
+    if settings.WORKER_DATA_DAYS is None:
+        return Campaign.objects.none()
+    return settled_since_release(at - timedelta(days=settings.WORKER_DATA_DAYS))
+
+
+def delete_old_behaviour(*, at: datetime) -> int:
+    """Delete how responses of settled campaigns were made, and answers that fit no task; return
+    their number. The flags computed from them are kept."""
+    old = _settled(at)
+    number = delete_in_batches(Behaviour.objects.filter(response__campaign__in=old))
+    unplaced = Assignment.objects.filter(hit__campaign__in=old).exclude(unplaced_answer="")
+    return number + unplaced.update(unplaced_answer="")
+
+
+def delete_old_worker_ids(*, at: datetime) -> int:
+    """Delete the ids of workers all of whose campaigns are settled; return their number."""
+    if settings.WORKER_DATA_DAYS is None:
+        return 0
+    deleted, after = 0, 0
+    while keys := list(_old_accounts(at).filter(pk__gt=after).values_list("pk")[:BATCH]):
+        deleted += _delete_ids([pk for (pk,) in keys], at)
+        ((after,),) = keys[-1:]
+    return deleted
+
+
+def _old_accounts(at: datetime) -> QuerySet[WorkerAccount]:
+    """Accounts with an id that no campaign needs any more, in the order of their keys."""
+    needed = Campaign.objects.exclude(pk__in=_settled(at).values("pk"))
+    account = OuterRef("pk")
+    uses: list[QuerySet[Any]] = [
+        Response.objects.filter(worker=OuterRef("worker"), campaign__in=needed),
+        Assignment.objects.filter(account=account, hit__campaign__in=needed),
+        MessageRecipient.objects.filter(account=account, message__campaign__in=needed),
+        WorkerBarring.objects.filter(account=account, hit_type__campaign__in=needed),
+        # The worker may be at work.
+        TaskPage.objects.filter(marketplace_id=OuterRef("marketplace_id")),
+    ]
+    unused = [~Exists(rows) for rows in uses]
+    return WorkerAccount.objects.filter(*unused, id_deleted_at=None).order_by("pk")
+
+
+@transaction.atomic
+def _delete_ids(keys: Sequence[int], at: datetime) -> int:
+    # Bonuses and messages are planned under a lock of their campaign. Ingest locks the workers, and
+    # stores an id again that it finds deleted.
+    theirs = _settled(at).filter(tasks__responses__worker__account__in=keys)
+    list(
+        Campaign.objects.filter(pk__in=theirs.values("pk"))
+        .order_by("pk")
+        .select_for_update(no_key=True)
+        .values_list("pk")
+    )
+    lock_workers([*WorkerAccount.objects.filter(pk__in=keys).values_list("worker", flat=True)])
+    accounts = list(_old_accounts(at).filter(pk__in=keys))
+    for account in accounts:
+        account.marketplace_id = digest_of(account.endpoint, account.marketplace_id)
+        account.id_deleted_at = at
+    WorkerAccount.objects.bulk_update(accounts, ["marketplace_id", "id_deleted_at"])
+    return len(accounts)
+
+
+class Erasure(NamedTuple):
+    """What an erasure deletes and keeps, in numbers."""
+
+    behaviours: int
+    pages: int
+    appeals: int
+    kept_answers: int
+    open_campaigns: int
+
+
+def preview_erasure(worker: Worker) -> Erasure:
+    """Count what `erase_worker` would delete and keep."""
+    return Erasure(
+        behaviours=Behaviour.objects.filter(response__worker=worker).count(),
+        pages=_pages(worker).count(),
+        appeals=_appeals(worker).count(),
+        kept_answers=Response.objects.filter(worker=worker).count(),
+        open_campaigns=_open_campaigns(worker).count(),
+    )
+
+
+def _pages(worker: Worker) -> QuerySet[TaskPage]:
+    account = WorkerAccount.objects.filter(worker=worker).first()
+    if account is None:
+        return TaskPage.objects.none()
+    return TaskPage.objects.filter(
+        marketplace_id=account.marketplace_id, hit__campaign__endpoint=account.endpoint
+    )
+
+
+def _appeals(worker: Worker) -> QuerySet[Appeal]:
+    return Appeal.objects.filter(exclusion__worker=worker)
+
+
+def _open_campaigns(worker: Worker) -> QuerySet[Campaign]:
+    theirs = Campaign.objects.filter(tasks__responses__worker=worker).distinct()
+    return theirs.exclude(status=CampaignStatus.FINISHED)
+
+
+@transaction.atomic
+def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
+    """Delete what leads from the pseudonym to the person, how they worked, and what they wrote in
+    appeals; return what was deleted and kept. Erasing twice changes nothing.
+
+    Answers stay: without the id they are no personal data, and a release never changes. Raises
+    CannotErase if the worker is owed a decision, a payment or a message, because these need the id.
+    """
+    lock_workers([worker.pk])
+    if obstacle := obstacle_to_erasure(worker):
+        raise CannotErase(obstacle)
+    done = preview_erasure(worker)
+    close_pages(_pages(worker).values_list("pk", flat=True))
+    Behaviour.objects.filter(response__worker=worker).delete()
+    Response.objects.filter(worker=worker).update(seconds=None)
+    _appeals(worker).update(text=DELETED_TEXT)
+    Assignment.objects.filter(account__worker=worker).update(unplaced_answer="")
+    accounts = WorkerAccount.objects.filter(worker=worker)
+    for account in accounts.exclude(marketplace_id__startswith=ERASED):
+        account.marketplace_id = random_in_place_of_id()
+        account.id_deleted_at, account.erased_by = at, by
+        account.save(update_fields=["marketplace_id", "id_deleted_at", "erased_by"])
+    return done
+
+
+def obstacle_to_erasure(worker: Worker) -> str:
+    """Why the worker's id is still needed; empty if it is not."""
+    account = Q(account__worker=worker)
+    undecided = Assignment.objects.undecided().filter(account).count()
+    bonuses = Bonus.objects.filter(assignment__account__worker=worker, sent_at=None).count()
+    unsent = MessageRecipient.objects.filter(account, status=MessageStatus.PLANNED).count()
+    untold = WorkerBarring.objects.filter(account).exclude(is_in_force=F("is_wanted")).count()
+    appeals = Appeal.objects.open().filter(exclusion__worker=worker).count()
+    needs = [
+        undecided and f"{counted(undecided, 'assignment')} not approved or rejected yet",
+        bonuses and f"{counted(bonuses, 'bonus', 'bonuses')} not sent yet",
+        unsent and f"{counted(unsent, 'message')} not sent yet",
+        untold and f"{counted(untold, 'exclusion')} that the marketplace was not told of yet",
+        appeals and f"{counted(appeals, 'appeal')} without an answer",
+    ]
+    if not any(needs):
+        return ""
+    return (
+        f"The data of {worker} is still needed: {', '.join(need for need in needs if need)}. "
+        "Decide and sync first, then erase the data."
+    )
