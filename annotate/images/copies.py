@@ -3,26 +3,34 @@
 Copies load quickly, are upright and in sRGB, and have none of the original's metadata, which may
 reveal where and with what a photograph was taken.
 
-A copy is made once: in the background, or when a browser first requests it. Its path under
-MEDIA_ROOT consists of its size, the image's split and the image's key. Its URL contains a code that
-only this site can make. So copies can be served to workers, who are not signed in, but nobody can
-list or guess them.
+A copy is made once: in the background, or when a browser first requests it. Its name in the storage
+(storage.py) consists of its size, the image's split and the image's key. Its URL contains a code
+that only this site can make. So copies can be served to workers, who are not signed in, but nobody
+can list or guess them.
 """
 
 import threading
+from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 import PIL.Image
-from django.conf import settings
+from botocore.exceptions import BotoCoreError, ClientError
+from django.core.files.base import ContentFile
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from PIL import ImageCms
 from PIL.Image import Transpose
 
-from annotate.images.files import EXIF_ORIENTATION, LYING, file_path, opened, write_atomically
+from annotate.errors import DomainError, one_line
+from annotate.images.files import EXIF_ORIENTATION, LYING, file_path, opened
+from annotate.images.storage import copy_storage
 from annotate.models import Image
+
+
+class CopiesUnreachable(DomainError):
+    """The bucket with the copies did not answer, or refused the request."""
 
 
 class Size(NamedTuple):
@@ -32,9 +40,10 @@ class Size(NamedTuple):
     height: int
 
 
-# Size by folder name. A task page shows an image at most 1,120 pixels wide.
-SIZES = {"copies": Size(1600, 1600), "thumbnails": Size(400, 1600)}
-SHOWN, THUMBNAIL = SIZES
+# Size by folder name. A task page shows an image at most 1,120 pixels wide; the middle size is for
+# phones.
+SIZES = {"copies": Size(1600, 1600), "middle": Size(800, 800), "thumbnails": Size(400, 1600)}
+SHOWN, MIDDLE, THUMBNAIL = SIZES
 QUALITY = 85
 CODE_LENGTH = 32
 # The operation that makes each EXIF orientation upright; the last four turn it by 90 degrees.
@@ -58,6 +67,23 @@ def display_url(image: Image) -> str:
     return _copy_url(image, SHOWN) if image.file else image.url
 
 
+def display_srcset(image: Image) -> str:
+    """The `srcset` of the image, by which a browser with a small screen loads a smaller copy; empty
+    if there is no smaller one."""
+    if not (image.file and image.width and image.height):
+        return ""
+    whole = Size(image.width, image.height)
+    widths = {size: _shrunk_width(whole, SIZES[size]) for size in (MIDDLE, SHOWN)}
+    if widths[MIDDLE] == widths[SHOWN]:
+        return ""
+    return ", ".join(f"{_copy_url(image, size)} {width}w" for size, width in widths.items())
+
+
+def _shrunk_width(whole: Size, most: Size) -> int:
+    scale = min(1, most.width / whole.width, most.height / whole.height)
+    return max(1, round(whole.width * scale))
+
+
 def thumbnail_url(image: Image) -> str:
     """URL of the image for lists: of the small copy if it has a file, else the original URL."""
     return _copy_url(image, THUMBNAIL) if image.file else image.url
@@ -77,19 +103,55 @@ def is_code_of(image: Image, code: str) -> bool:
     return constant_time_compare(code, code_of(image))
 
 
-def copy_path(image: Image, size: str) -> Path:
-    return Path(settings.MEDIA_ROOT, size, image.split, f"{image.key}.jpg")
+def copy_name(image: Image, size: str) -> str:
+    """The copy's name in the storage."""
+    return f"{size}/{image.split}/{image.key}.jpg"
 
 
 def missing_copies(image: Image) -> list[str]:
     """The sizes for which the image has no copy yet."""
-    return [size for size in SIZES if not copy_path(image, size).is_file()]
+    return [size for size in SIZES if not copy_storage().exists(copy_name(image, size))]
+
+
+def names_of_copies(split: str) -> set[str]:
+    """The names of all copies of a split: a bucket lists a thousand with one request, and
+    `missing_copies` makes one for each copy."""
+    found: set[str] = set()
+    for size in SIZES:
+        with suppress(FileNotFoundError):
+            _, files = copy_storage().listdir(f"{size}/{split}")
+            found.update(f"{size}/{split}/{name}" for name in files)
+    return found
+
+
+def has_copies(image: Image, *, among: set[str]) -> bool:
+    """Whether copies in all sizes are among these names."""
+    return among.issuperset(copy_name(image, size) for size in SIZES)
+
+
+def read_copy(image: Image, size: str) -> bytes:
+    """The copy, which is made now if it is missing. Raises BrokenImage, CopiesUnreachable."""
+    name = copy_name(image, size)
+    try:
+        try:
+            return _content_of(name)
+        except FileNotFoundError:
+            make_copies(image)
+            return _content_of(name)
+    except (BotoCoreError, ClientError) as error:
+        raise CopiesUnreachable(one_line(error)) from error
+
+
+def _content_of(name: str) -> bytes:
+    with copy_storage().open(name) as file:
+        content: bytes = file.read()
+    return content
 
 
 def drop_copies(image: Image) -> None:
     """Delete the image's copies, because its file is replaced."""
     for size in SIZES:
-        copy_path(image, size).unlink(missing_ok=True)
+        copy_storage().delete(copy_name(image, size))
 
 
 def make_copies(image: Image) -> None:
@@ -101,7 +163,7 @@ def make_copies(image: Image) -> None:
         sizes = missing_copies(image)
         contents = _copies_of(file_path(image), sizes) if sizes else {}
         for size, content in contents.items():
-            write_atomically(copy_path(image, size), content)
+            copy_storage().save(copy_name(image, size), ContentFile(content))
 
 
 def _copies_of(path: Path, sizes: list[str]) -> dict[str, bytes]:

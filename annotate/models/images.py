@@ -22,6 +22,24 @@ class ObjectClass(models.Model):
         return self.name
 
 
+class ClassName(models.Model):
+    """The name of a class in a language other than English."""
+
+    object_class = models.ForeignKey(ObjectClass, models.CASCADE, related_name="names")
+    language = models.CharField(max_length=35, help_text="BCP 47 tag in lower case, such as de")
+    name = models.CharField(max_length=100)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["object_class", "language"], name="class_has_one_name_in_a_language"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.object_class}: {self.name} ({self.language})"
+
+
 class RelationKind(models.TextChoices):
     SUBCATEGORY = "SUBCATEGORY"
     PART = "PART"
@@ -182,3 +200,19 @@ class Box(models.Model):
 
     def __str__(self) -> str:
         return f"{self.object_class} in {self.image}"
+
+
+class SplitPools(models.Model):
+    """How many images of a dataset's split have how many classes, as of its last import.
+
+    Counting them for a page would read every box of the split. Splits of own files have no row.
+    """
+
+    split = models.CharField(max_length=64, unique=True)
+    # Names of the classes that were not counted. The row is out of date if these have changed.
+    ignored_classes = models.JSONField()
+    # Of upright images only; the last number stands for itself and all above it.
+    by_classes = models.JSONField(help_text="numbers of images by number of classes")
+
+    def __str__(self) -> str:
+        return f"Pools of {self.split}"

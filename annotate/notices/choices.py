@@ -21,8 +21,8 @@ from annotate.models import (
 )
 from annotate.models.notices import new_secret
 from annotate.models.teams import roles_with
-from annotate.notices.addresses import AddressRefused, check_url
 from annotate.notices.registry import Event, NoticeKind, notice_kinds
+from annotate.outgoing.addresses import AddressRefused, check_url
 
 MOST_WEBHOOKS = 20
 TEST = "test"

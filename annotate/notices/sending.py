@@ -13,7 +13,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotate.errors import one_line
-from annotate.models import Delivery, DeliveryStatus
+from annotate.failures import note_failure
+from annotate.models import Delivery, DeliveryStatus, FailureSource
 from annotate.models.notices import DeliveryQuerySet
 from annotate.notices.posting import NotDelivered, post, signature
 
@@ -90,9 +91,22 @@ def _failed(delivery: Delivery, reason: str, at: datetime) -> None:
     if delivery.attempts >= MOST_ATTEMPTS:
         reason = f"Given up after {delivery.attempts} attempts. {reason}"
         _end(delivery, DeliveryStatus.GIVEN_UP, at, error=reason)
+        _note_given_up(delivery, reason, at)
         return
     pause = PAUSES[delivery.attempts - 1]
     _own(delivery).update(due_at=at + pause, run=None, error=reason)
+
+
+def _note_given_up(delivery: Delivery, reason: str, at: datetime) -> None:
+    note_failure(
+        source=FailureSource.DELIVERY,
+        subject=str(delivery.key),
+        title=str(delivery),
+        error=reason,
+        at=at,
+        campaign=delivery.notice.campaign,
+        path=delivery.webhook.get_absolute_url() if delivery.webhook else "",
+    )
 
 
 def _end(delivery: Delivery, status: DeliveryStatus, at: datetime, *, error: str = "") -> None:

@@ -1,12 +1,11 @@
-"""Find images, and count those of splits, licences and pools."""
+"""Find images and their boxes, and count the images of splits and licences."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotate.models import Box, Image, ImageSource, ObjectClass, Procedure, Selection
-from annotate.selection.choose import FEWEST_CLASSES, MOST_CLASSES
+from annotate.models import Box, Image, ImageSource, ObjectClass
 
 # Value of the licence filter for images without a licence.
 NO_LICENCE = "none"
@@ -52,61 +51,18 @@ def found_images(images: QuerySet[Image], wanted: Mapping[str, Any]) -> QuerySet
     return images
 
 
-class Pool(NamedTuple):
-    """Images with this number of classes, and how many of them a selection has."""
-
-    title: str
-    images: int
-    chosen: int
-
-
-class Pools(NamedTuple):
-    """How the procedure of nocaps sorts the images of a split."""
-
-    pools: list[Pool]
-    # Images that do not qualify: not known to be upright, or with fewer than two classes.
-    turned: int
-    poor: int
-
-    @property
-    def available(self) -> int:
-        return sum(pool.images for pool in self.pools)
-
-
-def pools_of(
-    images: QuerySet[Image], ignored: Collection[str], selection: Selection | None = None
-) -> Pools:
-    """The pools of these images without the ignored classes, and what the selection has of them."""
-    left_out = list(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))
-    upright = images.filter(rotation=0)
-    counts = _by_classes(upright, left_out)
-    chosen = (
-        _by_classes(upright.filter(selected__selection=selection), left_out) if selection else {}
-    )
-    pools = [
-        Pool(f"{classes} classes", counts.get(classes, 0), chosen.get(classes, 0))
-        for classes in range(FEWEST_CLASSES, MOST_CLASSES + 1)
+def drawn_boxes(image: Image) -> list[dict[str, Any]]:
+    """The image's boxes from left to right, numbered as pages draw them."""
+    boxes = image.boxes.verified().select_related("object_class")
+    return [
+        {
+            "number": number,
+            "name": box.object_class.name,
+            "is_group": box.is_group,
+            "x_min": box.x_min,
+            "x_max": box.x_max,
+            "y_min": box.y_min,
+            "y_max": box.y_max,
+        }
+        for number, box in enumerate(boxes.order_by("x_min", "y_min", "pk"), start=1)
     ]
-    rich = Pool(f"more than {MOST_CLASSES} classes", _rich(counts), _rich(chosen))
-    found = Pools([*pools, rich], images.count() - upright.count(), 0)
-    return found._replace(poor=upright.count() - found.available)
-
-
-def _by_classes(images: QuerySet[Image], left_out: Collection[int]) -> dict[int, int]:
-    """Numbers of images by their number of classes."""
-    boxes = Box.objects.verified().filter(image__in=images).exclude(object_class__in=left_out)
-    rows = (
-        boxes.order_by().values("image_id").annotate(classes=Count("object_class", distinct=True))
-    )
-    counts: dict[int, int] = {}
-    for classes in rows.values_list("classes", flat=True).iterator(10_000):
-        counts[classes] = counts.get(classes, 0) + 1
-    return counts
-
-
-def _rich(counts: Mapping[int, int]) -> int:
-    return sum(number for classes, number in counts.items() if classes > MOST_CLASSES)
-
-
-def is_by_nocaps(selection: Selection) -> bool:
-    return selection.procedure == Procedure.NOCAPS

@@ -1,18 +1,23 @@
 """Check and unpack ZIP archives from outside."""
 
+import io
 import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from annotate.errors import DomainError
 from annotate.reading.files import MalformedFile, printable, short
 
 UTF8_NAMES = 0x800
 ENCRYPTED = 0x1
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 PIECE = 1 << 20
+# Room in an archive's list for each file: 46 bytes, its name, and what programs add.
+ENTRY_BYTES, LIST_BYTES, READ_BYTES = 600, 100_000, 1 << 30
 
 
 class UnsafeName(DomainError):
@@ -27,22 +32,50 @@ def safe_name(name: str) -> str:
     return "/".join(parts)
 
 
+class _File(io.FileIO):
+    """A file of which at most `most` bytes are read at once. `zipfile` reads an archive's list of
+    files as a whole, however long the archive says that it is."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        super().__init__(path)
+        self.most = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > self.most:
+            raise _ListTooLong
+        return super().read(size) or b""
+
+
+class _ListTooLong(Exception):
+    """The archive's list of files is too long."""
+
+
 @contextmanager
-def _opened(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
+def _opened(path: Path, name: str, most: int = READ_BYTES) -> Iterator[zipfile.ZipFile]:
+    """Open an archive whose list of files has at most so many bytes; raises MalformedFile."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _File(path, most) as file, zipfile.ZipFile(file) as archive:
             yield archive
+    except _ListTooLong as error:
+        raise MalformedFile(name, "has too many files, or names that are too long") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         reason = printable(str(error)) or "its data end too early"
         raise MalformedFile(name, f"is not a complete ZIP file ({reason})") from error
 
 
-def check_zip(path: Path, name: str, *, most_files: int, most_bytes: int) -> list[str]:
-    """The names of an archive's files; raises DomainError unless it is safe to unpack.
+class Contents(NamedTuple):
+    """How many files an archive has, and their bytes when unpacked."""
+
+    files: int
+    size: int
+
+
+def check_zip(path: Path, name: str, *, most_files: int, most_bytes: int) -> Contents:
+    """What an archive says that it has; raises DomainError unless it is safe to unpack.
 
     Reads the archive's list only. `name` is the archive's name in messages.
     """
-    with _opened(path, name) as archive:
+    with _opened(path, name, LIST_BYTES + most_files * ENTRY_BYTES) as archive:
         entries = _entries(archive)
         if len(entries) > most_files:
             raise MalformedFile(
@@ -50,12 +83,14 @@ def check_zip(path: Path, name: str, *, most_files: int, most_bytes: int) -> lis
             )
         for entry in entries:
             _check_entry(entry, name)
-        if sum(entry.file_size for entry in entries) > most_bytes:
+            _checked_name(entry, name)
+        size = sum(entry.file_size for entry in entries)
+        if size > most_bytes:
             raise MalformedFile(
                 name,
                 f"would unpack to more than {most_bytes // 1_000_000:,} MB, which is the limit",
             )
-        return [_checked_name(entry, name) for entry in entries]
+        return Contents(len(entries), size)
 
 
 def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -65,6 +100,8 @@ def _entries(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def _check_entry(entry: zipfile.ZipInfo, name: str) -> None:
     if entry.flag_bits & ENCRYPTED:
         raise MalformedFile(name, "is protected by a password; upload one without")
+    if entry.compress_type not in COMPRESSIONS:
+        raise MalformedFile(name, "is compressed in an unusual way; use the usual one, deflate")
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise MalformedFile(name, f"has a symbolic link, {short(entry.filename)}")
 

@@ -132,10 +132,15 @@ def _write(image: Image, name: str, picture: Picture) -> None:
 
 def make_copies() -> Iterator[tuple[Image, str]]:
     """Make missing copies; yield each image that lacked one, with the reason if this failed."""
+    made: dict[str, set[str]] = {}
     keys = list(Image.objects.exclude(file="").order_by("pk").values_list("pk", flat=True))
     for batch in batches(keys):
         for image in Image.objects.exclude(file="").filter(pk__in=batch).order_by("pk"):
-            if not image_copies.missing_copies(image):
+            if image.split not in made:
+                made[image.split] = image_copies.names_of_copies(image.split)
+            if image_copies.has_copies(image, among=made[image.split]):
+                continue
+            if not image_copies.missing_copies(image):  # made since the names were listed
                 continue
             try:
                 image_copies.make_copies(image)

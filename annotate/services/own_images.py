@@ -1,6 +1,7 @@
 """Import a folder of one's own photographs as a split, with or without a table of facts."""
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,9 +29,16 @@ SYSTEM_FOLDER = "__MACOSX"
 
 
 class OwnFile(NamedTuple):
-    """A file to import, and the name that its image gets."""
+    """A file to import, the name that its image gets, and where it was fetched from."""
 
     path: Path
+    name: str
+    url: str = ""
+
+
+class KnownFile(NamedTuple):
+    """A file that was fetched and imported before."""
+
     name: str
 
 
@@ -39,6 +47,9 @@ class Duplicate(NamedTuple):
 
     name: str
     same_as: str
+
+
+Found = OwnFile | KnownFile | BrokenFile
 
 
 @dataclass
@@ -64,11 +75,12 @@ class _Content(NamedTuple):
     name: str
     sha256: str
     content: bytes
+    url: str
 
 
 def import_own_files(
     *,
-    files: Iterable[OwnFile],
+    files: Iterable[Found],
     split: str,
     table: Path | None = None,
     table_name: str | None = None,
@@ -87,11 +99,16 @@ def import_own_files(
     facts = read_sidecar(table, name=table_name) if table else Sidecar({}, [])
     counts = OwnCounts(ignored_columns=facts.ignored)
     importer = _Importer(split, counts, team)
-    for path, name in files:
-        try:
-            importer.add(path, name)
-        except BrokenImage as error:
-            counts.broken.append(BrokenFile(printable_name(name), str(error)))
+    for file in files:
+        if isinstance(file, OwnFile):
+            try:
+                importer.add(file)
+            except BrokenImage as error:
+                counts.broken.append(BrokenFile(printable_name(file.name), str(error)))
+        elif isinstance(file, KnownFile):
+            counts.unchanged += 1
+        else:
+            counts.broken.append(file)
         progress(1)
     importer.save()
     if facts.facts:
@@ -160,15 +177,16 @@ class _Importer:
         self._names = dict(own.values_list("sha256", "file_name"))
         self._waiting: list[Image] = []
 
-    def add(self, path: Path, name: str) -> None:
+    def add(self, file: OwnFile) -> None:
         """Import a file; raises BrokenImage."""
+        path, name, url = file
         _check_name(name)
         content = _content_of(path)
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 in self._names:
             self._count_known(name, self._names[sha256])
             return
-        self._waiting.append(self._stored(_Content(path, name, sha256, content)))
+        self._waiting.append(self._stored(_Content(path, name, sha256, content, url)))
         self._names[sha256] = name
         if len(self._waiting) == BATCH:
             self.save()
@@ -195,6 +213,7 @@ class _Importer:
             height=picture.height,
             file_name=file.name,
             sha256=file.sha256,
+            url=file.url,
         )
         image.file = image_files.file_name(image, picture.suffix)
         image_files.write_atomically(image_files.file_path(image), picture.content)
@@ -211,23 +230,21 @@ class _Importer:
                 "sha256", "file_name"
             )
         )
-        taken = set(
-            own.filter(file_name__in=[image.file_name for image in waiting]).values_list(
-                "file_name", flat=True
-            )
-        )
+        spelled = {way for image in waiting for way in _spellings(image.file_name)}
+        stored = own.filter(file_name__in=spelled).values_list("file_name", flat=True)
+        taken = {comparable(name) for name in stored}
         new = []
         for image in waiting:
             if image.sha256 in known:
                 self._count_known(image.file_name, known[image.sha256])
-            elif image.file_name in taken:
+            elif comparable(image.file_name) in taken:
                 reason = (
                     "has the name of another image of this split; rename it, or import it into "
                     "another split"
                 )
                 self._counts.broken.append(BrokenFile(image.file_name, reason))
             else:
-                taken.add(image.file_name)
+                taken.add(comparable(image.file_name))
                 new.append(image)
         Image.objects.bulk_create(new)
         self._counts.new += len(new)
@@ -237,6 +254,11 @@ class _Importer:
             self._counts.unchanged += 1
         else:
             self._counts.duplicates.append(Duplicate(name, known))
+
+
+def _spellings(name: str) -> set[str]:
+    """The ways in which systems write the same name."""
+    return {name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD"))}
 
 
 def _check_name(name: str) -> None:

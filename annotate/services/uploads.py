@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from django.conf import settings
 
 from annotate.errors import DomainError
-from annotate.reading.zip_files import UnsafeName, check_zip, safe_name, unpack
+from annotate.reading.zip_files import Contents, UnsafeName, check_zip, safe_name, unpack
 from annotate.services.own_images import OwnFile, is_system_file
 
 NAMES = "names.json"
@@ -62,6 +62,7 @@ def store_upload(files: Sequence[tuple[str, Uploaded]]) -> str:
     (folder / FILES).mkdir(parents=True)
     try:
         names: dict[str, str] = {}
+        left = Contents(settings.UNPACKED_MAX_FILES, settings.UNPACKED_MAX_MB * MEGABYTE)
         for number, (name, file) in enumerate(files):
             path = folder / FILES / f"{number:06}{_suffix(name)}"
             with path.open("wb") as out:
@@ -69,7 +70,8 @@ def store_upload(files: Sequence[tuple[str, Uploaded]]) -> str:
                     out.write(chunk)
             names[f"{FILES}/{path.name}"] = safe_name(name)
             if is_zip(name):
-                _check_archive(path, name)
+                found = check_zip(path, name, most_files=left.files, most_bytes=left.size)
+                left = Contents(left.files - found.files, left.size - found.size)
         (folder / NAMES).write_text(json.dumps(names), encoding="utf-8")
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -90,15 +92,6 @@ def _check_limits(files: Sequence[tuple[str, Uploaded]]) -> None:
             f"The files have more than {settings.UPLOAD_MAX_MB:,} MB together. Upload them in "
             "parts."
         )
-
-
-def _check_archive(path: Path, name: str) -> list[str]:
-    return check_zip(
-        path,
-        name,
-        most_files=settings.UNPACKED_MAX_FILES,
-        most_bytes=settings.UNPACKED_MAX_MB * MEGABYTE,
-    )
 
 
 def _suffix(name: str) -> str:

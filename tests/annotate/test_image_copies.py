@@ -4,6 +4,7 @@ import io
 import re
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
@@ -16,12 +17,13 @@ from PIL.PngImagePlugin import PngInfo
 from annotate.images import copies as image_copies
 from annotate.images import files as image_files
 from annotate.images.files import BrokenImage
+from annotate.images.storage import copy_storage
 from annotate.services import images
 from annotate.tasks import make_copies
 from tests.annotate.test_image_files import bomb, exif, picture
 from tests.factories import ImageFactory, UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 PLACE = "52 deg 30' N"
 
@@ -46,9 +48,13 @@ def saved(found, format_name="JPEG", **options):
     return out.getvalue()
 
 
+def path_of(image, size):
+    return Path(copy_storage().path(image_copies.copy_name(image, size)))
+
+
 def copy_of(image, size="copies"):
     image_copies.make_copies(image)
-    found = Picture.open(image_copies.copy_path(image, size))
+    found = Picture.open(path_of(image, size))
     found.load()
     return found
 
@@ -77,7 +83,7 @@ def test_a_page_shows_a_copy_of_the_file_or_else_the_address():
 
 def test_a_worker_gets_a_copy_that_is_made_when_it_is_first_asked_for(put, client):
     image = put(saved(picture((4000, 2700)), quality=95))
-    assert image_copies.missing_copies(image) == ["copies", "thumbnails"]
+    assert image_copies.missing_copies(image) == ["copies", "middle", "thumbnails"]
 
     answer, content = fetch(client, image_copies.display_url(image))
 
@@ -85,9 +91,33 @@ def test_a_worker_gets_a_copy_that_is_made_when_it_is_first_asked_for(put, clien
     assert "public" in answer["Cache-Control"]
     assert Picture.open(io.BytesIO(content)).size == (1600, 1080)
     assert image_copies.missing_copies(image) == []
-    made = image_copies.copy_path(image, "copies").stat().st_mtime_ns
+    made = path_of(image, "copies").stat().st_mtime_ns
     assert fetch(client, image_copies.display_url(image))[1] == content
-    assert image_copies.copy_path(image, "copies").stat().st_mtime_ns == made
+    assert path_of(image, "copies").stat().st_mtime_ns == made
+    again = client.get(image_copies.display_url(image), headers={"If-None-Match": answer["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_browser_with_a_small_screen_is_offered_a_smaller_copy(put, client):
+    image = put(saved(picture((4000, 2700))), width=4000, height=2700)
+
+    offered = image_copies.display_srcset(image).split(", ")
+
+    sizes = []
+    for address, width in (each.split() for each in offered):
+        _, content = fetch(client, address)
+        sizes.append(Picture.open(io.BytesIO(content)).size)
+        assert width == f"{sizes[-1][0]}w"
+    assert sizes == [(800, 540), (1600, 1080)]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"width": 700, "height": 500}, {"width": None, "height": None}, {"file": ""}]
+)
+def test_an_image_without_a_smaller_copy_offers_none(fields):
+    image = ImageFactory(**{"file": "images/validation/0001.jpg", "width": 4000, **fields})
+
+    assert image_copies.display_srcset(image) == ""
 
 
 def test_the_original_is_for_the_signed_in_alone(put, client):
@@ -149,7 +179,7 @@ def test_nothing_of_the_originals_metadata_is_in_a_copy(put):
     for image in (jpeg, png, webp):
         for size in image_copies.SIZES:
             copy = copy_of(image, size)
-            content = image_copies.copy_path(image, size).read_bytes()
+            content = path_of(image, size).read_bytes()
             assert copy.format == "JPEG"
             assert set(copy.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"} | {
                 "progressive",
@@ -263,7 +293,7 @@ def test_a_file_that_cannot_be_shown_is_not_found_and_leaves_no_copy(put, client
 
     assert answer.status_code == 404
     assert "No copy of the image 0001" in caplog.text
-    assert image_copies.missing_copies(image) == ["copies", "thumbnails"]
+    assert image_copies.missing_copies(image) == ["copies", "middle", "thumbnails"]
     with pytest.raises(BrokenImage):
         image_copies.make_copies(image)
 

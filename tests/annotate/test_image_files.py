@@ -16,7 +16,7 @@ from annotate.services import images
 from annotate.tasks import make_copies
 from tests.factories import ImageFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_a_file_that_changed_replaces_its_predecessor_and_the_copies(folder):
     counts = import_one(folder, image)
 
     assert (counts.changed, image.width) == (1, 80)
-    assert image_copies.missing_copies(image) == ["copies", "thumbnails"]
+    assert image_copies.missing_copies(image) == ["copies", "middle", "thumbnails"]
 
 
 def test_files_may_lie_in_folders_of_the_folder(folder):

@@ -64,7 +64,7 @@ def names():
     return set(Image.objects.values_list("file_name", flat=True))
 
 
-def assert_refused(client, settings, response, reason, status=200):
+def assert_refused(client, settings, response, reason, status=422):
     assert response.status_code == status
     assert reason in response.content.decode()
     assert not Job.objects.exists()
@@ -321,7 +321,7 @@ def test_a_folder_elsewhere_on_the_server_is_refused(client, settings, tmp_path,
 
     response = upload(client, folder=folder, photographs=[])
 
-    assert response.status_code == 200
+    assert response.status_code == 422
     assert not Job.objects.exists()
 
 

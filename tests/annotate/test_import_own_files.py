@@ -9,8 +9,9 @@ from PIL import Image as Picture
 
 from annotate.errors import DomainError
 from annotate.exports.formats import FORMATS
-from annotate.images.copies import copy_path, make_copies
+from annotate.images.copies import copy_name, make_copies
 from annotate.images.files import file_path
+from annotate.images.storage import copy_storage
 from annotate.kinds.exporting import content_of, write_export
 from annotate.models import Box, Image, ImageSource, ObjectClass, Task
 from annotate.services import own_images, selections
@@ -90,7 +91,7 @@ def test_workers_get_a_copy_that_is_upright_and_has_no_metadata(folder):
 
     make_copies(image)
 
-    with Picture.open(copy_path(image, "copies")) as copy:
+    with Picture.open(copy_storage().path(copy_name(image, "copies"))) as copy:
         assert copy.size == (40, 60)
         assert not copy.getexif()
 

@@ -4,11 +4,15 @@ import base64
 import hashlib
 import hmac
 import socket
+from threading import BoundedSemaphore, Event
+from threading import enumerate as enumerate_threads
+from time import sleep
 
 import pytest
 
-from annotate.notices.addresses import AddressRefused, check_url, is_public, parse
 from annotate.notices.posting import NotDelivered, post, signature
+from annotate.outgoing import addresses
+from annotate.outgoing.addresses import AddressRefused, check_url, is_public, parse
 from tests.hooks import endless, receiver
 
 
@@ -96,14 +100,16 @@ def test_loopback_is_refused_before_anything_is_sent():
 
 
 def test_a_name_that_leads_to_loopback_is_refused(monkeypatch):
-    monkeypatch.setattr("annotate.notices.posting.resolve", lambda _: ["127.0.0.1"])
+    monkeypatch.setattr("annotate.outgoing.exchange.resolve", lambda *_, **__: ["127.0.0.1"])
 
     with pytest.raises(NotDelivered, match=r"to which hooks\.example leads"):
         post("http://hooks.example/", b"{}", {}, seconds=60)
 
 
 def test_one_private_address_among_public_ones_is_refused(monkeypatch):
-    monkeypatch.setattr("annotate.notices.posting.resolve", lambda _: ["8.8.8.8", "10.0.0.1"])
+    monkeypatch.setattr(
+        "annotate.outgoing.exchange.resolve", lambda *_, **__: ["8.8.8.8", "10.0.0.1"]
+    )
 
     with pytest.raises(NotDelivered, match=r"10\.0\.0\.1"):
         post("http://hooks.example/", b"{}", {}, seconds=60)
@@ -116,7 +122,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch):
         asked.append(address)
         raise ConnectionRefusedError("refused")
 
-    monkeypatch.setattr("annotate.notices.posting.resolve", lambda _: ["8.8.8.8"])
+    monkeypatch.setattr("annotate.outgoing.exchange.resolve", lambda *_, **__: ["8.8.8.8"])
     monkeypatch.setattr(socket, "create_connection", connect)
 
     with pytest.raises(NotDelivered, match="No answer: refused"):
@@ -142,6 +148,77 @@ def test_an_answer_that_is_not_2xx_is_a_failure():
 def test_a_webhook_that_never_ends_its_answer_has_a_time_limit(byte):
     with endless(byte) as url, pytest.raises(NotDelivered, match="nothing complete within 0.2 s"):
         post(url, b"{}", {}, seconds=0.2, allows_private=True)
+
+
+@pytest.fixture
+def silent_resolver(monkeypatch):
+    """A resolver that answers nothing until the end of the test."""
+    ended = Event()
+
+    def wait(*_, **__):
+        ended.wait(60)
+        raise socket.gaierror("no answer")
+
+    monkeypatch.setattr(socket, "getaddrinfo", wait)
+    monkeypatch.setattr(addresses, "_lookups", BoundedSemaphore(2))
+    yield
+    ended.set()
+    for thread in lookups():
+        thread.join()
+
+
+def lookups():
+    """The threads that resolve a name now."""
+    return [each for each in enumerate_threads() if each.name == addresses.THREAD]
+
+
+@pytest.mark.usefixtures("silent_resolver")
+def test_a_name_that_is_not_resolved_in_time_is_not_delivered_to():
+    with pytest.raises(NotDelivered, match=r"hooks\.example was not resolved within 0\.1 s"):
+        post("https://hooks.example/", b"{}", {}, seconds=0.1)
+
+
+@pytest.mark.usefixtures("silent_resolver")
+def test_names_that_are_never_resolved_leave_a_limited_number_of_threads():
+    for _ in range(2):
+        with pytest.raises(NotDelivered, match="was not resolved"):
+            post("https://hooks.example/", b"{}", {}, seconds=0.05)
+    with pytest.raises(NotDelivered, match="too many other host names"):
+        post("https://hooks.example/", b"{}", {}, seconds=0.05)
+
+    assert len(lookups()) == 2
+
+
+@pytest.mark.usefixtures("silent_resolver")
+def test_the_form_of_a_webhook_does_not_wait_for_the_resolver(monkeypatch):
+    monkeypatch.setattr(addresses, "FORM_SECONDS", 0.05)
+
+    assert check_url("https://hooks.example/", allows_private=False).host == "hooks.example"
+
+
+def test_the_time_for_resolving_counts_as_time_of_the_request(monkeypatch):
+    left = []
+
+    def connect(address, timeout):
+        left.append(timeout)
+        raise ConnectionRefusedError("refused")
+
+    def resolve(*_, **__):
+        sleep(0.2)
+        return ["8.8.8.8"]
+
+    monkeypatch.setattr("annotate.outgoing.exchange.resolve", resolve)
+    monkeypatch.setattr(socket, "create_connection", connect)
+
+    with pytest.raises(NotDelivered, match="refused"):
+        post("https://hooks.example/", b"{}", {}, seconds=60)
+
+    assert left[0] <= 59.8
+
+
+def test_a_host_name_that_cannot_be_encoded_is_an_error_of_the_request():
+    with pytest.raises(NotDelivered, match="not a valid host name"):
+        post(f"https://{'a' * 70}.example/", b"{}", {}, seconds=60)
 
 
 def test_the_signature_is_that_of_the_specification():

@@ -1,3 +1,4 @@
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -6,19 +7,28 @@ from tqdm import tqdm
 
 from annotate.management.base import DomainCommand, add_team_option, listed, team_named
 from annotate.management.reports import BROKEN_NAMED
+from annotate.outgoing.buckets import SCHEME
 from annotate.reading.files import printable
-from annotate.services import own_images
+from annotate.services import own_images, remote_images
 
 
 class Command(DomainCommand):
     help = (
-        "Import a folder of your own photographs as a split. Classes and boxes are not needed. "
+        "Import your own photographs as a split: a folder, a folder of a bucket in S3, or a list "
+        "of URLs. Classes and boxes are not needed. "
         "Files keep their names, and the same content is imported once. Files that cannot be used "
         "are named and left out. If the import is interrupted, run it again to import the rest."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path, help="folder with the image files")
+        parser.add_argument(
+            "source",
+            help="folder with the image files; or s3://BUCKET/FOLDER; or with --urls a text file "
+            "with one URL in each line",
+        )
+        parser.add_argument(
+            "--urls", action="store_true", help="fetch the images from the URLs in the file once"
+        )
         parser.add_argument("--split", required=True, help="split to store the images under")
         parser.add_argument(
             "--table",
@@ -29,10 +39,24 @@ class Command(DomainCommand):
         add_team_option(parser, "that alone sees the images (default: every team sees them)")
 
     def handle(
-        self, *, folder: Path, split: str, table: Path | None, team: str | None, **_: Any
+        self,
+        *,
+        source: str,
+        urls: bool,
+        split: str,
+        table: Path | None,
+        team: str | None,
+        **_: Any,
     ) -> None:
         owner = team_named(team)
-        files = own_images.own_files_below(folder, table)
+        own_images.check_own_split(split, owner)
+        files: Collection[own_images.Found]
+        if source.startswith(SCHEME):
+            files = remote_images.files_in_bucket(source, split=split)
+        elif urls:
+            files = remote_images.files_at_urls(Path(source), split=split)
+        else:
+            files = own_images.own_files_below(Path(source), table)
         with tqdm(total=len(files), unit=" files", disable=None) as bar:
             counts = own_images.import_own_files(
                 files=files, split=split, table=table, team=owner, progress=bar.update

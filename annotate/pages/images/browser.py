@@ -1,7 +1,5 @@
 """Find images, look at one, and pick images for a selection."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -17,7 +15,7 @@ from annotate.pages.images.picked import add_picked, clear_picked, picked_images
 from annotate.pages.listing import FilterForm, choice, search
 from annotate.pages.paging import stretch_of
 from annotate.pages.signed_in import current_team, user_of
-from annotate.queries.images import NO_LICENCE, Split, found_images, licences, splits
+from annotate.queries.images import NO_LICENCE, Split, drawn_boxes, found_images, licences, splits
 from annotate.queries.keywords import keywords
 
 PER_PAGE = 48
@@ -83,7 +81,7 @@ def image(request: HttpRequest, pk: int) -> HttpResponse:
         "image": found,
         "image_url": display_url(found),
         "original_url": original_url(found),
-        "boxes": _boxes(found),
+        "boxes": drawn_boxes(found),
         "keywords": keywords(found),
         "licence": license_name(found.license_url) if found.license_url else "",
         "selections": selected,
@@ -91,23 +89,6 @@ def image(request: HttpRequest, pk: int) -> HttpResponse:
         "back": request.get_full_path(),
     }
     return render(request, "images/image.html", context)
-
-
-def _boxes(image: Image) -> list[dict[str, Any]]:
-    """The image's boxes from left to right, numbered as they are drawn."""
-    boxes = image.boxes.verified().select_related("object_class")
-    return [
-        {
-            "number": number,
-            "name": box.object_class.name,
-            "is_group": box.is_group,
-            "x_min": box.x_min,
-            "x_max": box.x_max,
-            "y_min": box.y_min,
-            "y_max": box.y_max,
-        }
-        for number, box in enumerate(boxes.order_by("x_min", "y_min", "pk"), start=1)
-    ]
 
 
 @require_POST
@@ -126,7 +107,8 @@ def pick(request: HttpRequest) -> HttpResponse:
         else:
             messages.success(request, f"{number:,} image{'' if number == 1 else 's'} picked.")
     back = request.POST.get("back", "")
-    is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
+    # `redirect` takes any other text for the name of a view.
+    is_ours = back.startswith("/") and url_has_allowed_host_and_scheme(back, allowed_hosts=None)
     return redirect(back if is_ours else "images:images")
 
 

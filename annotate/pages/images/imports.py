@@ -9,13 +9,13 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods
 
 from annotate.datasets.sidecar import read_sidecar
 from annotate.errors import DomainError
 from annotate.models import Job, Team
 from annotate.pages.jobs import begin_job
+from annotate.pages.once import once
 from annotate.pages.signed_in import team_to_change
 from annotate.services import imports, own_images, uploads
 
@@ -24,7 +24,6 @@ CUT_OFF = (
     "The upload was cut off, so nothing was imported. Upload the files again; for a slow "
     "connection, in smaller parts."
 )
-MEGABYTE = 1_000_000
 
 
 class ManyFiles(forms.FileInput):
@@ -150,23 +149,10 @@ FORMS: dict[str, type[forms.Form]] = {
 }
 
 
-# Uploads may be large. So their size is checked before anything of them is read, and the check of
-# the form's token, which reads the whole request, comes afterwards.
-@csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
+@once()
 def import_images(request: HttpRequest) -> HttpResponse:
     """Store an upload and request the job that imports it, or show the forms."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > (settings.UPLOAD_MAX_MB + 1) * MEGABYTE:
-        reason = (
-            f"The upload is larger than {settings.UPLOAD_MAX_MB:,} MB, so nothing was imported. "
-            "Upload the files in parts."
-        )
-        return _page(request, {}, problem=reason, status=413)
-    return _checked(request)
-
-
-@csrf_protect
-def _checked(request: HttpRequest) -> HttpResponse:
     team = team_to_change(request)
     if request.method != "POST":
         return _page(request, {})
@@ -180,7 +166,7 @@ def _checked(request: HttpRequest) -> HttpResponse:
             return redirect(begin_import(request, kind, form))
         except DomainError as error:
             form.add_error(None, str(error))
-    return _page(request, {kind: form})
+    return _page(request, {kind: form}, status=422)
 
 
 def filled_form(kind: str, data: Any, files: Any, team: Team) -> forms.Form:

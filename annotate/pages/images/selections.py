@@ -17,7 +17,8 @@ from annotate.pages.images.picked import clear_picked, picked_images
 from annotate.pages.jobs import begin_job
 from annotate.pages.paging import page_of, stretch_of
 from annotate.pages.signed_in import require, team_to_change, user_of
-from annotate.queries.images import is_by_nocaps, pools_of, splits
+from annotate.queries.images import splits
+from annotate.queries.pools import is_by_nocaps, pools_of
 from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services import selections as services
 
@@ -109,18 +110,18 @@ def selection(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(visible, name=name)
     require(request, found.team, Right.VIEW)
     rows = SelectedImage.objects.filter(selection=found).select_related("image")
-    split = Image.objects.of_team(found.team).filter(split=found.split)
+    images = Image.objects.of_team(found.team)
     context = {
         "selection": found,
         "stretch": stretch_of(rows, request, by=("position",), per_page=PER_PAGE),
         "campaigns": found.campaigns.order_by("slug"),
         "pools": (
-            pools_of(split, found.ignored_classes, found)
+            pools_of(found.split, images, found.ignored_classes, found)
             if is_by_nocaps(found) and "pools" in request.GET
             else None
         ),
         "is_by_nocaps": is_by_nocaps(found),
-        "split_count": split.count(),
+        "split_count": images.filter(split=found.split).count(),
     }
     return render(request, "images/selection.html", context)
 
@@ -129,13 +130,13 @@ def selection(request: HttpRequest, name: str) -> HttpResponse:
 def pools(request: HttpRequest) -> HttpResponse:
     """The pools of a split, before a selection is made of it."""
     split = request.GET.get("split", "")
-    found = visible_images(request).filter(split=split)
     ignored = services.ignored_names()
+    found = pools_of(split, visible_images(request), ignored)
     context = {
         "split": split,
-        "pools": pools_of(found, ignored),
+        "pools": found,
         "ignored": ignored,
-        "count": found.count(),
+        "count": found.images,
     }
     return render(request, "images/pools.html", context)
 
@@ -154,7 +155,8 @@ def new_selection(request: HttpRequest) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, str(error))
     context = {"form": form, "splits": known, "picked": picked}
-    return render(request, "images/new_selection.html", context)
+    status = 422 if form.errors else 200
+    return render(request, "images/new_selection.html", context, status=status)
 
 
 def _make(request: HttpRequest, team: Team, values: dict[str, Any]) -> HttpResponse:

@@ -1,17 +1,25 @@
-"""Which addresses a webhook may have: none of this machine or its network. Without Django."""
+"""Which addresses a request may go to: none of this machine or its network. Without Django."""
 
 import socket
+from concurrent.futures import Future
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from threading import BoundedSemaphore, Thread
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 NAT64 = IPv6Network("64:ff9b::/96")
 PORTS = {"http": 80, "https": 443}
-ADVICE = "Webhooks may only go to public addresses."
+ADVICE = "Only public addresses are allowed."
+# How long a form waits for the addresses of a name, in seconds.
+FORM_SECONDS = 3.0
+# How many names are resolved at once. The system's resolver can take a minute for each of them.
+MOST_LOOKUPS = 16
+THREAD = "resolve a host name"
+_lookups = BoundedSemaphore(MOST_LOOKUPS)
 
 
 class AddressRefused(Exception):
-    """Nothing may be sent to this address; the message says why."""
+    """No request may go to this address; the message says why."""
 
 
 class Target(NamedTuple):
@@ -36,7 +44,7 @@ def check_url(url: str, *, allows_private: bool) -> Target:
     """
     target = parse(url)
     try:
-        found = resolve(target)
+        found = resolve(target, seconds=FORM_SECONDS)
     except OSError:
         return target
     if not allows_private:
@@ -61,13 +69,30 @@ def parse(url: str) -> Target:
     return Target(parts.scheme, parts.hostname, port or PORTS[parts.scheme], path)
 
 
-def resolve(target: Target) -> list[str]:
-    """The host's addresses; raises OSError."""
+def resolve(target: Target, *, seconds: float) -> list[str]:
+    """The host's addresses. Raises OSError, also if there is no answer within so many seconds."""
+    found: Future[list[str]] = Future()
+    if not _lookups.acquire(timeout=seconds):
+        raise TimeoutError("too many other host names are being resolved")
+    # The system's resolver has no time limit, so it runs in a thread that need not end in time.
+    Thread(target=_look_up, name=THREAD, args=(target, found), daemon=True).start()
     try:
-        found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+        return found.result(timeout=seconds)
     except UnicodeError as error:
         raise OSError(f"{target.host} is not a valid host name") from error
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    except TimeoutError as error:
+        raise TimeoutError(f"{target.host} was not resolved within {seconds:g} s") from error
+
+
+def _look_up(target: Target, found: Future[list[str]]) -> None:
+    """Resolve the host, and give its addresses or the error to `found`."""
+    try:
+        infos = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+        found.set_result(list(dict.fromkeys(str(info[4][0]) for info in infos)))
+    except Exception as error:  # The thread that waits raises it.
+        found.set_exception(error)
+    finally:
+        _lookups.release()
 
 
 def check_public(host: str, addresses: list[str]) -> None:

@@ -1,0 +1,1 @@
+"""Requests to addresses that people entered, with the protections that these need."""
