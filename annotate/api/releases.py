@@ -31,6 +31,11 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
     hidden = serializers.JSONField(
         read_only=True, allow_null=True, help_text="which images' captions are not in the files"
     )
+    languages = serializers.ListField(
+        child=serializers.CharField(),
+        read_only=True,
+        help_text="of a release of several campaigns; otherwise empty",
+    )
     files = serializers.SerializerMethodField()
     formats = serializers.SerializerMethodField()
 
@@ -42,6 +47,7 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "seed",
             "is_partial",
             "hidden",
+            "languages",
             "created_at",
             "images",
             "files",

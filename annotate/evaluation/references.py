@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from annotate.errors import DomainError
+from annotate.evaluation.caption_languages import in_language
+from annotate.language.languages import ENGLISH
 from annotate.reading.coco_form import entries, read_coco
 from annotate.reading.files import MalformedFile, short
 
@@ -16,12 +18,14 @@ class NoReferences(DomainError):
 class References(NamedTuple):
     """The captions of each image by the image's id, and the subsets of images that have one.
 
-    `without` has the images that have no caption. They are not scored.
+    `without` has the images that have no caption. They are not scored. `language` is the BCP 47
+    tag of the captions.
     """
 
     captions: Mapping[int, Sequence[str]]
     subsets: Mapping[int, str]
     without: frozenset[int] = frozenset()
+    language: str = ENGLISH
 
     @property
     def fewest(self) -> int:
@@ -34,7 +38,11 @@ class References(NamedTuple):
 
 
 def make_references(
-    captions: Mapping[int, Sequence[str]], subsets: Mapping[int, str], *, name: str
+    captions: Mapping[int, Sequence[str]],
+    subsets: Mapping[int, str],
+    *,
+    name: str,
+    language: str = ENGLISH,
 ) -> References:
     """The references of images, some of which may have no captions; raises NoReferences."""
     if not captions:
@@ -42,13 +50,15 @@ def make_references(
     described = {image: texts for image, texts in captions.items() if texts}
     if not described:
         raise NoReferences(f"{name}: no image has a caption. Are the references hidden?")
-    return References(described, subsets, frozenset(captions.keys() - described.keys()))
+    return References(described, subsets, frozenset(captions.keys() - described.keys()), language)
 
 
-def read_references(path: Path) -> References:
+def read_references(path: Path, language: str | None = None) -> References:
     """The references of a captions file in COCO form; raises MalformedFile and NoReferences.
 
-    The key `domain` of an image, if it has one, is its subset.
+    The key `domain` of an image, if it has one, is its subset. Where annotations have a key
+    `language`, only those in this language are read. Without one, the file is in the language that
+    it names, or in English.
     """
     content = read_coco(path)
     captions: dict[int, list[str]] = {}
@@ -61,12 +71,13 @@ def read_references(path: Path) -> References:
         if image.get("domain"):
             subsets[number] = _text(path, f"{place}, domain", image["domain"])
     annotations = entries(path, content, "annotations") if captions else []
-    for place, annotation in annotations:
+    chosen, found = in_language(path, annotations, language)
+    for place, annotation in chosen:
         number = image_id(path, f"{place}, image_id", annotation.get("image_id"))
         if number not in captions:
             raise MalformedFile(path, f"{place}: there is no image {number}")
         captions[number].append(_text(path, f"{place}, caption", annotation.get("caption")))
-    return make_references(captions, subsets, name=str(path))
+    return make_references(captions, subsets, name=str(path), language=found or ENGLISH)
 
 
 def image_id(path: Path, place: str, value: Any) -> int:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from annotate.evaluation.bootstrap import RESAMPLES, Difference, Interval, compare, intervals
 from annotate.evaluation.java import JavaFailed
-from annotate.evaluation.metrics.base import Sentences
+from annotate.evaluation.metrics.base import NoFigure, Sentences
 from annotate.evaluation.references import References
 from annotate.evaluation.scoring import (
     ALL,
@@ -18,7 +18,8 @@ from annotate.evaluation.scoring import (
     score_sentences,
     tokenise,
 )
-from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
+from annotate.evaluation.tokenisers import ENGLISH_ONLY, OFFICIAL, PLAIN
+from annotate.language.languages import is_english
 from annotate.wording import counted
 
 # Usual names of figures whose keys are those of COCO's evaluation.
@@ -42,7 +43,11 @@ class Candidate(NamedTuple):
 
 
 class Choices(NamedTuple):
-    """What to compute beside the figures; 0 resamples give no intervals."""
+    """What to compute beside the figures; 0 resamples give no intervals.
+
+    With `may_be_plain`, our tokeniser is used where the official one fails or does not know the
+    language.
+    """
 
     leave_one_out: bool = False
     may_be_plain: bool = False
@@ -62,6 +67,7 @@ class Report(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """One object; the figures of the first results are direct members."""
         found: dict[str, Any] = {
+            "language": self.references.language,
             "tokeniser": self.plan.tokeniser,
             "idf": self.plan.idf,
             "images": len(self.references.captions),
@@ -160,13 +166,15 @@ def make_report(
 ) -> Report:
     """Score all candidates with the same tokeniser.
 
-    If the official one fails and `may_be_plain`, ours is used; else raises JavaFailed.
+    If the official one fails or does not know the language and `may_be_plain`, ours is used; else
+    raises JavaFailed, or NoFigure for the language.
     """
     note = ""
     captions = [candidate.captions for candidate in candidates.values()]
     try:
+        _check_language(plan, references)
         others, own = tokenise(references.captions, captions, plan)
-    except JavaFailed as error:
+    except (JavaFailed, NoFigure) as error:
         if not choices.may_be_plain:
             raise
         plan, note = plan._replace(tokeniser=PLAIN), str(error)
@@ -179,6 +187,12 @@ def make_report(
     if choices.leave_one_out:
         scores[LEFT_OUT] = leave_one_out(images, others, plan)
     return Report(references, plan, choices, scores, note)
+
+
+def _check_language(plan: Plan, references: References) -> None:
+    """Raise NoFigure if the tokeniser does not know the captions' language."""
+    if plan.tokeniser == OFFICIAL and not is_english(references.language):
+        raise NoFigure(ENGLISH_ONLY)
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:

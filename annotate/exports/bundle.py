@@ -26,7 +26,7 @@ def about(content: Content, chosen: Format) -> dict[str, Any]:
     """What a manifest says of the export besides its files."""
     return {
         "release": content.release.name,
-        "campaign": content.release.campaign.slug,
+        "campaign": content.release.source,
         "created_at": content.release.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
         "format": chosen.name,
         "with": list(content.extras),

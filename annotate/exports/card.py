@@ -8,6 +8,7 @@ from annotate.exports.formats import Format
 from annotate.exports.images import IMAGES
 from annotate.exports.json_text import dump
 from annotate.exports.tables import Table
+from annotate.models import Release
 
 # The classes of sizes that dataset cards know, with the number of images below which they apply.
 SIZES = {
@@ -39,6 +40,7 @@ def _front_matter(content: Content, chosen: Format, images: int, *, has_images: 
     lines = [
         "---",
         f"pretty_name: {dump(content.release.name)}",
+        *_listing("language", _languages(content.release)),
         *_listing("license", identifiers),
         *_listing("size_categories", [size]),
         *_listing("annotations_creators", ["crowdsourced"]),
@@ -46,6 +48,12 @@ def _front_matter(content: Content, chosen: Format, images: int, *, has_images: 
         "---",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _languages(release: Release) -> list[str]:
+    """The languages without their regions, each once."""
+    tags = release.languages or [release.language]
+    return list(dict.fromkeys(tag.split("-")[0] for tag in tags))
 
 
 def _listing(key: str, values: Iterable[str]) -> list[str]:
@@ -74,7 +82,8 @@ def _missing(sentences: Sequence[str]) -> Iterator[str]:
 def _collection(content: Content) -> Iterator[str]:
     yield "\n## How the data were collected\n\n"
     release = content.release
-    yield f"Campaign `{release.campaign.slug}`, released on {release.created_at:%Y-%m-%d} "
+    what = "Campaigns" if release.languages else "Campaign"
+    yield f"{what} `{release.source}`, released on {release.created_at:%Y-%m-%d} "
     yield f"with the seed {release.seed}."
     yield " Incomplete tasks are left out.\n" if release.is_partial else "\n"
     facts = dict(content.collection)

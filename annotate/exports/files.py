@@ -41,7 +41,7 @@ def _write(release: Release, files: Files, out_dir: Path) -> list[Path]:
 def describe(release: Release, what: str) -> dict[str, Any]:
     """The `info` block of an export: the release, its description and its seed."""
     return {
-        "description": f"{release.campaign.slug}: {what}",
+        "description": f"{release.source}: {what}",
         "version": release.name,
         "year": release.created_at.year,
         "date_created": release.created_at.strftime("%Y-%m-%dT%H:%M:%SZ"),

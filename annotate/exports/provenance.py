@@ -10,6 +10,7 @@ from annotate.models import Release
 KEYS = {
     "kind": "task type",
     "preset": "preset",
+    "language": "language of the captions",
     "references": "references for each image",
     "baselines": "human baselines for each image",
     "responses": "responses to each task",
@@ -25,14 +26,16 @@ KEYS = {
 
 def collection_of(release: Release) -> list[tuple[str, Any]]:
     """Names and values of what the release records about its campaign; empty if nothing."""
-    return list(_collection(release.context)) if release.context else []
+    return list(_collection(release, release.context)) if release.context else []
 
 
-def _collection(context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, name in KEYS.items():
         value: Any = context["campaign_file"]
         for part in key.split("."):
             value = value.get(part) if value else None
+        if key == "language" and release.languages:
+            value = release.languages
         if value is not None:
             yield name, _words(value)
     for key, name in {"selection": "selection of images", "caption_set": "caption set"}.items():

@@ -5,18 +5,20 @@ A release's files, report and evaluation use these records only, never the live 
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
+from django.db import connection
 from django.db.models import Model
 
 from annotate.exports.hiding import hidden_images
 from annotate.models import Box, Campaign, Image, ObjectClass, Release, ReleasedImage, Task
-from annotate.queries.keywords import hidden_class_numbers
+from annotate.queries.keywords import hidden_class_numbers, stored_keywords
 from annotate.queries.release_domains import classes_shown
 from annotate.selection.domains import DEFAULT_PRESET, DomainTable, preset
 from annotate.selection.priming import keywords
 from annotate.site.version import software_version
+from shared.prepared import insert_statement
 
 CHUNK = 2000
 EDGES = ("x_min", "x_max", "y_min", "y_max")
@@ -61,23 +63,31 @@ def _caption_set(campaign: Campaign) -> dict[str, Any] | None:
 
 
 def save_images(
-    release: Release, tasks: Sequence[Task], more: Iterable[dict[str, Any]] = repeat({})
+    release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]] = repeat({})
 ) -> list[ReleasedImage]:
     """Save the release's images and return them; `more` has further keys of each record.
 
     Raises HidingRefused if the release hides captions in a way that fits none of its images.
     """
     saved: list[ReleasedImage] = []
-    for chunk in _chunks(_images(release, tasks, more)):
-        saved += ReleasedImage.objects.bulk_create(chunk)
+    for chunk in saved_in_chunks(release, tasks, more):
         for image in chunk:
             # Saves memory. It is loaded again if somebody reads it.
             del image.details
+        saved += chunk
     return saved
 
 
+def saved_in_chunks(
+    release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]] = repeat({})
+) -> Iterator[list[ReleasedImage]]:
+    """As `save_images`, but holds few of the images. It may read the tasks twice."""
+    for chunk in _chunks(_images(release, tasks, more)):
+        yield ReleasedImage.objects.bulk_create(chunk)
+
+
 def _images(
-    release: Release, tasks: Sequence[Task], more: Iterable[dict[str, Any]]
+    release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]]
 ) -> Iterator[ReleasedImage]:
     """The release's images, unsaved."""
     known = _BoxReader()
@@ -159,6 +169,8 @@ def _details(task: Task, boxes: Boxes) -> dict[str, Any]:
     differs between its responses.
     """
     image = task.image
+    stored = stored_keywords(task)
+    shown = keywords(name for _, name in classes_shown(boxes)) if stored is None else stored
     return {
         "author": image.author,
         "author_url": image.author_url,
@@ -168,9 +180,22 @@ def _details(task: Task, boxes: Boxes) -> dict[str, Any]:
         "split": image.split,
         "source": image.source,
         "boxes": boxes,
-        "keywords": keywords(name for _, name in classes_shown(boxes)),
+        "keywords": shown,
         "keywords_shown": task.shows_keywords,
     }
+
+
+def insert_rows(model: type[Model], names: Sequence[str], rows: Iterator[tuple[Any, ...]]) -> None:
+    """Insert rows of plain values of these fields, in their order.
+
+    Objects of the model would take most of the time.
+    """
+    most = connection.features.max_query_params
+    at_once = min(CHUNK, most // len(names)) if most else CHUNK
+    with connection.cursor() as cursor:
+        while part := list(islice(rows, at_once)):
+            sql = insert_statement(model, tuple(names), len(part))
+            cursor.execute(sql, [*chain.from_iterable(part)])
 
 
 def create_in_chunks(model: type[Model], rows: Iterator[Any]) -> None:

@@ -61,6 +61,13 @@ class Drawn(NamedTuple):
     responses: list[Candidate]
 
 
+class Part(NamedTuple):
+    """A campaign of a release of several languages, with what was drawn from it."""
+
+    config: CampaignConfig
+    drawn: Iterable[Drawn]
+
+
 class Sign(NamedTuple):
     """Evidence of careless work that only this task type has; it becomes a flag."""
 
@@ -128,8 +135,10 @@ class TaskKind(ABC):
     # were collected elsewhere.
     takes_text: ClassVar[bool] = False
 
-    # Whether a campaign may name a language other than English for its answers and its task page.
+    # Whether a campaign may name a language other than English for its task page.
     has_languages: ClassVar[bool] = False
+    # Whether one file may make campaigns in several languages, which can be released together.
+    has_families: ClassVar[bool] = False
 
     # Whether answers become references, which a release may hide.
     has_references: ClassVar[bool] = False
@@ -165,6 +174,18 @@ class TaskKind(ABC):
         """The field of Campaign with its selection or caption set, one of the team's; raises
         CampaignNotPossible."""
 
+    def language_of_material(self, config: CampaignConfig, team: Team) -> str:  # noqa: ARG002
+        """The one language of the captions that workers read; empty if there are none, or if it is
+        not known."""
+        return ""
+
+    def with_language(self, config: CampaignConfig, team: Team) -> CampaignConfig:
+        """The file with the language of the captions that workers read, if it names none."""
+        if "language" in config.model_fields_set:
+            return config
+        found = self.language_of_material(config, team)
+        return config.model_copy(update={"language": found}) if found else config
+
     @abstractmethod
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """The unsaved tasks of a new campaign; raises CampaignNotPossible."""
@@ -176,6 +197,14 @@ class TaskKind(ABC):
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
     ) -> dict[str, Any]:
         """The template's variables for the task; `fields` contain the answer so far."""
+
+    def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:  # noqa: ARG002
+        """The variables of the instructions' template besides `config`."""
+        return {}
+
+    def script_texts(self) -> dict[str, Any]:
+        """Texts of the task type's scripts in the active language, by the names that they use."""
+        return {}
 
     @abstractmethod
     def field_names(self, task: Task) -> list[str]:
@@ -267,8 +296,17 @@ class TaskKind(ABC):
     # The release
 
     @abstractmethod
-    def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
-        """Copy the drawn responses into the release; `numbers` are the workers' numbers in it."""
+    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
+        """Copy the drawn responses into the release; `numbers` are the workers' numbers in it.
+
+        `drawn` reads them from the database each time, in the order of the tasks.
+        """
+
+    def freeze_languages(
+        self, release: Release, parts: Sequence[Part], numbers: Mapping[int, int]
+    ) -> None:
+        """The same for campaigns in several languages, for task types with `has_families`."""
+        raise NotImplementedError
 
     def files_of(self, release: Release) -> Files:
         """The files of a release: `files` without those that an older version did not write."""

@@ -32,7 +32,7 @@ def read_config(path: Path) -> CampaignConfig:
 
 def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
     """The validated configuration; raises CampaignFileError with one line per error."""
-    kind = _kind(values)
+    kind = kind_of(values)
     whole = merged(merged(kind.defaults if kind else {}, _preset(values)), values)
     whole.setdefault("kind", DEFAULT_KIND)
     faults = list(_unknown(whole, kind))
@@ -54,7 +54,7 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
 
     The values need not be valid or complete.
     """
-    kind = _kind(values)
+    kind = kind_of(values)
     whole: dict[str, Any] = {"kind": kind.name if kind else DEFAULT_KIND}
     for name, field in CampaignConfig.model_fields.items():
         if field.is_required() or name == "kind":
@@ -84,7 +84,7 @@ def _preset(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return PRESETS.get(preset, {}) if isinstance(preset, str) else {}
 
 
-def _kind(values: Mapping[str, Any]) -> TaskKind | None:
+def kind_of(values: Mapping[str, Any]) -> TaskKind | None:
     """The task type that the file or its preset names, or None if it is unknown.
 
     `create_campaign` refuses unknown task types.

@@ -1,5 +1,7 @@
 """Releases. The data are copied into these tables, so that a release never changes."""
 
+from typing import Self
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -13,12 +15,29 @@ from annotate.models.teams import TeamRows
 class ReleaseQuerySet(TeamRows["Release"]):
     team_path = "campaign__team"
 
+    def of_campaign(self, campaign: Campaign) -> Self:
+        """Releases of the campaign, also together with others of its family."""
+        if not campaign.family:
+            return self.filter(campaign=campaign)
+        together = Q(campaign__team=campaign.team_id, campaign__family=campaign.family)
+        return self.filter(Q(campaign=campaign) | (together & ~Q(languages=[])))
+
+    def one_language(self) -> str:
+        """BCP 47 tag of the language that all captions of these releases are in; empty if there
+        is none."""
+        releases = self.select_related("campaign")
+        tags = {tag for release in releases for tag in release.languages or [release.language]}
+        return tags.pop() if len(tags) == 1 else ""
+
 
 class Release(models.Model):
     """The responses of a campaign as drawn once, with the seed of the draw."""
 
     name = models.SlugField(max_length=100, unique=True)
+    # Of a release of several languages, the campaign of the first one.
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="releases")
+    # BCP 47 tags of a release of several languages; empty if it is of one campaign.
+    languages = models.JSONField(default=list, blank=True)
     seed = models.BigIntegerField()
     is_partial = models.BooleanField(default=False)
     # Statistics of the whole release, computed when it was made; they depend on the task type.
@@ -41,6 +60,16 @@ class Release(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("annotate:release", args=[self.name])
+
+    @property
+    def language(self) -> str:
+        """BCP 47 tag of the captions' language, or of the first of several."""
+        return self.campaign.config.language
+
+    @property
+    def source(self) -> str:
+        """The name of the campaign, or of the family of campaigns, that was released."""
+        return self.campaign.family if self.languages else self.campaign.slug
 
 
 class ReleasedImage(models.Model):
@@ -88,6 +117,8 @@ class ReleasedCaption(models.Model):
     worker_number = models.PositiveIntegerField()
     role = models.CharField(max_length=9, choices=Role)
     text = models.TextField()
+    # BCP 47 tag, in releases of several languages only.
+    language = models.CharField(max_length=20, blank=True, default="", db_default="")
     # As in Response. Null if unknown, as in releases of earlier versions.
     seconds = models.PositiveIntegerField(null=True, blank=True)
     # Whether the worker saw the keywords. Null if unknown, as in releases of earlier versions.
@@ -102,10 +133,13 @@ class ReleasedCaption(models.Model):
         ordering = ["pk"]
         constraints = [
             models.UniqueConstraint(
-                fields=["image", "worker_number"], name="released_caption_by_different_workers"
+                fields=["image", "language", "worker_number"],
+                name="released_caption_by_different_workers",
             ),
             models.UniqueConstraint(
-                fields=["image"], condition=Q(role=Role.BASELINE), name="released_one_baseline"
+                fields=["image", "language"],
+                condition=Q(role=Role.BASELINE),
+                name="released_one_baseline",
             ),
             models.UniqueConstraint(fields=["image", "response"], name="released_caption_once"),
         ]

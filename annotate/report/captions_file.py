@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from annotate.errors import DomainError
+from annotate.evaluation.caption_languages import in_language
+from annotate.language.languages import ENGLISH
 from annotate.reading.coco_form import entries, read_coco
 from annotate.reading.files import MalformedFile, short
-from annotate.report.dataset import Dataset, ReportCaption, ReportImage
+from annotate.report.dataset import Dataset, ReportCaption, ReportImage, of_english_alone
 from annotate.selection.domains import DomainTable, preset
 
 Boxes = Mapping[int, tuple[str, ...]]
@@ -32,11 +34,15 @@ class WrongDataset(DomainError):
 
 
 def read_dataset(
-    path: Path, boxes: Path | None = None, table: DomainTable | None = None
+    path: Path,
+    boxes: Path | None = None,
+    table: DomainTable | None = None,
+    language: str | None = None,
 ) -> Dataset:
     """The dataset in a captions file, with the boxes of an instances file.
 
-    `table` has the domains of the boxes' classes (default: nocaps' 119 classes).
+    `table` has the domains of the boxes' classes (default: nocaps' 119 classes). Where annotations
+    have a key `language`, only those in this language are read.
 
     Raises MalformedFile, which names the entry, and WrongDataset.
     """
@@ -52,14 +58,14 @@ def read_dataset(
         raise WrongDataset(f"{boxes}: it has no image of {path}.")
     ordered = list(images.values())
     places = {number: index for index, number in enumerate(images)}
+    chosen, found_language = in_language(path, entries(path, content, "annotations"), language)
     captions = sorted(
-        (
-            _caption(path, place, entry, places)
-            for place, entry in entries(path, content, "annotations")
-        ),
+        (_caption(path, place, entry, places) for place, entry in chosen),
         key=lambda caption: caption.image,
     )
-    lacks = _lacks(path.stem, ordered, captions, found)
+    lacks = _lacks(path.stem, ordered, captions, found) | of_english_alone(
+        path.stem, found_language or ENGLISH
+    )
     if found is None:
         return Dataset(path.stem, ordered, captions, lacks)
     table = table or preset(USUAL_TABLE)

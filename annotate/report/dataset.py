@@ -8,12 +8,24 @@ import numpy as np
 import numpy.typing as npt
 
 from annotate.language.english import words
+from annotate.language.languages import is_english
 from annotate.report.corpus import Corpus
 
 Indices = npt.NDArray[np.int64]
 # The words of `annotate.language.english`, which campaign rules count, too. The tokenisers of
 # `evaluate` also split short forms such as "isn't".
 TOKENISER = "words"
+
+
+def of_english_alone(name: str, language: str) -> dict[str, str]:
+    """What a dataset in this language (a BCP 47 tag) lacks, with the reasons."""
+    if is_english(language):
+        return {}
+    return {
+        "names": f"The captions of {name} are not in English, as the names of classes are.",
+        "function_words": "Function words, which are left out of content words, are known for "
+        "English only.",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +57,9 @@ class ReportCaption:
 class Dataset:
     """Images in the order of the file, and captions in the order of their images.
 
-    `lacks` gives the reason why the dataset does not say something: under `boxes`, `workers`,
-    `priming` and `subsets`. `domains` has the domain of each class by the table `domain_table`.
+    `lacks` gives the reason why the dataset does not say something: under `boxes`, `names` of
+    classes in the captions' language, `function_words` of the language, `workers`, `priming` and
+    `subsets`. `domains` has the domain of each class by the table `domain_table`.
     """
 
     name: str

@@ -7,7 +7,7 @@ from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.models import Release, ReleasedCaption, Role
 from annotate.queries.release_domains import classes_shown, domains_of_release
-from annotate.report.dataset import Dataset, ReportCaption, ReportImage
+from annotate.report.dataset import Dataset, ReportCaption, ReportImage, of_english_alone
 from annotate.selection.domains import DomainTable, preset
 
 CHUNK = 2000
@@ -20,11 +20,12 @@ LACKS = {
 }
 
 
-def read_release(release: Release, table: DomainTable | None = None) -> Dataset:
+def read_release(release: Release, table: DomainTable | None = None, language: str = "") -> Dataset:
     """The dataset of a release of captions, with the domains it has or those by another table.
 
-    Hidden captions are left out. Raises DomainError if the release is of another task type, or has
-    no classes for the table.
+    Hidden captions are left out, and of a release of several languages those in other languages
+    than `language`. Raises DomainError if the release is of another task type, or has no classes
+    for the table.
     """
     if not KINDS[release.campaign.kind].has_references:
         raise DomainError(
@@ -35,7 +36,7 @@ def read_release(release: Release, table: DomainTable | None = None) -> Dataset:
     subsets = domains_of_release(release, table)
     images = [_image(subsets, *columns) for _, *columns in rows]
     places = {pk: index for index, (pk, *_) in enumerate(rows)}
-    captions = ReleasedCaption.objects.filter(image__release=release).order_by(
+    captions = ReleasedCaption.objects.filter(image__release=release, language=language).order_by(
         "image__number", "pk"
     )
     columns = captions.values_list("image_id", "text", "worker_number", "primed", "role")
@@ -45,10 +46,10 @@ def read_release(release: Release, table: DomainTable | None = None) -> Dataset:
     ]
     table = table or _own_table(release)
     return Dataset(
-        release.name,
+        f"{release.name} ({language})" if language else release.name,
         images,
         found,
-        _lacks(release, images, found),
+        _lacks(release, images, found, language or release.language),
         {} if table is None else _domains(table, (details for *_, details, _ in rows)),
         "" if table is None else table.name,
     )
@@ -83,11 +84,12 @@ def _domains(table: DomainTable, all_details: Iterable[Mapping[str, Any] | None]
 
 
 def _lacks(
-    release: Release, images: list[ReportImage], captions: list[ReportCaption]
+    release: Release, images: list[ReportImage], captions: list[ReportCaption], language: str
 ) -> dict[str, str]:
     has = {
         "boxes": all(image.classes is not None for image in images),
         "priming": not captions or any(one.is_primed is not None for one in captions),
         "subsets": any(image.subset for image in images),
     }
-    return {key: LACKS[key].format(name=release.name) for key in LACKS if not has[key]}
+    lacking = {key: LACKS[key].format(name=release.name) for key in LACKS if not has[key]}
+    return lacking | of_english_alone(release.name, language)

@@ -7,7 +7,7 @@ drawn responses become.
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,11 +18,14 @@ from annotate.errors import DomainError
 from annotate.exports.hiding import Rule
 from annotate.exports.records import context_of
 from annotate.kinds import KINDS
-from annotate.kinds.base import Candidate, Drawn
+from annotate.kinds.base import Candidate, Drawn, Part
 from annotate.models import Campaign, Release, Response, Task
 from annotate.selection.domains import DEFAULT_PRESET
 from annotate.services.campaigns import incomplete_tasks
 from annotate.site.snapshots import SnapshotConflict, in_one_snapshot
+
+# Tasks whose responses are in memory at once.
+TASKS_AT_ONCE = 500
 
 # Checks by other apps before a release. Each returned sentence names one unfinished matter.
 OpenQuestions = Callable[[Campaign], Sequence[str]]
@@ -71,8 +74,11 @@ def freeze(
     hidden: Rule | None = None,
     domains: str = DEFAULT_PRESET,
     open_questions: OpenQuestions = no_questions,
+    in_all_languages: bool = False,
 ) -> Release:
     """Create a release of all complete tasks; raises ReleaseRefused and HidingRefused.
+
+    With `in_all_languages`, it is a release of the campaign and of those of its family.
 
     With `partial`, incomplete tasks are left out and open questions are ignored; otherwise either
     refuses the release. The draw depends only on the seed and the responses. Everything is read in
@@ -83,20 +89,25 @@ def freeze(
     """
 
     def make() -> Release:
-        lacking = _in_lines(campaign, incomplete_tasks(campaign))
-        wanting = [*lacking, *open_questions(campaign)]
+        members = _members(campaign) if in_all_languages else [campaign]
+        wanting = [
+            f"{member}: {line}" if in_all_languages else line
+            for member in members
+            for line in [*_in_lines(member, incomplete_tasks(member)), *open_questions(member)]
+        ]
         if wanting and not partial:
             raise ReleaseRefused(f"{campaign} is not complete:", wanting)
         release = _create(
-            campaign,
+            members[0],
             name,
+            languages=[each.config.language for each in members] if in_all_languages else [],
             seed=seed,
             is_partial=bool(wanting),
-            hidden=_with_seed(campaign, hidden, seed),
-            context=context_of(campaign, domains),
+            hidden=_with_seed(members[0], hidden, seed),
+            context=_context(members, domains),
             created_at=at,
         )
-        _fill(release)
+        _fill(release, members)
         return release
 
     try:
@@ -105,6 +116,45 @@ def freeze(
         raise ReleaseRefused(
             f"{campaign} changed each time while the release was being saved. Please try again."
         ) from error
+
+
+def missing_in_all_languages(campaign: Campaign, open_questions: OpenQuestions) -> list[str]:
+    """What a release of the whole family lacks, by the counters of the tasks, for pages."""
+    return [
+        f"{member}: {line}"
+        for member in Campaign.objects.family_of(campaign)
+        for line in [*missing(member), *open_questions(member)]
+    ]
+
+
+def _members(campaign: Campaign) -> list[Campaign]:
+    """The campaigns of the family, in their order; raises ReleaseRefused if they do not fit."""
+    members = list(Campaign.objects.family_of(campaign))
+    languages = [member.config.language for member in members]
+    if len(members) < 2:
+        raise ReleaseRefused(f"{campaign} has no campaigns in other languages.")
+    if len({*languages}) < len(languages) or not KINDS[campaign.kind].has_families:
+        raise ReleaseRefused(
+            f"Two campaigns of {campaign.family} are in one language: {', '.join(languages)}."
+        )
+    images = {member: _images(member) for member in members}
+    for member in members[1:]:
+        if member.kind != campaign.kind or images[member] != images[members[0]]:
+            raise ReleaseRefused(f"{member} has other images than {members[0]}.")
+    return members
+
+
+def _images(campaign: Campaign) -> dict[int, int]:
+    return dict(campaign.tasks.values_list("number", "image_id"))
+
+
+def _context(members: Sequence[Campaign], domains: str) -> dict[str, Any]:
+    """What the release records of its campaigns; of several, all of their files."""
+    found = context_of(members[0], domains)
+    if len(members) > 1:
+        files = {member.config.language: member.config_json for member in members}
+        found["campaign_files"] = files
+    return found
 
 
 def _with_seed(campaign: Campaign, hidden: Rule | None, seed: int) -> Rule | None:
@@ -130,21 +180,20 @@ def _create(campaign: Campaign, name: str, **values: Any) -> Release:
         ) from error
 
 
-def _fill(release: Release) -> None:
+def _fill(release: Release, members: Sequence[Campaign]) -> None:
     """Draw responses for each complete task and copy them into the release."""
-    campaign, kind = release.campaign, KINDS[release.campaign.kind]
-    by_task = _responses_by_task(campaign)
-    tasks = [
-        task
-        for task in campaign.tasks.with_subject().order_by("number")
-        if len(by_task[task.pk]) >= task.wanted
-    ]
-    if not tasks:
+    kind = KINDS[release.campaign.kind]
+    draws = [Draw(member, release.seed) for member in members]
+    numbers = _worker_numbers(set[int]().union(*(draw.workers() for draw in draws)))
+    if not numbers:
         raise ReleaseRefused(
-            f"{campaign} has no {kind.subject_name} with all its {kind.answers_name}."
+            f"{release.source} has no {kind.subject_name} with all its {kind.answers_name}."
         )
-    drawn = list(_draw(tasks, by_task, release.seed))
-    kind.freeze(release, drawn, _worker_numbers(drawn))
+    if release.languages:
+        parts = [Part(member.config, draw) for member, draw in zip(members, draws, strict=True)]
+        kind.freeze_languages(release, parts, numbers)
+    else:
+        kind.freeze(release, draws[0], numbers)
     _check_count(release)
 
 
@@ -158,29 +207,63 @@ def _check_count(release: Release) -> None:
         )
 
 
-def _responses_by_task(campaign: Campaign) -> dict[int, list[Candidate]]:
-    by_task: dict[int, list[Candidate]] = defaultdict(list)
-    rows = Response.objects.of(campaign).counting().order_by("pk")
-    kind = KINDS[campaign.kind]
-    columns = ("task_id", "pk", "worker_id", "seconds", "primed")
-    for task_id, *candidate in kind.with_answers(rows, *columns).iterator():
-        by_task[task_id].append(Candidate(*candidate))
-    return by_task
+class Draw:
+    """The responses drawn for each complete task of a campaign, in the order of the tasks.
+
+    It can be read several times in the transaction of a release, and is the same each time. So
+    nobody has to hold all answers of a campaign in memory.
+    """
+
+    def __init__(self, campaign: Campaign, seed: int) -> None:
+        self.campaign, self.seed = campaign, seed
+
+    def __iter__(self) -> Iterator[Drawn]:
+        with_answers = KINDS[self.campaign.kind].with_answers
+        columns = ("task_id", "pk", "worker_id", "seconds", "primed")
+        tasks = self.campaign.tasks.with_material()
+        for task, rows in self._sampled(tasks, lambda rows: with_answers(rows, *columns)):
+            task.campaign = self.campaign
+            yield Drawn(task, [Candidate(*row) for row in rows])
+
+    def workers(self) -> set[int]:
+        """The workers whose responses are drawn."""
+        tasks = self.campaign.tasks.only("campaign", "number", "wanted")
+        sampled = self._sampled(tasks, lambda rows: rows.values_list("task_id", "worker_id"))
+        return {worker for _, rows in sampled for (worker,) in rows}
+
+    def _sampled(
+        self, tasks: QuerySet[Task], values_of: Callable[[QuerySet[Response]], QuerySet[Any, Any]]
+    ) -> Iterator[tuple[Task, list[Any]]]:
+        """Each complete task, with the values of the responses drawn for it. The first value is the
+        task's key and is left out."""
+        rng = random.Random(self.seed)
+        for chunk in _in_parts(tasks):
+            by_task: dict[int, list[Any]] = defaultdict(list)
+            responses = Response.objects.of(self.campaign).counting().order_by("pk")
+            rows = responses.filter(task__in=[task.pk for task in chunk])
+            for task_id, *values in values_of(rows):
+                by_task[task_id].append(values)
+            for task in chunk:
+                # The positions that are drawn depend on the number of responses alone.
+                if len(by_task[task.pk]) >= task.wanted:
+                    yield task, rng.sample(by_task[task.pk], task.wanted)
 
 
-def _draw(
-    tasks: Iterable[Task], by_task: Mapping[int, list[Candidate]], seed: int
-) -> Iterator[Drawn]:
-    rng = random.Random(seed)
-    for task in tasks:
-        yield Drawn(task, rng.sample(by_task[task.pk], task.wanted))
+def _in_parts(tasks: QuerySet[Task]) -> Iterator[list[Task]]:
+    """The tasks by number, TASKS_AT_ONCE in a list."""
+    ordered = tasks.order_by("number")
+    part = list(ordered[:TASKS_AT_ONCE])
+    yield part
+    while len(part) == TASKS_AT_ONCE:
+        part = list(ordered.filter(number__gt=part[-1].number)[:TASKS_AT_ONCE])
+        yield part
 
 
-def _worker_numbers(drawn: Iterable[Drawn]) -> dict[int, int]:
+def _worker_numbers(drawn: Iterable[int]) -> dict[int, int]:
     """Number the release's workers in a random order.
 
     The order is not stored, so that workers cannot be matched across releases.
     """
-    workers = sorted({response.worker_id for _, responses in drawn for response in responses})
+    workers = sorted(drawn)
     random.SystemRandom().shuffle(workers)
     return {worker: number for number, worker in enumerate(workers, start=1)}

@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
+from annotate.accounts.request_limits import limit_reads
 from leaderboard.models import Challenge, Track
 from leaderboard.pages.challenges import is_own
 from leaderboard.queries.boards import board_of
@@ -19,6 +20,7 @@ def may_see_board(user: Any, challenge: Challenge) -> bool:
 
 @login_not_required
 @require_safe
+@limit_reads
 def board(request: HttpRequest, name: str) -> HttpResponse:
     """Show the board of one track, for all images or a subset, sorted by a metric."""
     found = get_object_or_404(Challenge, name=name)

@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotate.evaluation.scoring import METRICS, OFFICIAL_ONLY
-from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
+from annotate.evaluation.tokenisers import ENGLISH_ONLY, OFFICIAL, PLAIN
+from annotate.language.languages import is_english
 from annotate.models import Release, Role
 from annotate.services.selections import SLUG
 from annotate.wording import counted
@@ -69,6 +70,8 @@ def create_challenge(
     _check_name(name)
     _check_release(release)
     _check_rules(rules)
+    if rules.tokeniser == OFFICIAL and not is_english(release.language):
+        raise ChallengeRefused(f"{release} has captions in another language. {ENGLISH_ONLY}")
     try:
         with transaction.atomic():
             challenge = Challenge.objects.create(
@@ -98,6 +101,11 @@ def _check_name(name: str) -> None:
 
 def _check_release(release: Release) -> None:
     """Raise ChallengeRefused unless each of enough images has a reference."""
+    if release.languages:
+        raise ChallengeRefused(
+            f"{release} has captions in {', '.join(release.languages)}. A challenge needs a "
+            "release of one campaign."
+        )
     count = images_of(release).count()
     if count < LEAST_IMAGES:
         raise ChallengeRefused(

@@ -13,9 +13,9 @@ from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.api.lookups import CampaignRows
 from annotate.api.releases import ReleaseSerializer
 from annotate.exports.hiding import HidingRefused, rule_of
-from annotate.models import Release
+from annotate.models import Campaign, Release
 from annotate.selection.domains import DEFAULT_PRESET, PRESETS
-from annotate.services.releases import ReleaseRefused, missing
+from annotate.services.releases import ReleaseRefused, missing, missing_in_all_languages
 from qualcontrol.services.releasing import open_questions
 
 
@@ -31,6 +31,9 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
     )
     partial = serializers.BooleanField(  # type: ignore[assignment]
         default=False, help_text="omit incomplete images, and ignore open checks"
+    )
+    in_all_languages = serializers.BooleanField(
+        default=False, help_text="one release with the campaigns of the other languages"
     )
     domains = serializers.ChoiceField(
         choices=sorted(PRESETS), default=DEFAULT_PRESET, help_text="which classes are in-domain"
@@ -58,6 +61,12 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         return {**given, "hidden": hidden}
 
 
+def _lacking(campaign: Campaign, in_all_languages: bool) -> list[str]:
+    if in_all_languages:
+        return missing_in_all_languages(campaign, open_questions)
+    return [*missing(campaign), *open_questions(campaign)]
+
+
 class CampaignReleases(CampaignRows[Release]):
     """The campaign's releases, the latest first."""
 
@@ -65,7 +74,7 @@ class CampaignReleases(CampaignRows[Release]):
     queryset = Release.objects.all()
 
     def rows(self) -> QuerySet[Release]:
-        rows = self.campaign.releases.select_related("campaign")
+        rows = Release.objects.of_campaign(self.campaign).select_related("campaign")
         return rows.annotate(image_count=Count("images")).order_by("-created_at", "-pk")
 
     @extend_schema(summary="Releases of a campaign, the latest first")
@@ -87,7 +96,7 @@ class CampaignReleases(CampaignRows[Release]):
         given = {"seed": campaign.config.seed, **form.validated_data}
         if Release.objects.filter(name=given["name"]).exists():
             raise ReleaseRefused(f"A release named {given['name']} exists. Choose another name.")
-        lacking = [] if given["partial"] else [*missing(campaign), *open_questions(campaign)]
+        lacking = [] if given["partial"] else _lacking(campaign, given["in_all_languages"])
         if lacking:
             raise ReleaseRefused(f"The campaign is not complete: {' '.join(lacking)}")
         return accepted(begin(request, kind="release", arguments=given, campaign=campaign))

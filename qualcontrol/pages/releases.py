@@ -5,10 +5,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotate.errors import DomainError
-from annotate.models import Right
+from annotate.models import Release, Right
 from annotate.pages.jobs import begin_job
 from annotate.pages.signed_in import campaign_of, posted
-from annotate.services.releases import missing
+from annotate.services.releases import missing, missing_in_all_languages
 from qualcontrol.pages.forms import ReleaseForm
 from qualcontrol.services.releasing import open_questions
 
@@ -19,8 +19,13 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     may = Right.MANAGE if request.method == "POST" else Right.VIEW
     campaign = campaign_of(request, slug, may=may)
     lacking = [*missing(campaign), *open_questions(campaign)]
+    together = missing_in_all_languages(campaign, open_questions) if campaign.family else []
     form = ReleaseForm(
-        campaign, posted(request), initial={"seed": campaign.config.seed}, lacking=lacking
+        campaign,
+        posted(request),
+        initial={"seed": campaign.config.seed, "in_all_languages": bool(campaign.family)},
+        lacking=lacking,
+        lacking_together=together,
     )
     if request.method == "POST" and form.is_valid():
         try:
@@ -31,8 +36,8 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect(job)
     context = {
         "campaign": campaign,
-        "releases": campaign.releases.all(),
-        "missing": lacking,
+        "releases": Release.objects.of_campaign(campaign),
+        "missing": together or lacking,
         "form": form,
     }
     status = 422 if form.errors else 200

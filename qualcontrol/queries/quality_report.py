@@ -150,10 +150,9 @@ def _verdicts(checks: QuerySet[SpotCheck], sampled: Q) -> Counter[str]:
 
 def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
     """{reviewer: verdict} for each response with several judgements."""
-    of_campaign = Judgement.objects.filter(spot_check__campaign=campaign).order_by()
-    several = of_campaign.values("spot_check").annotate(n=Count("pk")).filter(n__gte=2)
-    judgements = Judgement.objects.filter(spot_check__in=several.values("spot_check"))
-    judgements = judgements.order_by("spot_check", "pk")
+    of_campaign = Judgement.objects.filter(spot_check__campaign=campaign)
+    others = Judgement.objects.filter(spot_check=OuterRef("spot_check")).exclude(pk=OuterRef("pk"))
+    judgements = of_campaign.filter(Exists(others)).order_by("spot_check", "pk")
     said: dict[int, dict[str, str]] = {}
     for check, reviewer, verdict in judgements.values_list("spot_check", "reviewer", "verdict"):
         said.setdefault(check, {})[str(reviewer)] = verdict
@@ -193,7 +192,7 @@ def ranked_workers(campaign: Campaign) -> list[int]:
     submitted = Response.objects.of(campaign)
     held = HeldPayment.objects.of(campaign).order_by()
     rows = dict.fromkeys(held.values_list("worker", flat=True), 0)
-    rows |= dict(submitted.order_by().values_list("worker").annotate(n=Count("pk")))
+    rows |= dict(submitted.order_by().values_list("worker").annotate(n=Count("*")))
     risks = dict(WorkerRisk.objects.of(campaign).values_list("worker", "risk"))
     return sorted(rows, key=lambda worker: (-risks.get(worker, 0.0), -rows[worker], worker))
 
@@ -238,7 +237,8 @@ def worker_summaries(campaign: Campaign, workers: Sequence[int]) -> list[WorkerS
 
 
 def _counted(rows: QuerySet[Any], worker: str, state: str) -> Counter[tuple[int, str]]:
-    counts = rows.order_by().values_list(worker, state).annotate(Count("pk"))
+    # Not the primary key, which is not in the index of responses by worker.
+    counts = rows.order_by().values_list(worker, state).annotate(n=Count("*"))
     return Counter({(key, value): number for key, value, number in counts})
 
 

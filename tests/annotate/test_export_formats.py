@@ -45,6 +45,8 @@ from tests.factories import (
     WorkerFactory,
 )
 
+pytestmark = pytest.mark.one_database
+
 CC_BY = "https://creativecommons.org/licenses/by/2.0/"
 CC0 = "https://creativecommons.org/publicdomain/zero/1.0/"
 # Texts that files and their readers often change.
@@ -582,7 +584,6 @@ for name, folder in zip(sys.argv[2:], range(9)):
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.one_database
 def test_only_parquet_and_croissant_need_an_optional_package(release, tmp_path, settings):
     if connection.vendor != "sqlite":
         pytest.skip("another process reads the database as a file")

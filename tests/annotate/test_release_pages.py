@@ -16,7 +16,7 @@ from qualcontrol.services.releasing import release_campaign
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, UserFactory
 from tests.jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def signed_in(client):
 def test_a_releases_page_shows_its_captions_and_its_files(
     signed_in, release, django_assert_max_num_queries
 ):
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(12):
         page = signed_in.get("/releases/v1/").content.decode()
 
     assert page.count('class="thumbnail" href="https://images.example/') == 2

@@ -47,6 +47,16 @@ def released(image, **config):
     return freeze(campaign=campaign, name="r1", seed=7, at=NOON)
 
 
+def test_the_keywords_are_those_that_the_task_showed(image):
+    campaign = CampaignFactory(config={"references": 1, "baselines": 0})
+    task = TaskFactory(campaign=campaign, image=image, number=1, payload={"keywords": ["Mensch"]})
+    ResponseFactory(task=task)
+
+    release = freeze(campaign=campaign, name="r1", seed=7, at=NOON)
+
+    assert release.images.get().details["keywords"] == ["Mensch"]
+
+
 def test_an_image_has_its_source_and_its_verified_boxes(image):
     details = released(image).images.get().details
 
@@ -123,7 +133,7 @@ def test_boxes_are_read_in_bulk(django_assert_max_num_queries):
     for _ in range(30):
         ResponseFactory(task=TaskFactory(campaign=campaign, image=BoxFactory().image))
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(19):
         freeze(campaign=campaign, name="r1", seed=7, at=NOON)
 
 

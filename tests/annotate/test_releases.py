@@ -286,8 +286,24 @@ def test_freezing_takes_the_same_number_of_queries_for_any_number_of_images(
 ):
     campaign = finished_campaign(tasks=30, references=2)
 
-    with django_assert_max_num_queries(15):
+    # The tasks and their responses are read for the workers, the images and the captions.
+    with django_assert_max_num_queries(19):
         release(campaign)
+
+
+def test_a_release_that_is_read_in_parts_is_the_same(monkeypatch):
+    campaign = finished_campaign(tasks=7, references=2)
+
+    def captions(made):
+        rows = ReleasedCaption.with_hidden.filter(image__release=made)
+        return list(rows.values_list("image__number", "response", "role", "text"))
+
+    whole = captions(release(campaign))
+    monkeypatch.setattr("annotate.services.releases.TASKS_AT_ONCE", 3)
+    monkeypatch.setattr("annotate.exports.records.CHUNK", 2)
+
+    assert captions(release(campaign, name="in-parts")) == whole
+    assert len(whole) == 7 * 3
 
 
 @pytest.mark.parametrize("field", ["worker_number", "response", "role"])

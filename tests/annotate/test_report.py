@@ -30,7 +30,8 @@ from tests.factories import (
 )
 from tests.jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+# What a report reads from the database is tested by the exports, too.
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 CAPTION = "A brown dog runs over the wet grass beside a small lake."
 sentences = st.lists(st.lists(st.sampled_from("abcde"), max_size=7), max_size=8)

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Download, Page, expect
 
 from hits.local.processes import MANAGE, Installation, clean_environment
 from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.own_people import create_group, join, sign_operator_in
 from tests.servers import free_port, running
 
 pytestmark = pytest.mark.browser
@@ -95,11 +96,8 @@ def test_ten_photographs_become_a_release_in_the_browser_alone(
     select_all(page, "holiday")
     make_campaign(page, "holiday")
     publish(page)
-    invitation = invite(browser, page, served)
-    task = page.get_by_role("link", name="Open as a worker").get_attribute("href")
-    assert task
-    create_worker(phone, invitation)
-    caption_all(phone, task)
+    join(phone, invite(browser, page, served), "first annotator")
+    caption_all(phone)
     review_required(page)
     download = release(page, "holiday-v1")
 
@@ -165,38 +163,24 @@ def publish(page: Page) -> None:
 
 
 def invite(browser: Browser, page: Page, served: Served) -> str:
-    """The link of a new invitation, made on the page that the campaign's page leads to."""
+    """The link of a group of people, made on the page that the campaign's page leads to."""
     address = page.get_by_role("link", name="Invite people").get_attribute("href")
-    assert address
+    assert address == f"{served.marketplace}/operator/people"
     operator = browser.new_context(viewport=DESKTOP).new_page()
-    operator.goto(address)
-    operator.get_by_label("Name").fill("admin")
-    operator.get_by_label("Password").fill(served.operator)
-    operator.get_by_role("button", name="Sign in").click()
-    operator.get_by_role("button", name="Create invitation").click()
-    link = operator.get_by_role("cell", name=f"{served.marketplace}/invitations/").inner_text()
+    sign_operator_in(operator, served.marketplace, served.operator, "admin")
+    link = create_group(operator, "Holiday photographs", TITLE, len(NAMES))
     operator.context.close()
     return link
 
 
-def create_worker(phone: Page, invitation: str) -> None:
-    phone.goto(invitation)
-    phone.get_by_label("Name").fill("first annotator")
-    phone.get_by_label("Password").fill("seven words are easy to remember")
-    phone.get_by_role("button", name="Create account").tap()
-    expect(phone.get_by_text("Account created. You are signed in.")).to_be_visible()
-
-
-def caption_all(phone: Page, task: str) -> None:
-    phone.goto(task)
-    phone.get_by_role("button", name="Accept", exact=True).tap()
-    for thing in THINGS:
+def caption_all(phone: Page) -> None:
+    phone.get_by_role("button", name="Start").tap()
+    for number, thing in enumerate(THINGS, start=1):
+        expect(phone.get_by_text(f"Task {number} of {len(NAMES)}")).to_be_visible()
         frame = phone.frame_locator("iframe")
         frame.get_by_label("Describe the image in one sentence").fill(sentence(thing))
         frame.get_by_role("button", name="Submit").tap()
-        expect(phone.get_by_role("heading", name="Your answers were submitted")).to_be_visible()
-        if thing != THINGS[-1]:
-            phone.get_by_role("button", name="Accept the next HIT").tap()
+    expect(phone.get_by_text(f"You have done all {len(NAMES)} tasks. Thank you!")).to_be_visible()
 
 
 def sentence(thing: str) -> str:

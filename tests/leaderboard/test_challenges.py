@@ -15,7 +15,16 @@ from leaderboard.services.errors import ChallengeRefused
 from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
 from tests.leaderboard.releases import make_release
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+
+def test_the_official_tokeniser_is_refused_for_another_language(release):
+    campaign = release.campaign
+    campaign.config_json["language"] = "ja"
+    campaign.save()
+
+    with pytest.raises(ChallengeRefused, match="splits English only"):
+        make_challenge(ReleasedImage.objects.first().release, tokeniser="ptb")
 
 
 def test_a_new_challenge_has_a_private_board_and_its_baseline_waits(release):

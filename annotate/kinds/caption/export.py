@@ -17,6 +17,7 @@ from annotate.exports.images import released
 from annotate.exports.json_text import CHUNK, dump, json_array
 from annotate.exports.licences import license_name
 from annotate.exports.tables import Asked, Extra
+from annotate.language.languages import is_english
 from annotate.models import Release, ReleasedCaption, Role
 from annotate.services.hidden_exports import log_hidden_export
 
@@ -35,8 +36,10 @@ def captions_file(
     records = release.images.values_list("number", "record")
     licenses = sorted({record["license_url"] for _, record in records if record["license_url"]})
     ids = {url: number for number, url in enumerate(licenses, start=1)}
-    references = release.campaign.config.references
-    yield '{"info": ' + dump(describe(release, f"{references} reference captions per image"))
+    what = f"{release.campaign.config.references} reference captions per image"
+    if release.languages:
+        what += f" in each of {len(release.languages)} languages"
+    yield '{"info": ' + dump(describe(release, what))
     yield ', "licenses": ' + dump(
         [{"id": ids[url], "name": license_name(url), "url": url} for url in licenses]
     )
@@ -47,8 +50,8 @@ def captions_file(
     )
     yield ', "annotations": '
     yield from json_array(
-        {"id": number, "image_id": image, "caption": text}
-        for number, (image, text) in enumerate(
+        {"id": number, "image_id": image, "caption": text, **language}
+        for number, (image, text, language) in enumerate(
             _captions(release, Role.REFERENCE, "text", hidden=hidden)
         )
     )
@@ -58,10 +61,17 @@ def captions_file(
 def baseline_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
     """`baseline.json`: the human baseline in COCO's results format."""
     yield from json_array(
-        {"image_id": image, "caption": text}
-        for image, text in _captions(release, Role.BASELINE, "text", hidden=hidden)
+        {"image_id": image, "caption": text, **language}
+        for image, text, language in _captions(release, Role.BASELINE, "text", hidden=hidden)
     )
     yield "\n"
+
+
+def language_key(release: Release) -> dict[str, str]:
+    """The `language` of each caption of a release in one language, as Crossmodal-3600 has it
+    (Thapliyal et al. 2022). The files of English captions have the keys of the published nocaps
+    files alone."""
+    return {} if is_english(release.language) else {"language": release.language}
 
 
 def workers_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
@@ -94,14 +104,15 @@ def _by_caption(release: Release, *, hidden: bool = False, **fields: str) -> Ite
     yield '"annotations": '
     yield from json_array(
         {"id": number, "image_id": image, key: value}
-        for number, (image, value) in enumerate(
+        for number, (image, value, _) in enumerate(
             _captions(release, Role.REFERENCE, field, hidden=hidden)
         )
     )
     yield ', "baseline": '
     yield from json_array(
-        {"image_id": image, key: value}
-        for image, value in _captions(release, Role.BASELINE, field, hidden=hidden)
+        # One baseline of an image in each language.
+        {"image_id": image, key: value, **(language if release.languages else {})}
+        for image, value, language in _captions(release, Role.BASELINE, field, hidden=hidden)
     )
     yield "}\n"
 
@@ -158,10 +169,13 @@ def write_captions_with_hidden(
 
 def _captions(
     release: Release, role: Role, field: str, *, hidden: bool = False
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, Any, dict[str, str]]]:
+    """The image's number, the field and the key for the language of each caption."""
+    usual = language_key(release)
     captions = ReleasedCaption.with_hidden if hidden else ReleasedCaption.objects
     rows = captions.filter(image__release=release, role=role).order_by("pk")
-    return rows.values_list("image__number", field).iterator(CHUNK)
+    for image, value, tag in rows.values_list("image__number", field, "language").iterator(CHUNK):
+        yield image, value, {"language": tag} if tag else usual
 
 
 def _image(number: int, record: dict[str, Any], licenses: dict[str, int]) -> dict[str, Any]:

@@ -2,34 +2,31 @@
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.utils.translation import gettext
-
 from annotate.campaign_file import CampaignConfig
-from annotate.exports.records import create_in_chunks, save_images
 from annotate.exports.tables import Asked, Table
-from annotate.images.copies import display_url
+from annotate.images.copies import display_srcset, display_url
 from annotate.kinds.base import (
     AnswerMissing,
     AnswerRefused,
     CampaignNotPossible,
-    Candidate,
     Drawn,
+    Part,
     TaskKind,
 )
 from annotate.kinds.caption.export import CAPTION_FILES, own_files
+from annotate.kinds.caption.release import freeze
 from annotate.kinds.caption.tables import tables
+from annotate.kinds.wording import translated
 from annotate.language.consensus import mean_similarities
 from annotate.language.languages import language_of
-from annotate.language.text import Problem, normalise, problems
+from annotate.language.text import normalise, problems
 from annotate.models import (
     Campaign,
     Caption,
     Release,
-    ReleasedCaption,
     ReleasedImage,
     Response,
     Role,
@@ -38,8 +35,9 @@ from annotate.models import (
     Team,
 )
 from annotate.queries.keywords import (
-    KEYWORDS,
-    keywords_by_key,
+    english_keywords,
+    keywords_in,
+    names_in,
     own_without_classes,
     task_keywords,
 )
@@ -66,6 +64,7 @@ class CaptionKind(TaskKind):
     words_field = "caption__text"
     takes_text = True
     has_languages = True
+    has_families = True
     has_references = True
     faults: ClassVar[Mapping[str, str]] = {
         "keyword-list": "a list of keywords, not a sentence",
@@ -103,9 +102,10 @@ class CaptionKind(TaskKind):
         selected = list(campaign.selection.selected.values_list("position", "image_id"))
         shown = _shows_keywords(config, len(selected))
         without_classes = own_without_classes(campaign.selection)
+        names = names_in(config.language)
         for start in range(0, len(selected), AT_ONCE):
             chunk = selected[start : start + AT_ONCE]
-            keywords = keywords_by_key([image_id for _, image_id in chunk])
+            keywords = keywords_in(config.language, [image_id for _, image_id in chunk], names)
             for shows_keywords, (position, image_id) in zip(shown[start:], chunk, strict=False):
                 yield Task(
                     campaign=campaign,
@@ -115,7 +115,7 @@ class CaptionKind(TaskKind):
                     answers_missing=config.wanted,
                     places_left=config.wanted,
                     shows_keywords=shows_keywords if image_id not in without_classes else False,
-                    payload={KEYWORDS: keywords[image_id]},
+                    payload=keywords[image_id].payload,
                 )
 
     def context(
@@ -127,11 +127,15 @@ class CaptionKind(TaskKind):
             "value": fields.get(field, ""),
             "image": task.image,
             "image_url": display_url(task.image),
+            "image_srcset": display_srcset(task.image),
             "keywords": self._shown_keywords(task),
+            "english_keywords": english_keywords(task),
             "rules": config.captions,
             "language": config.language,
-            "openings": language_of(config.language).openings_in_words,
         }
+
+    def instructions_context(self, config: CampaignConfig) -> dict[str, Any]:
+        return {"openings": language_of(config.language).openings_in_words}
 
     def field_names(self, task: Task) -> list[str]:
         return [self._field(task)]
@@ -173,28 +177,19 @@ class CaptionKind(TaskKind):
     def judge_payload(self, response: Response) -> dict[str, Any]:
         return {"caption": self.answer(response)}
 
-    def freeze(self, release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+    def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         """The first caption drawn is the human baseline; the others are references in submission
         order.
 
         Hidden captions come last, so that the public ones have the same ids in all files.
         """
-        images = save_images(release, [task for task, _ in drawn])
-        baselines = release.campaign.config.baselines
-        rows = (
-            ReleasedCaption(
-                image=image,
-                response_id=response.pk,
-                worker_number=numbers[response.worker_id],
-                role=role,
-                text=response.answer,
-                seconds=response.seconds,
-                primed=task.is_primed(response.primed),
-            )
-            for image, (task, responses) in sorted(zip(images, drawn, strict=True), key=_is_hidden)
-            for response, role in _roles(responses, baselines)
-        )
-        create_in_chunks(ReleasedCaption, rows)
+        freeze(release, [Part(release.campaign.config, drawn)], numbers)
+
+    def freeze_languages(
+        self, release: Release, parts: Sequence[Part], numbers: Mapping[int, int]
+    ) -> None:
+        """Image by image the captions of each language."""
+        freeze(release, parts, numbers)
 
     def tables(self, release: Release) -> list[Table]:
         return tables(release)
@@ -219,19 +214,3 @@ def _shows_keywords(config: CampaignConfig, images: int) -> list[bool | None]:
     rng = random.Random(config.seed)
     primed = set(rng.sample(range(images), round(config.priming.share * images)))
     return [index in primed for index in range(images)]
-
-
-def translated(found: Sequence[Problem]) -> list[Problem]:
-    """The problems with their sentences in the active language."""
-    return [replace(problem, sentence=gettext(problem.sentence)) for problem in found]
-
-
-def _is_hidden(pair: tuple[ReleasedImage, Drawn]) -> bool:
-    return pair[0].is_hidden
-
-
-def _roles(responses: Sequence[Candidate], baselines: int) -> Iterator[tuple[Candidate, Role]]:
-    for response in sorted(responses[baselines:], key=lambda response: response.pk):
-        yield response, Role.REFERENCE
-    for response in responses[:baselines]:
-        yield response, Role.BASELINE

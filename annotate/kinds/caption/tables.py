@@ -3,8 +3,12 @@
 from collections.abc import Iterator
 from functools import partial
 
+from django.db.models import F, Value
+from django.db.models.expressions import Combinable
+
 from annotate.exports.images import image_tables
 from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
+from annotate.language.languages import is_english
 from annotate.models import Release, ReleasedCaption, Role
 
 COLUMNS = {
@@ -22,24 +26,27 @@ COLUMNS = {
         "primed"
     ),
 }
+LANGUAGE = Column("language", Type.TEXT, "BCP 47 tag of the caption's language")
 NUMBER = Column("id", Type.INTEGER, "id of the caption, as in captions.json")
 
 
 def tables(release: Release) -> list[Table]:
     """`images`, `boxes`, `captions` with the references, and `baselines`."""
+    # As in captions.json, English captions have no such column.
+    language = [LANGUAGE] if _languages(release) else []
     return [
         *image_tables(release),
         Table(
             "captions",
             "One row for each reference caption, image by image in the order of submission.",
-            [NUMBER, *COLUMNS],
+            [NUMBER, *COLUMNS, *language],
             partial(_references, release),
             listed="caption",
         ),
         Table(
             "baselines",
             "The human baseline: one further caption of each image, to be scored like a model's.",
-            list(COLUMNS),
+            [*COLUMNS, *language],
             partial(_captions, release, Role.BASELINE),
             listed="caption",
         ),
@@ -53,4 +60,11 @@ def _references(release: Release) -> Iterator[Row]:
 
 def _captions(release: Release, role: Role) -> Iterator[Row]:
     rows = ReleasedCaption.objects.filter(image__release=release, role=role).order_by("pk")
-    return rows.values_list(*COLUMNS.values()).iterator(CHUNK)
+    return rows.values_list(*COLUMNS.values(), *_languages(release)).iterator(CHUNK)
+
+
+def _languages(release: Release) -> list[Combinable]:
+    """The value of the column with the language; empty if there is none."""
+    if release.languages:
+        return [F("language")]
+    return [] if is_english(release.language) else [Value(release.language)]

@@ -15,12 +15,13 @@ from annotate.kinds.correspondence.export import SENTENCES
 from annotate.kinds.correspondence.rules import rules_of
 from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.kinds.correspondence.writing import Picture, Sentence
-from annotate.models import Release, ReleasedAnswer, ReleasedFile, ReleasedImage, Task
+from annotate.kinds.freezing import save_answers
+from annotate.models import Release, ReleasedFile, ReleasedImage, Task
 
 ABOUT = ("width", "height", "file_name", "coco_url")
 
 
-def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
     """Save the release's rows, its statistics and its files."""
     config = rules_of(release.campaign.config)
     # In the order of submission, because the order of the draw has no meaning here.
@@ -34,7 +35,7 @@ def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int])
     ]
     outcomes = ({"bracketed": each.bracketed, "agreement": each.agreement} for each in sentences)
     images = save_images(release, [task for task, _ in drawn], outcomes)
-    create_in_chunks(ReleasedAnswer, _workers(images, drawn, numbers))
+    save_answers(images, drawn, numbers)
     overall = alpha(unit for given in answers for unit in units(given.words))
     release.figures = {"aggregation": config.aggregation, "alpha": writing.rounded(overall)}
     release.save(update_fields=["figures"])
@@ -81,19 +82,6 @@ def _sentence(task: Task, answers: Answers, words: Mapping[int, Word]) -> Senten
     return Sentence(
         task.number, task.image.key, subject.annotation_id, subject.text, answers, words
     )
-
-
-def _workers(
-    images: Sequence[ReleasedImage], drawn: Sequence[Drawn], numbers: Mapping[int, int]
-) -> Iterator[ReleasedAnswer]:
-    for image, (_, responses) in zip(images, drawn, strict=True):
-        for response in responses:
-            yield ReleasedAnswer(
-                image=image,
-                response_id=response.pk,
-                worker_number=numbers[response.worker_id],
-                seconds=response.seconds,
-            )
 
 
 def _pictures(

@@ -1,6 +1,6 @@
 """Freeze a release of ratings: each caption with its ratings, and the scores."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -8,22 +8,23 @@ from annotate.exports.files import describe
 from annotate.exports.records import create_in_chunks, save_images
 from annotate.exports.stored import rows_of
 from annotate.kinds.base import Candidate, Drawn
+from annotate.kinds.freezing import save_answers
 from annotate.kinds.rating import writing
-from annotate.kinds.rating.answers import NAMES
+from annotate.kinds.rating.answers import NAMES, questions_in
 from annotate.kinds.rating.rules import rules_of
 from annotate.kinds.rating.scores import Rated, alpha, differences, rounded, source_scores
 from annotate.kinds.rating.sources import captions_of
-from annotate.models import Release, ReleasedAnswer, ReleasedFile, ReleasedImage
+from annotate.models import Release, ReleasedFile
 
 
-def freeze(release: Release, drawn: Sequence[Drawn], numbers: Mapping[int, int]) -> None:
+def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
     """Save the release's items, its scores and its files."""
     # In the order of submission, because the order of the draw has no meaning here.
     drawn = [Drawn(task, sorted(responses)) for task, responses in drawn]
     captions = [list(_rated(each, numbers)) for each in drawn]
     every = list(chain.from_iterable(captions))
     images = save_images(release, [task for task, _ in drawn], map(_shown, captions))
-    create_in_chunks(ReleasedAnswer, _answers(images, drawn, numbers))
+    save_answers(images, drawn, numbers)
     release.figures = _figures(release, every)
     release.save(update_fields=["figures"])
     keys = {task.number: task.image.key for task, _ in drawn}
@@ -62,19 +63,6 @@ def _shown(captions: Sequence[Rated]) -> dict[str, Any]:
     }
 
 
-def _answers(
-    images: Sequence[ReleasedImage], drawn: Sequence[Drawn], numbers: Mapping[int, int]
-) -> Iterator[ReleasedAnswer]:
-    for image, (_, responses) in zip(images, drawn, strict=True):
-        for response in responses:
-            yield ReleasedAnswer(
-                image=image,
-                response_id=response.pk,
-                worker_number=numbers[response.worker_id],
-                seconds=response.seconds,
-            )
-
-
 def _figures(release: Release, captions: Sequence[Rated]) -> dict[str, Any]:
     """Agreement, scores and differences of the whole release."""
     sources = [source.name for source in rules_of(release.campaign.config).sources]
@@ -107,7 +95,9 @@ def _files(
 ) -> Iterator[ReleasedFile]:
     """The rows of all files, file by file."""
     info, figures = describe(release, f"ratings of {len(captions)} captions"), release.figures
-    yield from rows_of(release, "ratings.json", writing.ratings_json(info, figures, captions, keys))
+    questions = questions_in(release.language)
+    ratings = writing.ratings_json(info, questions, figures, captions, keys)
+    yield from rows_of(release, "ratings.json", ratings)
     yield from rows_of(release, "ratings.csv", writing.ratings_csv(captions, keys))
     yield from rows_of(release, "scores.csv", writing.scores_csv(captions, keys))
     yield from rows_of(release, "sources.csv", writing.sources_csv(figures))

@@ -1,6 +1,6 @@
 """The tables of a release of ratings, from its stored files and its figures."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ from annotate.exports.json_text import members
 from annotate.exports.responses import RESPONSE, WORKER, response_numbers, responses_table
 from annotate.exports.stored import stored
 from annotate.exports.tables import Column, Row, Table, Type
-from annotate.kinds.rating.answers import NAMES, QUESTIONS
+from annotate.kinds.rating.answers import NAMES, Question, questions_in
 from annotate.models import Release
 
 IMAGE = Column("image_id", Type.INTEGER, "id of the image", refers_to="images.image_id")
@@ -27,29 +27,20 @@ CAPTIONS = [
     IMAGE,
     Column("caption", Type.TEXT, "the caption as workers saw it"),
     Column("raters", Type.INTEGER, "number of workers who rated it"),
-    *(
-        Column(each.name, Type.NUMBER, f"mean rating from 1 to 5: {each.text}")
-        for each in QUESTIONS
-    ),
 ]
-RATINGS = [
-    CAPTION,
-    IMAGE,
-    RESPONSE,
-    WORKER,
-    *(Column(each.name, Type.INTEGER, f"rating from 1 to 5: {each.text}") for each in QUESTIONS),
-]
+RATINGS = [CAPTION, IMAGE, RESPONSE, WORKER]
 
 
 def tables(release: Release) -> list[Table]:
     """`images`, `boxes`, `captions`, `source_captions`, `ratings`, `scores`, `differences` and
     `responses`."""
+    questions = questions_in(release.language)
     return [
         *image_tables(release),
         Table(
             "captions",
             "One row for each caption that was rated.",
-            CAPTIONS,
+            [*CAPTIONS, *_columns(questions, Type.NUMBER, "mean rating")],
             partial(_captions, release),
             listed="caption",
         ),
@@ -62,7 +53,7 @@ def tables(release: Release) -> list[Table]:
         Table(
             "ratings",
             "One row for each caption and worker.",
-            RATINGS,
+            [*RATINGS, *_columns(questions, Type.INTEGER, "rating")],
             partial(_ratings, release),
         ),
         Table(
@@ -79,6 +70,10 @@ def tables(release: Release) -> list[Table]:
         ),
         responses_table(release, IMAGE),
     ]
+
+
+def _columns(questions: Sequence[Question], type_: Type, what: str) -> list[Column]:
+    return [Column(each.name, type_, f"{what} from 1 to 5: {each.text}") for each in questions]
 
 
 def _entries(release: Release) -> Iterator[Mapping[str, Any]]:

@@ -28,10 +28,15 @@ from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
 from annotate.management.base import (
     DomainCommand,
     add_domains_option,
+    checked_language,
     prepare_database,
     release_named,
 )
-from annotate.queries.hidden_references import baseline_of_release, references_of_release
+from annotate.queries.hidden_references import (
+    baseline_of_release,
+    language_in,
+    references_of_release,
+)
 from annotate.queries.release_domains import domains_of_release
 
 AUTOMATIC = "auto"
@@ -80,6 +85,14 @@ class Command(DomainCommand):
             "where it can run (default)",
         )
         parser.add_argument(
+            "--language",
+            metavar="TAG",
+            help="language of the captions, as a BCP 47 tag (default: the one that the file names, "
+            "or en); of captions in several languages, only those in this one are used. A release "
+            "of one language knows its own. Languages other than English are split by our "
+            "tokeniser, and have no METEOR and SPICE",
+        )
+        parser.add_argument(
             "--by-subset", action="store_true", help="also the figures of each domain"
         )
         add_domains_option(parser)
@@ -122,7 +135,7 @@ class Command(DomainCommand):
     def handle(self, *, results: list[Path], **options: Any) -> None:
         check_options(results, **options)
         metrics = chosen_metrics(options["metrics"])
-        source = self._source(options["references"], options["domains"])
+        source = self._source(options["references"], options["domains"], options["language"])
         candidates = candidates_of(source, results, options["scores"])
         if options["baseline"] or not (results or options["leave_one_out"]):
             candidates[BASELINE] = baseline_candidate(source)
@@ -147,19 +160,25 @@ class Command(DomainCommand):
             )
         self._print(report, as_json=options["json"])
 
-    def _source(self, name: str, domains: str | None) -> Source:
+    def _source(self, name: str, domains: str | None, language: str | None) -> Source:
         """The references of a captions file or of a release."""
         path = Path(name)
         if path.is_file() or path.suffix == ".json":
             if domains:
                 raise CommandError("--domains needs a release: a captions file has no classes.")
-            return Source(read_references(path), None)
+            return Source(read_references(path, language), None)
         prepare_database()
         release = release_named(name)
+        chosen = language_in(release, language)
         by_image = domains_of_release(release, self.table_of_domains(domains))
         subsets = {image: domain for image, domain in by_image.items() if domain}
-        references = make_references(references_of_release(release), subsets, name=name)
-        return Source(references, baseline_of_release(release))
+        references = make_references(
+            references_of_release(release, chosen),
+            subsets,
+            name=name,
+            language=chosen or release.language,
+        )
+        return Source(references, baseline_of_release(release, chosen))
 
     def _print(self, report: Report, *, as_json: bool) -> None:
         lines = [json.dumps(report.as_json())] if as_json else report.lines()
@@ -176,9 +195,12 @@ def check_options(
     by_subset: bool,
     domains: str | None,
     idf: str,
+    language: str | None,
     **_: Any,
 ) -> None:
     """Raises CommandError if the options do not fit together."""
+    if language is not None:
+        checked_language(language)
     if len(results) > 2:
         raise CommandError("At most two results files can be compared.")
     if scores and len(scores) != len(results):

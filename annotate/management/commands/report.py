@@ -6,7 +6,13 @@ from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
 from annotate.evaluation.results import check_images, read_results
-from annotate.management.base import DomainCommand, prepare_database, release_named
+from annotate.management.base import (
+    DomainCommand,
+    checked_language,
+    prepare_database,
+    release_named,
+)
+from annotate.queries.hidden_references import language_in
 from annotate.report.build import make_report, write_report
 from annotate.report.captions_file import read_dataset
 from annotate.report.dataset import Dataset
@@ -59,6 +65,12 @@ class Command(DomainCommand):
             "release's own; for captions files nocaps-119)",
         )
         parser.add_argument(
+            "--language",
+            metavar="TAG",
+            help="language of the captions, as a BCP 47 tag (default: the one that a file names, "
+            "or en); of captions in several languages, only those in this one are used",
+        )
+        parser.add_argument(
             "--results",
             type=Path,
             metavar="RESULTS.json",
@@ -95,10 +107,13 @@ def read_inputs(dataset: str, **options: Any) -> Inputs:
         if options[f"against_{option}"] and not options["against"]:
             raise CommandError(f"--against-{option} belongs to --against, which is missing.")
     table = table_named(options["domains"]) if options["domains"] else None
-    own = dataset_named(dataset, options["boxes"], table)
+    language = options["language"] and checked_language(options["language"])
+    own = dataset_named(dataset, options["boxes"], table, language)
     second = options["against"]
     return read_rest(
-        own, read_dataset(second, options["against_boxes"]) if second else None, options
+        own,
+        read_dataset(second, options["against_boxes"], language=language) if second else None,
+        options,
     )
 
 
@@ -126,12 +141,15 @@ def results_of(path: Path, dataset: Dataset) -> dict[int, str]:
     return results
 
 
-def dataset_named(name: str, boxes: Path | None, table: DomainTable | None) -> Dataset:
+def dataset_named(
+    name: str, boxes: Path | None, table: DomainTable | None, language: str | None
+) -> Dataset:
     """The dataset in the file of this path, or else of the release of this name."""
     path = Path(name)
     if path.is_file() or path.suffix == ".json":
-        return read_dataset(path, boxes, table)
+        return read_dataset(path, boxes, table, language)
     if boxes:
         raise CommandError("A release has its own boxes. --boxes is for captions files.")
     prepare_database()
-    return read_release(release_named(name), table)
+    release = release_named(name)
+    return read_release(release, table, language_in(release, language))

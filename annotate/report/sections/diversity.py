@@ -37,11 +37,14 @@ def measure(inputs: Inputs) -> dict[str, Any]:
     found["rows"]["references"] = _mean(
         [_row(dataset.corpus.take(some), _texts(dataset, some), training) for some in rounds]
     )
-    recall = _LocalRecall(dataset, len(rounds))
+    lacking = dataset.lacks.get("function_words")
+    recall = None if lacking else _LocalRecall(dataset, len(rounds))
     for key, captions in _systems(inputs).items():
         corpus = Corpus.of(words(text) for text in captions.values())
         row = _row(corpus, list(captions.values()), training)
-        found["rows"][key] = row | {"local_recall": recall.of(captions)}
+        found["rows"][key] = row | ({"local_recall": recall.of(captions)} if recall else {})
+    if lacking:
+        found["absent"]["local_recall"] = lacking
     if training is None:
         found["absent"]["novel"] = WITHOUT_TRAINING
     if any(row["ttr1"] is None for row in found["rows"].values()):

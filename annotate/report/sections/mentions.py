@@ -22,6 +22,8 @@ MOST_NAMED = 5
 def measure(inputs: Inputs) -> dict[str, Any]:
     """The captions that name each class of the dataset's images, in both datasets."""
     dataset = inputs.dataset
+    if "names" in dataset.lacks:
+        raise NotMeasured(dataset.lacks["names"])
     shown = Counter(name for image in dataset.images for name in set(image.classes or ()))
     if not shown:
         raise NotMeasured(dataset.lacks.get("boxes", f"{dataset.name} has no boxes."))

@@ -89,8 +89,8 @@ def measure(inputs: Inputs) -> dict[str, Any]:
         "absent": {},
         "measures": {"words": _means(sides, dataset.corpus.lengths.astype(float), rng)},
     }
-    if "boxes" in dataset.lacks:
-        found["absent"]["keywords"] = dataset.lacks["boxes"]
+    if lacking := dataset.lacks.get("boxes") or dataset.lacks.get("names"):
+        found["absent"]["keywords"] = lacking
     else:
         found["measures"]["keywords"] = _means(sides, _keywords_named(dataset), rng)
     return found | {"measures": found["measures"] | _ngrams(dataset, sides, rng)}

@@ -33,6 +33,12 @@ class Command(DomainCommand):
         parser.add_argument("campaign", metavar="CAMPAIGN", help="name of the campaign")
         parser.add_argument("--name", required=True, help="name of the release")
         parser.add_argument(
+            "--in-all-languages",
+            action="store_true",
+            help="one release of this campaign and of those that were made with it for other "
+            "languages",
+        )
+        parser.add_argument(
             "--seed", type=int, help="seed for drawing the baselines (default: the campaign's seed)"
         )
         parser.add_argument(
@@ -70,6 +76,7 @@ class Command(DomainCommand):
         hidden_splits: list[str],
         hidden_share: float | None,
         domains: str,
+        in_all_languages: bool,
         **_: Any,
     ) -> None:
         found = campaign_named(campaign)
@@ -81,6 +88,7 @@ class Command(DomainCommand):
             partial=partial,
             hidden=rule_of(splits=hidden_splits, share=hidden_share),
             domains=domains,
+            in_all_languages=in_all_languages,
         )
         kind = KINDS[found.kind]
         hidden = release.images.filter(is_hidden=True).count()
