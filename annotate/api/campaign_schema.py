@@ -4,6 +4,7 @@ from typing import Any
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import DEFAULT_KIND, KINDS
+from annotate.kinds.families import LANGUAGES, TRANSLATED, TRANSLATIONS
 from annotate.kinds.reading import PRESETS
 
 ABOUT = (
@@ -21,6 +22,23 @@ def campaign_file_schema() -> dict[str, Any]:
         "type": "string",
         "enum": sorted(PRESETS),
         "description": "values for keys that are left out",
+    }
+    keys[LANGUAGES] = {
+        "type": "array",
+        "items": {"type": "string"},
+        "minItems": 2,
+        "uniqueItems": True,
+        "description": "in place of `language`: one campaign for each, named after this one and "
+        "its language",
+    }
+    keys[TRANSLATIONS] = {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "properties": {name: {"type": "object"} for name in TRANSLATED},
+            "additionalProperties": False,
+        },
+        "description": "values of a language, by its tag",
     }
     for kind in KINDS.values():
         if kind.section is not None:

@@ -1,13 +1,26 @@
-"""Pages that show the API's schema and send requests."""
+"""The API's schema, and pages that show it and send requests."""
 
+import threading
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from drf_spectacular.views import SpectacularSwaggerSplitView
+from django.http.response import HttpResponseBase
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.settings import api_settings
 
 from annotate.pages.views import forbidden
+
+# drf-spectacular keeps the view that it describes in an object that all threads share.
+_describing = threading.Lock()
+
+
+class SchemaView(SpectacularAPIView):
+    """The API's schema. A process makes it for one request at a time."""
+
+    def dispatch(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with _describing:
+            return super().dispatch(*args, **kwargs)
 
 
 class DocumentationView(SpectacularSwaggerSplitView):

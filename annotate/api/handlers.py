@@ -4,7 +4,7 @@ import re
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views import defaults
 from rest_framework.exceptions import ValidationError
@@ -15,6 +15,7 @@ from annotate.api.problems import CONTENT_TYPE, is_api, problem, problem_respons
 from annotate.errors import DomainError
 from annotate.pages import views as pages
 from annotate.services.idempotency import KeyReused
+from shared import database_away
 
 
 def handle_error(error: Exception, context: dict[str, Any]) -> Response | None:
@@ -88,16 +89,30 @@ def forbidden(request: HttpRequest, *arguments: object, **options: object) -> Ht
     return pages.forbidden(request, *arguments, **options)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+def bad_request(request: HttpRequest, exception: object = None, **_: object) -> HttpResponse:
     """The site's handler400."""
-    if is_api(request):
+    if is_api(request) or not hasattr(request, "user"):
         return problem_response(400, "The request could not be read.", "bad_request")
-    return defaults.bad_request(request, exception)
+    if isinstance(exception, RequestDataTooBig):
+        return pages.too_large(request, "The entries of this form are too long together.")
+    return pages.bad_request(request)
 
 
 def failed(request: HttpRequest) -> HttpResponse:
     """The site's handler500."""
+    if database_away.is_database_away():
+        return _database_away(request)
     if is_api(request):
         detail = "The site failed. Try again; if it fails again, tell the operator the time."
         return problem_response(500, detail, "error")
     return defaults.server_error(request)
+
+
+def _database_away(request: HttpRequest) -> HttpResponse:
+    if not is_api(request):
+        return database_away.database_away_page()
+    status, message = database_away.STATUS, database_away.MESSAGE
+    response = problem_response(status, message, "database_away")
+    for name, value in database_away.RETRY_AFTER.items():
+        response.headers[name] = value
+    return response

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
@@ -12,11 +11,8 @@ from rest_framework.views import APIView
 
 from annotate.api.idempotency import idempotent
 from annotate.api.jobs import JobDetailSerializer, accepted
-from annotate.api.problems import TooLarge
 from annotate.pages.images.imports import FORMS, begin_import, filled_form
 from annotate.pages.signed_in import team_to_change
-
-MEGABYTE = 1_000_000
 
 
 class ImportSerializer(serializers.Serializer[Any]):
@@ -67,8 +63,6 @@ class ImportList(APIView):
         """Store the files, and import them in the background: a job. All files are stored or
         none."""
         team = team_to_change(request)
-        if int(request.META.get("CONTENT_LENGTH") or 0) > (settings.UPLOAD_MAX_MB + 1) * MEGABYTE:
-            raise TooLarge(f"The upload is larger than {settings.UPLOAD_MAX_MB:,} MB.")
         chosen = request.data.get("kind")
         if chosen not in FORMS:
             raise serializers.ValidationError({"kind": [f"Use one of: {', '.join(FORMS)}."]})

@@ -17,11 +17,11 @@ from annotate.api.campaign_schema import campaign_file_schema
 from annotate.api.idempotency import idempotent
 from annotate.api.jobs import JobDetailSerializer, accepted
 from annotate.api.lookups import account_of, campaign_of, campaigns_of
-from annotate.campaign_file import CampaignConfig
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.families import Plan, parse_plan
+from annotate.kinds.reading import CampaignFileError
 from annotate.models import Campaign, Job, Right
 from annotate.pages.signed_in import team_to_change
-from annotate.services.campaigns import create_campaign
+from annotate.services.campaigns import create_campaigns
 from annotate.tasks import announce_job
 from hits.api.serializers import (
     AmountSerializer,
@@ -31,7 +31,7 @@ from hits.api.serializers import (
     PublicationSerializer,
     SyncStateSerializer,
 )
-from hits.queries.costs import estimate
+from hits.queries.costs import estimate, panel_estimate
 from hits.services import lifecycle
 from hits.services.syncs import ask_for_sync, sync_jobs
 
@@ -55,7 +55,7 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
 
     lookup_field = "slug"
     lookup_value_regex = "[-\\w]+"
-    filterset_fields = ("status", "kind")
+    filterset_fields = ("status", "kind", "family")
     queryset = Campaign.objects.none()
     may_read, may_write = Right.VIEW, Right.MANAGE
 
@@ -72,7 +72,9 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
 
     @extend_schema(
         summary="Create a draft",
-        description="The body is the campaign file as JSON, with the same keys.",
+        description="The body is the campaign file as JSON, with the same keys. With `languages`, "
+        "one campaign is made for each, all or none; the answer is the first of them, and the list "
+        "has all of them by `?family=`.",
         request={"application/json": campaign_file_schema()},
         examples=[OpenApiExample("Two captions for each image", EXAMPLE, request_only=True)],
         responses={201: CampaignDetailSerializer},
@@ -81,8 +83,8 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     def create(self, request: Request) -> Response:
         """Create a draft campaign from a campaign file; nothing is published."""
         team = team_to_change(request)
-        campaign = create_campaign(
-            config=config_of(request.data),
+        campaign, *_ = create_campaigns(
+            plan=plan_of(request.data),
             team=team,
             endpoint=settings.MTURK_ENDPOINT,
             at=timezone.now(),
@@ -92,8 +94,13 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
     @extend_schema(summary="What the campaign costs", responses=EstimateSerializer)
     @action(detail=True, may_read=Right.SEE_MONEY)
     def estimate(self, _request: Request, **_: str) -> Response:
-        """The cost of all responses that are missing."""
-        return Response(EstimateSerializer(estimate(self.get_object())).data)
+        """The cost of all responses that are missing, here and by Prolific."""
+        campaign = self.get_object()
+        cost = estimate(campaign)
+        is_own = campaign.config.workers.who == "own"
+        prolific = None if is_own else panel_estimate(cost)
+        shown = {**vars(cost), "total": cost.total, "prolific": prolific}
+        return Response(EstimateSerializer(shown).data)
 
     @extend_schema(
         summary="Publish or resume",
@@ -182,12 +189,12 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         return Response(self._shown(campaign))
 
 
-def config_of(values: Any) -> CampaignConfig:
-    """The checked campaign file of a request; raises ValidationError with its faults by key."""
+def plan_of(values: Any) -> Plan:
+    """The campaigns of a request's campaign file; raises ValidationError with its faults by key."""
     if not isinstance(values, dict):
         raise serializers.ValidationError("The body must be an object: the keys of the file.")
     try:
-        return parse_config(values)
+        return parse_plan(values)
     except CampaignFileError as error:
         faults: dict[str, list[str]] = {}
         for line in str(error).splitlines():

@@ -3,8 +3,7 @@
 from typing import Any
 
 import django_filters
-from django.db.models import Exists, OuterRef, QuerySet, Value
-from django.db.models.functions import Concat
+from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
@@ -13,8 +12,10 @@ from annotate.api.filters import Filters
 from annotate.api.lookups import CampaignRows
 from annotate.api.paging import Pages
 from annotate.kinds import KINDS
-from annotate.models import Response, ResponseStatus, Task
+from annotate.models import Campaign, Response, ResponseStatus, Task
+from annotate.models.responses import ResponseQuerySet
 from qualcontrol.models import Verdict
+from qualcontrol.queries.finding import with_flag
 
 
 class ResponseSerializer(serializers.ModelSerializer[Response]):
@@ -81,17 +82,17 @@ class ResponseFilter(Filters):
         "spot_check__verdict", choices=Verdict.choices, label="only responses judged so"
     )
     flag = django_filters.CharFilter(
-        method="with_flag", label="only responses with this flag, such as `short_time`"
+        method="with_flag",
+        label="only responses with this flag, such as `short_time`; `any`: with any flag",
     )
 
     class Meta:
         model = Response
         fields: list[str] = []
 
-    def with_flag(self, rows: QuerySet[Response], _name: str, code: str) -> QuerySet[Response]:
-        # The codes are separated by spaces.
-        padded = Concat(Value(" "), "assessment__codes", Value(" "))
-        return rows.annotate(flag_codes=padded).filter(flag_codes__contains=f" {code} ")
+    def with_flag(self, rows: ResponseQuerySet, _name: str, code: str) -> ResponseQuerySet:
+        campaign: Campaign = self.request.parser_context["view"].campaign
+        return with_flag(rows, campaign, code)
 
 
 class ResponsePages(Pages):
@@ -110,10 +111,8 @@ class ResponseList(CampaignRows[Response]):
     queryset = Response.objects.all()
 
     def rows(self) -> QuerySet[Response]:
-        # With EXISTS, the database reads responses by primary key and stops at the end of the page.
-        task = Task.objects.filter(pk=OuterRef("task"), campaign=self.campaign)
         related = KINDS[self.campaign.kind].answer_relations
-        rows = Response.objects.filter(Exists(task)).order_by("pk")
+        rows = Response.objects.of(self.campaign).order_by("pk")
         return rows.select_related("task__image", "worker", "spot_check", "assessment", *related)
 
     def get_serializer_context(self) -> dict[str, Any]:

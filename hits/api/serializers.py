@@ -85,6 +85,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
             "slug",
             "kind",
             "status",
+            "family",
             "endpoint",
             "selection",
             "caption_set",
@@ -152,6 +153,19 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
         return dict(PaySerializer(pay).data) if pay else None
 
 
+class PanelEstimateSerializer(serializers.Serializer[Any]):
+    """The same rewards by Prolific, with its fee and VAT by the settings."""
+
+    rewards = serializers.DecimalField(max_digits=12, decimal_places=2)
+    fees = serializers.DecimalField(max_digits=12, decimal_places=2)
+    tax = serializers.DecimalField(max_digits=12, decimal_places=2)
+    total = serializers.DecimalField(max_digits=12, decimal_places=2)
+    least_per_hour = serializers.DecimalField(max_digits=12, decimal_places=2)
+    is_paid_enough = serializers.BooleanField(
+        help_text="whether dollars_per_hour reaches Prolific's minimum"
+    )
+
+
 class EstimateSerializer(serializers.Serializer[Any]):
     """What the missing responses cost, in US dollars, if none is discarded."""
 
@@ -166,6 +180,9 @@ class EstimateSerializer(serializers.Serializer[Any]):
     total = serializers.DecimalField(max_digits=12, decimal_places=2)
     hours_of_work = serializers.FloatField()
     dollars_per_hour = serializers.DecimalField(max_digits=12, decimal_places=2)
+    prolific = PanelEstimateSerializer(
+        allow_null=True, help_text="null for campaigns of your own people"
+    )
 
 
 class PublicationSerializer(serializers.Serializer[Any]):

@@ -1,11 +1,10 @@
 """URLs of the API."""
 
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import DefaultRouter
 
 from annotate.accounts.token_api import TokenView
-from annotate.api.documentation import DocumentationView
+from annotate.api.documentation import DocumentationView, SchemaView
 from annotate.api.images import ImageList
 from annotate.api.imports import ImportList
 from annotate.api.jobs import CancelJob, JobDetail, JobList, RepeatJob
@@ -18,7 +17,7 @@ from hits.api.campaigns import CampaignViewSet
 from hits.api.messages import MessageList
 from hits.api.responses import ResponseList, TaskList
 from qualcontrol.api.appeals import AnswerAppeal, AppealList
-from qualcontrol.api.checks import JudgeItem, NextChecks, SpotCheckList
+from qualcontrol.api.checks import AskSecondOpinion, JudgeItem, NextChecks, SpotCheckList
 from qualcontrol.api.decisions import DecisionList
 from qualcontrol.api.gold import GoldList
 from qualcontrol.api.releases import CampaignReleases
@@ -63,6 +62,7 @@ urlpatterns = [
     path(f"{WEBHOOKS}<uuid:key>/test/", TestWebhook.as_view(), name="api-webhook-test"),
     path(CHECKS, SpotCheckList.as_view(), name="api-spot-check-list"),
     path(f"{CHECKS}next/", NextChecks.as_view(), name="api-spot-check-next"),
+    path(f"{CHECKS}<uuid:key>/second-opinion/", AskSecondOpinion.as_view(), name="api-ask"),
     path(f"{CHECKS}<uuid:key>/verdict/", JudgeItem.as_view(), name="api-spot-check-verdict"),
     path(WORKERS, workers.WorkerList.as_view(), name="api-worker-list"),
     path(WORKER, workers.WorkerDetail.as_view(), name="api-worker-detail"),
@@ -91,6 +91,6 @@ urlpatterns = [
     ),
     path("releases/<slug:name>/<str:file>", ReleaseFileView.as_view(), name="api-release-file"),
     path("token/", TokenView.as_view(), name="api-token"),
-    path("schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("schema/", SchemaView.as_view(), name="api-schema"),
     path("documentation/", DocumentationView.as_view(), name="api-documentation"),
 ]

@@ -6,7 +6,6 @@ from uuid import UUID
 import django_filters
 from django.conf import settings
 from django.db.models import QuerySet
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
@@ -20,13 +19,13 @@ from annotate.api.idempotency import idempotent
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
-from annotate.models import Response as Answer
 from annotate.models import Right
 from annotate.queries.keywords import keywords_of
 from qualcontrol.models import SpotCheck, Verdict
-from qualcontrol.review.items import Item
+from qualcontrol.review.items import Item, or_404
 from qualcontrol.review.judging import judge_item
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.second_opinions import ask_second_opinion, withdraw_question
 from qualcontrol.review.undoing import take_back
 
 MOST_AT_ONCE = 20
@@ -98,6 +97,10 @@ class ItemSerializer(serializers.Serializer[Any]):
     answer = serializers.SerializerMethodField(help_text="as in the list of responses")
     risk = serializers.FloatField(help_text="probability that it is bad")
     flags = serializers.SerializerMethodField(help_text="codes of its flags")
+    asked_by = serializers.SerializerMethodField(
+        help_text="the reviewer who asks for a second opinion; null if nobody does"
+    )
+    question = serializers.SerializerMethodField(help_text="what that reviewer asks")
 
     @extend_schema_field(serializers.CharField())
     def get_image_url(self, item: Item) -> str:
@@ -116,6 +119,14 @@ class ItemSerializer(serializers.Serializer[Any]):
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_flags(self, item: Item) -> list[str]:
         return [flag["code"] for flag in item.flags]
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_asked_by(self, item: Item) -> str | None:
+        return item.asked.asked_by.get_username() if item.asked else None
+
+    @extend_schema_field(serializers.CharField())
+    def get_question(self, item: Item) -> str:
+        return item.asked.question if item.asked else ""
 
 
 class NextChecks(APIView):
@@ -178,7 +189,7 @@ class JudgeItem(APIView):
         campaign = campaign_of(request, slug, self)
         form = VerdictSerializer(data=request.data)
         form.is_valid(raise_exception=True)
-        try:
+        with or_404(key):
             judge_item(
                 campaign=campaign,
                 key=key,
@@ -186,8 +197,6 @@ class JudgeItem(APIView):
                 reviewer=account_of(request),
                 at=timezone.now(),
             )
-        except Answer.DoesNotExist as error:
-            raise Http404(f"There is no check with the key {key}.") from error
         return Response(form.validated_data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -199,8 +208,53 @@ class JudgeItem(APIView):
         """The item waits for you again. A response that your verdict discarded counts again, if
         its task still has a place."""
         campaign = campaign_of(request, slug, self)
-        try:
+        with or_404(key):
             take_back(campaign=campaign, key=key, reviewer=account_of(request), at=timezone.now())
-        except Answer.DoesNotExist as error:
-            raise Http404(f"There is no check with the key {key}.") from error
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class QuestionSerializer(serializers.Serializer[Any]):
+    """A question to another reviewer."""
+
+    question = serializers.CharField(max_length=300, default="", allow_blank=True)
+
+
+class AskSecondOpinion(APIView):
+    """The request for a second opinion on an item."""
+
+    may_write = Right.REVIEW
+
+    @extend_schema(
+        operation_id="campaigns_spot_checks_ask",
+        summary="Ask for a second opinion",
+        request=QuestionSerializer,
+        responses={201: QuestionSerializer},
+    )
+    @idempotent
+    def post(self, request: Request, slug: str, key: UUID) -> Response:
+        """Show the item to other reviewers, with your name. Two reviewers must then agree; you can
+        be one of them after another one has judged it."""
+        campaign = campaign_of(request, slug, self)
+        form = QuestionSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        with or_404(key):
+            ask_second_opinion(
+                campaign=campaign,
+                key=key,
+                **form.validated_data,
+                reviewer=account_of(request),
+                at=timezone.now(),
+            )
+        return Response(form.validated_data, status=status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="campaigns_spot_checks_withdraw",
+        summary="Withdraw the request for a second opinion",
+        responses={204: None},
+    )
+    def delete(self, request: Request, slug: str, key: UUID) -> Response:
+        """One verdict is enough again. Not possible after another reviewer has judged the item."""
+        campaign = campaign_of(request, slug, self)
+        with or_404(key):
+            withdraw_question(campaign=campaign, key=key, at=timezone.now())
         return Response(status=status.HTTP_204_NO_CONTENT)

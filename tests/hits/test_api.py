@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from django.urls import reverse
 
 from tests.factories import (
@@ -18,6 +19,7 @@ from tests.factories import (
     UserFactory,
     WorkerAccountFactory,
 )
+from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -195,3 +197,15 @@ def test_the_schema_is_made_without_a_warning_and_names_every_address(tmp_path):
         "/api/token/",
     } <= set(paths)
     assert reverse("api-schema") == "/api/schema/"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_readers_get_the_schema_at_once():
+    user = UserFactory()
+
+    def read(_):
+        client = Client()
+        client.force_login(user)
+        return client.get("/api/schema/").status_code
+
+    assert at_once(read, range(8)) == 8 * [200]

@@ -13,7 +13,7 @@ from annotate.services.api_tokens import issue_token
 from tests.factories import NOON, CampaignFactory, SelectionFactory, UserFactory
 from tests.threads import at_once
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def put(client, campaign, amount, key, **options):
@@ -297,7 +297,7 @@ def test_a_campaign_is_created_from_the_files_keys(api):
 
 
 def test_a_wrong_campaign_file_has_an_error_for_each_key(api):
-    file = {"name": "Pilot!", "selection": "scenes", "budget": "20.00", "hit": {"reward": 0}}
+    file = {"name": "Pilot!", "selection": "scenes", "budget": "20.00", "hit": {"reward": -1}}
 
     answer = api.post("/api/campaigns/", file, content_type="application/json")
 
