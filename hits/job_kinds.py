@@ -3,10 +3,11 @@
 from django.utils import timezone
 
 from annotate.jobs.registry import JobKind, register
-from annotate.jobs.work import JobFailed, JobPostponed, Result, Work
+from annotate.jobs.work import JobFailed, JobInterrupted, JobPostponed, Result, Work
 from annotate.models import CampaignStatus
 from annotate.wording import counted
 from hits.models import Sync
+from hits.mturk.client import MarketplaceError
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
 from hits.services.lifecycle import publish
 from hits.services.syncs import PUBLISH, SYNC
@@ -45,7 +46,19 @@ class Progress:
 
 
 def publish_campaign(work: Work) -> Result:
-    """Publish the campaign, unless an earlier attempt has, and create its HITs."""
+    """Publish the campaign, unless an earlier attempt has, and create its HITs.
+
+    It is tried again if the marketplace fails: nothing else would publish the campaign.
+    """
+    try:
+        return _publish(work)
+    except MarketplaceError as error:
+        if error.may_pass:
+            raise JobInterrupted(str(error)) from error
+        raise
+
+
+def _publish(work: Work) -> Result:
     campaign = work.campaign
     if campaign.status != CampaignStatus.RUNNING:
         if campaign.status != work.arguments["status"]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from django.db.models import Exists, OuterRef
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, CampaignStatus, Response, Task
+from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
 from annotate.notices.registry import Event, NoticeKind, register
 from hits.models import Hit
 from hits.queries.costs import shortfall, spends
@@ -25,9 +25,10 @@ def standing_still(at: datetime) -> Iterator[Event]:
         Exists(tasks.filter(answers_missing__gt=0)), Exists(hits), status=CampaignStatus.RUNNING
     )
     for campaign in campaigns:
-        # With EXISTS, the database starts with the few responses of these hours, by their time.
-        of_campaign = Task.objects.filter(pk=OuterRef("task"), campaign=campaign)
-        if Response.objects.filter(Exists(of_campaign), submitted_at__gt=since).exists():
+        recent = Response.objects.of(campaign).filter(
+            status__in=ResponseStatus.values, submitted_at__gt=since
+        )
+        if recent.exists():
             continue
         kind = KINDS[campaign.kind]
         hours = STANDS_STILL_AFTER // timedelta(hours=1)

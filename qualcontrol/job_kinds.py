@@ -24,6 +24,7 @@ def make_release(work: Work) -> Result:
             partial=arguments.get("partial", False),
             hidden=arguments.get("hidden"),
             domains=arguments.get("domains", DEFAULT_PRESET),
+            in_all_languages=arguments.get("in_all_languages", False),
         )
     return Result(f"Release {release} created.", url=release.get_absolute_url())
 
@@ -32,12 +33,15 @@ def _made_before(work: Work) -> Release | None:
     """The release that an earlier attempt of this job created before its worker was killed."""
     if work.job.attempt < 2:
         return None
-    return Release.objects.filter(
-        name=work.arguments["name"],
-        campaign=work.campaign,
-        seed=work.arguments["seed"],
-        created_at__gte=work.job.asked_at,
-    ).first()
+    return (
+        Release.objects.of_campaign(work.campaign)
+        .filter(
+            name=work.arguments["name"],
+            seed=work.arguments["seed"],
+            created_at__gte=work.job.asked_at,
+        )
+        .first()
+    )
 
 
 def _title(arguments: Mapping[str, Any], campaign: Campaign, _release: Any) -> str:

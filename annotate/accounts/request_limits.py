@@ -17,7 +17,7 @@ from django.utils.crypto import salted_hmac
 
 from annotate.accounts.sign_in_limits import client_address
 
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 View = Callable[..., HttpResponse]
 
 
@@ -41,17 +41,31 @@ def limit_posts(view: View) -> View:
         most = settings.PUBLIC_POSTS_PER_HOUR
         posts = request.method == "POST" and most
         if posts and is_over(f"posts from {client_address(request)}", most):
-            return _refused(request)
+            message = "Too many forms were sent from your network within an hour. Try again later."
+            return _refused(request, message, HOUR)
         return view(request, *arguments, **options)
 
     return limited
 
 
-def _refused(request: HttpRequest) -> HttpResponse:
-    problem = {
-        "title": "Too many requests",
-        "message": "Too many forms were sent from your network within an hour. Try again later.",
-    }
+def limit_reads(view: View) -> View:
+    """Answer requests of people who are not signed in with status 429 after PUBLIC_READS_PER_MINUTE
+    from one address."""
+
+    @wraps(view)
+    def limited(request: HttpRequest, *arguments: Any, **options: Any) -> HttpResponse:
+        most = settings.PUBLIC_READS_PER_MINUTE
+        counts = most and not request.user.is_authenticated
+        if counts and is_over(f"reads from {client_address(request)}", most, per=MINUTE):
+            message = "This page was loaded too often from your network. Try again in a minute."
+            return _refused(request, message, MINUTE)
+        return view(request, *arguments, **options)
+
+    return limited
+
+
+def _refused(request: HttpRequest, message: str, wait: timedelta) -> HttpResponse:
+    problem = {"title": "Too many requests", "message": message}
     answer = render(request, "annotate/error.html", problem, status=429)
-    answer.headers["Retry-After"] = str(int(HOUR.total_seconds()))
+    answer.headers["Retry-After"] = str(int(wait.total_seconds()))
     return answer

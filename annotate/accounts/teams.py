@@ -1,5 +1,6 @@
 """Pages of the user's team: members, roles, invitations, the log, and the switch of teams."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -18,9 +19,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotate.accounts.invitation_mail import send_invitation
 from annotate.accounts.request_limits import limit_posts
 from annotate.errors import DomainError
 from annotate.models import Membership, Right, Team, TeamRole
+from annotate.notices.choices import sends_email
+from annotate.pages.once import once
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import (
     CHOSEN_TEAM,
@@ -45,6 +49,18 @@ class InvitationForm(forms.Form):
         label="Whom it is for",
         help_text="Optional; only the team sees it.",
     )
+    email = forms.EmailField(
+        required=False,
+        max_length=254,
+        label="E-mail address",
+        help_text="Optional. The site sends the link to this address.",
+    )
+    # A form that is sent twice, or loaded again after it was sent, invites nobody a second time.
+
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        super().__init__(data, label_suffix="", **options)
+        if not sends_email():
+            del self.fields["email"]
 
 
 class AccountForm(forms.Form):
@@ -58,6 +74,7 @@ class AccountForm(forms.Form):
     )
     email = forms.EmailField(
         required=False,
+        max_length=254,
         label="E-mail address",
         help_text="Optional. Needed to reset a forgotten password.",
         widget=forms.EmailInput(attrs={"autocomplete": "email"}),
@@ -80,26 +97,22 @@ class AccountForm(forms.Form):
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@once(
+    unseen="If you did not see the link of the invitation, revoke it on the page of the team, and "
+    "create another one."
+)
 def team(request: HttpRequest) -> HttpResponse:
     """The current team's members, invitations and log; a POST creates an invitation."""
     needed = Right.MEMBERS if request.method == "POST" else Right.VIEW
-    found, at, link = team_to_change(request, needed), timezone.now(), ""
-    form = InvitationForm(posted(request), label_suffix="")
+    found, at, made = team_to_change(request, needed), timezone.now(), {}
+    form = InvitationForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            values = form.cleaned_data
-            _, text = services.invite(
-                team=found,
-                role=TeamRole(values["role"]),
-                note=values["note"],
-                actor=user_of(request),
-                at=at,
-            )
+            made = _invite(request, found, form.cleaned_data, at)
         except DomainError as error:
             form.add_error(None, str(error))
         else:
-            link = settings.SITE_URL + reverse("account:invitation", args=[text])
-            form = InvitationForm(label_suffix="")
+            form = InvitationForm()
     context = {
         "shown_team": found,
         "members": found.memberships.current().select_related("user"),
@@ -109,10 +122,25 @@ def team(request: HttpRequest) -> HttpResponse:
         "teams": _teams(request),
         "days": services.INVITATION_DAYS,
         "form": form,
-        "link": link,
+        **made,
     }
     status = 422 if form.errors else 200
     return render(request, "annotate/team.html", context, status=status)
+
+
+def _invite(request: HttpRequest, team: Team, values: dict[str, Any], at: datetime) -> Any:
+    """Create the invitation, and send it if it has an address; what the page says of it."""
+    made, text = services.invite(
+        team=team,
+        role=TeamRole(values["role"]),
+        note=values["note"],
+        email=values.get("email", ""),
+        actor=user_of(request),
+        at=at,
+    )
+    link = settings.SITE_URL + reverse("account:invitation", args=[text])
+    is_sent = bool(made.email) and send_invitation(made, link)
+    return {"link": link, "address": made.email, "is_sent": is_sent}
 
 
 def _teams(request: HttpRequest) -> list[Team]:
@@ -180,7 +208,8 @@ def invitation(request: HttpRequest, text: str) -> HttpResponse:
     try:
         found = services.open_invitation(text=text, at=at)
         is_known = request.user.is_authenticated
-        form = None if is_known else AccountForm(posted(request), label_suffix="")
+        start = {"email": found.email}
+        form = None if is_known else AccountForm(posted(request), label_suffix="", initial=start)
         if request.method == "POST" and (form is None or form.is_valid()):
             try:
                 return _accept(request, text, form)
@@ -193,9 +222,7 @@ def invitation(request: HttpRequest, text: str) -> HttpResponse:
         return render(request, "annotate/error.html", problem, status=409)
     context = {"invitation": found, "form": form}
     status = 422 if form is not None and form.errors else 200
-    response = render(request, "annotate/invitation.html", context, status=status)
-    response.headers["Referrer-Policy"] = "no-referrer"
-    return response
+    return render(request, "annotate/invitation.html", context, status=status)
 
 
 def _accept(request: HttpRequest, text: str, form: AccountForm | None) -> HttpResponse:

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotate.errors import DomainError
 from annotate.models import ApiToken, Scope
+from annotate.pages.once import once
 from annotate.pages.signed_in import posted, user_of
 from annotate.services.api_tokens import issue_token, withdraw_token
 
@@ -42,6 +43,10 @@ class TokenForm(forms.Form):
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
+@once(
+    unseen="If you did not see the new token, withdraw it on the page of your tokens, and create "
+    "another one."
+)
 def tokens(request: HttpRequest) -> HttpResponse:
     """List the user's valid tokens; create one on POST and show its text, which is not stored."""
     user, at = user_of(request), timezone.now()

@@ -8,19 +8,21 @@ import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 
+from annotate.failures import note_failure
 from annotate.jobs.registry import UnknownKind, kind_named
 from annotate.jobs.work import News, Result
-from annotate.models import Job, JobLine, JobStatus
+from annotate.models import FailureSource, Job, JobLine, JobStatus
 from annotate.models.jobs import JobQuerySet
 
 # A worker renews its lease every RENEWED_EVERY. On SQLite it cannot during a long transaction of
 # its own. So when a lease has ended, other workers wait for DOUBT before they take the job.
-LEASE = timedelta(seconds=40)
+LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RENEWED_EVERY = timedelta(seconds=2)
-DOUBT = timedelta(seconds=30)
+DOUBT = LEASE * 3 / 4
 # Before a further attempt after a failure of the database, multiplied by the number of attempts.
 PAUSE = timedelta(seconds=15)
 NO_LEASE: dict[str, Any] = {"run": None, "lease_ends_at": None, "doubted_at": None}
@@ -84,8 +86,10 @@ def _end_attempt(job: Job, reason: str, *, at: datetime, due_at: datetime) -> No
         error = f"{reason} It was tried {job.attempt} times."
         rows.update(status=JobStatus.FAILED, ended_at=at, error=error, **NO_LEASE)
         _append(job, [(at, error)])
+        _note_failed(job, error, at)
     else:
-        rows.update(status=JobStatus.WAITING, due_at=due_at, **NO_LEASE, **ANEW)
+        values = {**ANEW, "step": reason[:200]}
+        rows.update(status=JobStatus.WAITING, due_at=due_at, **NO_LEASE, **values)
         _append(job, [(at, f"{reason} It is tried again.")])
 
 
@@ -148,7 +152,23 @@ def _has_total(job: Job) -> bool:
 @transaction.atomic
 def fail(*, job: Job, error: str, at: datetime) -> bool:
     """End the job as failed, with the reason; return False if this worker has lost it."""
-    return _end(job, JobStatus.FAILED, error, at, error=error)
+    is_ended = _end(job, JobStatus.FAILED, error, at, error=error)
+    if is_ended:
+        _note_failed(job, error, at)
+    return is_ended
+
+
+def _note_failed(job: Job, error: str, at: datetime) -> None:
+    note_failure(
+        source=FailureSource.JOB,
+        subject=str(job.key),
+        title=job.title,
+        error=error,
+        at=at,
+        team=job.team,
+        campaign=job.campaign,
+        path=job.get_absolute_url(),
+    )
 
 
 @transaction.atomic
@@ -167,7 +187,7 @@ def _end(job: Job, status: JobStatus, line: str, at: datetime, **values: Any) ->
 @transaction.atomic
 def try_again(*, job: Job, reason: str, at: datetime) -> bool:
     """End the attempt because of a failure that may pass, such as a lost connection; the job waits
-    for the next attempt, or fails after the last one."""
+    for the next attempt, longer each time, or fails after the last one."""
     locked = _held(job).select_for_update(of=("self",)).first()
     if locked is None:
         return False

@@ -11,8 +11,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
 from annotate.errors import DomainError
+from annotate.failures import solve_failure
 from annotate.jobs.registry import JobKind, kind_named
-from annotate.models import Campaign, Job, JobLine, JobStatus, Release, Team
+from annotate.models import Campaign, FailureSource, Job, JobLine, JobStatus, Release, Team
 
 # A rival request can end between the failed insert and the read; not so often in a row.
 TRIES = 5
@@ -116,6 +117,7 @@ def run_again(*, job: Job, user: User | None, at: datetime) -> Job:
         raise JobRefused(
             "The job has not ended yet." if job.is_unfinished else "This work is done."
         )
+    solve_failure(source=FailureSource.JOB, subject=str(job.key), at=at)
     return request_job(
         kind=job.kind,
         arguments=job.arguments,

@@ -21,7 +21,7 @@ from annotate.jobs.leases import (
     try_again,
 )
 from annotate.jobs.registry import kind_named
-from annotate.jobs.work import JobCancelled, JobPostponed, LeaseLost, Work
+from annotate.jobs.work import JobCancelled, JobInterrupted, JobPostponed, LeaseLost, Work
 from annotate.models import Job
 from annotate.models.jobs import JobQuerySet
 from annotate.site.connections import drop_lost_connections
@@ -67,11 +67,9 @@ def run_taken(job: Job, *, with_thread: bool = True) -> None:
     except WorkerStopped:
         give_back(job=job, at=timezone.now())
         raise
-    except JobPostponed as error:
-        postpone(job=job, reason=str(error), at=timezone.now())
     except DomainError as error:
         store_news(work)
-        fail(job=job, error=str(error), at=timezone.now())
+        _end_early(job, error)
     except (InterfaceError, OperationalError) as error:
         log.warning("Job %s: the database failed: %s", job.key, one_line(error))
         drop_lost_connections()
@@ -85,6 +83,17 @@ def run_taken(job: Job, *, with_thread: bool = True) -> None:
         store_news(work)
         error_text = f"An unexpected error: {type(error).__name__}: {text}"
         fail(job=job, error=error_text, at=timezone.now())
+
+
+def _end_early(job: Job, error: DomainError) -> None:
+    """End the attempt of a job whose work has said why it cannot be done, or not now."""
+    at = timezone.now()
+    if isinstance(error, JobPostponed):
+        postpone(job=job, reason=str(error), at=at)
+    elif isinstance(error, JobInterrupted):
+        try_again(job=job, reason=f"{str(error).rstrip('.')}.", at=at)
+    else:
+        fail(job=job, error=str(error), at=at)
 
 
 def store_news(work: Work) -> None:

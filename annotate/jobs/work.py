@@ -25,6 +25,11 @@ class JobFailed(DomainError):
     """The job cannot be done; the message says why. It is not tried again by itself."""
 
 
+class JobInterrupted(DomainError):
+    """The work met a failure that may pass; the message says which. It is tried again after a
+    pause, as often as its kind allows."""
+
+
 class JobPostponed(DomainError):
     """The job cannot be done at this moment; the message says why. It is started again later."""
 

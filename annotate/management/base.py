@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from annotate.campaign_file import checked_tag
 from annotate.errors import DomainError, one_line
 from annotate.kinds.reading import CampaignFileError
 from annotate.models import Campaign, Release, Team
@@ -64,6 +65,14 @@ def add_domains_option(parser: CommandParser) -> None:
 def add_team_option(parser: CommandParser, help: str) -> None:
     """Add the option --team, whose value `team_named` takes."""
     parser.add_argument("--team", metavar="SLUG", help=f"short name of the team {help}")
+
+
+def checked_language(tag: str) -> str:
+    """The value of an option --language; raises CommandError if it is no tag of a language."""
+    try:
+        return checked_tag(tag)
+    except ValueError as error:
+        raise CommandError(f"--language: {error}.") from error
 
 
 def prepare_database() -> None:

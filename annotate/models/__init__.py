@@ -3,8 +3,18 @@
 from annotate.models.campaigns import Campaign, CampaignStatus, Task
 from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.drafts import CampaignDraft
+from annotate.models.failures import Failure, FailureSource
 from annotate.models.idempotency import IdempotencyKey
-from annotate.models.images import Box, ClassRelation, Image, ImageSource, ObjectClass, RelationKind
+from annotate.models.images import (
+    Box,
+    ClassName,
+    ClassRelation,
+    Image,
+    ImageSource,
+    ObjectClass,
+    RelationKind,
+    SplitPools,
+)
 from annotate.models.jobs import Job, JobLine, JobStatus
 from annotate.models.notices import (
     Delivery,
@@ -49,11 +59,14 @@ __all__ = [
     "Caption",
     "CaptionSet",
     "Claim",
+    "ClassName",
     "ClassRelation",
     "Correspondence",
     "Delivery",
     "DeliveryStatus",
     "Device",
+    "Failure",
+    "FailureSource",
     "GivenCaption",
     "HiddenExport",
     "IdempotencyKey",
@@ -83,6 +96,7 @@ __all__ = [
     "SecondFactor",
     "SelectedImage",
     "Selection",
+    "SplitPools",
     "Task",
     "Team",
     "TeamChange",

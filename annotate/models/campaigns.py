@@ -24,6 +24,12 @@ class CampaignStatus(models.TextChoices):
 class CampaignQuerySet(TeamRows["Campaign"]):
     """Campaigns; a campaign's rows belong to its team."""
 
+    def family_of(self, campaign: "Campaign") -> Self:
+        """The campaigns in other languages that belong together with this one, and itself."""
+        if not campaign.family:
+            return self.filter(pk=campaign.pk)
+        return self.filter(team=campaign.team_id, family=campaign.family).order_by("pk")
+
 
 class Campaign(models.Model):
     """A collection of responses at one marketplace, about a selection or a caption set."""
@@ -31,6 +37,8 @@ class Campaign(models.Model):
     team = models.ForeignKey(Team, models.PROTECT, related_name="campaigns")
     slug = models.SlugField(max_length=100, unique=True)
     kind = models.CharField(max_length=20, help_text="a name of annotate.kinds")
+    # The same in the campaigns that one file made for several languages, over the same images.
+    family = models.CharField(max_length=100, blank=True, default="")
     selection = models.ForeignKey(
         Selection, models.PROTECT, null=True, blank=True, related_name="campaigns"
     )
@@ -59,6 +67,9 @@ class Campaign(models.Model):
                 | Q(selection=None, caption_set__isnull=False),
                 name="campaign_on_images_or_captions",
             ),
+        ]
+        indexes = [
+            models.Index("team", "family", name="campaigns_of_family", condition=~Q(family="")),
         ]
 
     def __str__(self) -> str:

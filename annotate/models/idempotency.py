@@ -1,13 +1,14 @@
-"""Idempotency keys of API requests."""
+"""Idempotency keys of API requests, and keys of forms."""
 
 from django.conf import settings
 from django.db import models
 
 
 class IdempotencyKey(models.Model):
-    """The key that a program gave to a request, and the answer that it got.
+    """The key that a program gave to a request, or a page to its form, and the answer that it got.
 
-    The row is written in the transaction of the request, so that the two stand or fall together.
+    A program's key is written in the transaction of the request, so that the two stand or fall
+    together. A form's key is written before the form is carried out (`annotate.pages.once`).
     """
 
     user = models.ForeignKey(
@@ -15,7 +16,7 @@ class IdempotencyKey(models.Model):
     )
     key = models.CharField(max_length=255)
     digest = models.CharField(max_length=64, help_text="of the request's address and body")
-    # Null only inside the transaction that answers the request.
+    # Null until the request is answered.
     status = models.PositiveSmallIntegerField(null=True)
     body = models.TextField(blank=True)
     created_at = models.DateTimeField()

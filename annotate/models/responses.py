@@ -6,7 +6,7 @@ from typing import Self
 
 from django.db import models
 
-from annotate.models.campaigns import Task
+from annotate.models.campaigns import Campaign, Task
 
 
 def new_pseudonym() -> str:
@@ -54,7 +54,7 @@ class ResponseStatus(models.TextChoices):
 
 class ResponseQuerySet(models.QuerySet["Response"]):
     def of(self, campaign: models.Model) -> Self:
-        return self.filter(task__campaign=campaign)
+        return self.filter(campaign=campaign)
 
     def counting(self) -> Self:
         return self.filter(status=ResponseStatus.SUBMITTED)
@@ -66,7 +66,13 @@ class Response(models.Model):
     Its answer is a Caption, a Correspondence or, for other task types, an Answer.
     """
 
-    task = models.ForeignKey(Task, models.PROTECT, related_name="responses")
+    # The campaign of the task, so that counts and lists need not join the tasks.
+    campaign = models.ForeignKey(
+        Campaign, models.PROTECT, related_name="responses", db_index=False
+    )  # response_by_campaign serves it
+    task = models.ForeignKey(
+        Task, models.PROTECT, related_name="responses", db_index=False
+    )  # response_once_per_worker_and_task serves it
     worker = models.ForeignKey(
         Worker, models.PROTECT, related_name="responses", db_index=False
     )  # response_by_worker serves it
@@ -86,6 +92,8 @@ class Response(models.Model):
     # Whether the page showed the keywords. Null if the task decides it, or if no page of ours
     # showed the task to the worker.
     primed = models.BooleanField(null=True, blank=True)
+    # When the person withdrew it. It then stays discarded for good.
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
 
     objects = ResponseQuerySet.as_manager()
 
@@ -94,13 +102,21 @@ class Response(models.Model):
             models.UniqueConstraint(
                 fields=["task", "worker"], name="response_once_per_worker_and_task"
             ),
+            models.CheckConstraint(
+                condition=models.Q(withdrawn_at=None) | models.Q(status=ResponseStatus.DISCARDED),
+                name="response_withdrawn_is_discarded",
+            ),
         ]
         indexes = [
-            # With the task, by which a campaign's responses are found: counts read nothing else.
-            models.Index(fields=["status", "submitted_at", "task"], name="response_by_moment"),
-            models.Index(fields=["worker", "status", "task"], name="response_by_worker"),
+            # Counts by campaign, by hour and by worker read these indexes only.
             models.Index(
-                fields=["worker", "task", "id"],
+                fields=["campaign", "status", "submitted_at"], name="response_by_campaign"
+            ),
+            models.Index(fields=["worker", "campaign", "status"], name="response_by_worker"),
+            # Without it, releases and lists of the API would read the responses of all campaigns.
+            models.Index(fields=["campaign", "id"], name="response_in_order"),
+            models.Index(
+                fields=["campaign", "id", "worker"],
                 name="response_discarded",
                 condition=models.Q(status=ResponseStatus.DISCARDED),
             ),

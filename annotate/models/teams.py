@@ -123,6 +123,7 @@ class Invitation(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=TeamRole)
     note = models.CharField(max_length=100, blank=True, help_text="whom it is for")
+    email = models.EmailField(blank=True, help_text="where the link was sent, if by e-mail")
     digest = models.CharField(max_length=64, unique=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
     created_at = models.DateTimeField()

@@ -1,14 +1,41 @@
 """Keywords of images, and the classes that are hidden from workers."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from annotate.models import Box, ClassRelation, Image, ImageSource, ObjectClass, Selection, Task
+from annotate.language.languages import is_english, tags_from_narrow
+from annotate.models import (
+    Box,
+    ClassName,
+    ClassRelation,
+    Image,
+    ImageSource,
+    ObjectClass,
+    Selection,
+    Task,
+)
 from annotate.selection import hierarchy, priming
 
 # Key of a task's payload that has the keywords of its image.
 KEYWORDS = "keywords"
+# Those of them that are in English since the class has no name in the campaign's language.
+ENGLISH_KEYWORDS = "english_keywords"
+
+
+class Keywords(NamedTuple):
+    """The keywords of an image in a language, and those among them that are in English since the
+    class has no name in the language."""
+
+    names: list[str]
+    in_english: list[str]
+
+    @property
+    def payload(self) -> dict[str, list[str]]:
+        """The keywords as a task stores them."""
+        marked = {ENGLISH_KEYWORDS: self.in_english} if self.in_english else {}
+        return {KEYWORDS: self.names, **marked}
 
 
 def hidden_class_numbers() -> set[int]:
@@ -41,18 +68,66 @@ def keywords_of(images: Iterable[Image]) -> dict[int, list[str]]:
 
 def keywords_by_key(images: Collection[int]) -> dict[int, list[str]]:
     """The keywords of the images with these primary keys, in two queries."""
+    classes = _classes_by_image(images)
+    return {image: priming.keywords(found.values()) for image, found in classes.items()}
+
+
+def keywords_in(
+    language: str, images: Collection[int], names: Mapping[int, str]
+) -> dict[int, Keywords]:
+    """The keywords of the images in a language, with the `names_in` it, in two queries."""
+    return {
+        image: _translated(classes, names, marks_english=not is_english(language))
+        for image, classes in _classes_by_image(images).items()
+    }
+
+
+def names_in(language: str) -> dict[int, str]:
+    """The names of classes in a language by the class's primary key, in one query.
+
+    A class without a name in `pt-BR` has its name in `pt`.
+    """
+    return _names("object_class_id", language)
+
+
+def names_by_label(language: str) -> dict[str, str]:
+    """The same by the class's label, in one query."""
+    return _names("object_class__label", language)
+
+
+def _names(key: str, language: str) -> dict[Any, str]:
+    tags = tags_from_narrow(language)
+    rows = ClassName.objects.filter(language__in=tags)
+    found = rows.values_list("language", key, "name")
+    # Narrower tags come last, so that their names win.
+    ordered = sorted(found, key=lambda row: -tags.index(row[0]))
+    return {object_class: name for _, object_class, name in ordered}
+
+
+def _translated(
+    classes: Mapping[int, str], names: Mapping[int, str], *, marks_english: bool
+) -> Keywords:
+    shown = {number: names.get(number, english) for number, english in classes.items()}
+    missing = [english for number, english in classes.items() if number not in names]
+    return Keywords(
+        priming.keywords(shown.values()), priming.keywords(missing) if marks_english else []
+    )
+
+
+def _classes_by_image(images: Collection[int]) -> dict[int, dict[int, str]]:
+    """Primary keys and English names of the classes that each image may show, in two queries."""
     hidden = hidden_class_numbers()
-    names: dict[int, list[str]] = {image: [] for image in images}
+    classes: dict[int, dict[int, str]] = {image: {} for image in images}
     rows = (
         Box.objects.verified()
-        .filter(image__in=names)
+        .filter(image__in=classes)
         .values_list("image_id", "object_class_id", "object_class__name")
         .distinct()
     )
     for image, object_class, name in rows.iterator():
         if object_class not in hidden:
-            names[image].append(name)
-    return {image: priming.keywords(found) for image, found in names.items()}
+            classes[image][object_class] = name
+    return classes
 
 
 def task_keywords(task: Task) -> list[str]:
@@ -61,5 +136,16 @@ def task_keywords(task: Task) -> list[str]:
     They are fixed when the campaign is created. Campaigns of earlier versions did not store them:
     there they are those of the image's boxes now.
     """
-    stored: list[str] | None = (task.payload or {}).get(KEYWORDS)
+    stored = stored_keywords(task)
     return keywords(task.image) if stored is None else stored
+
+
+def stored_keywords(task: Task) -> list[str] | None:
+    """The keywords that were fixed for a task; None if there are none of them."""
+    stored: list[str] | None = (task.payload or {}).get(KEYWORDS)
+    return stored
+
+
+def english_keywords(task: Task) -> list[str]:
+    """Those of a task's keywords that have no name in the campaign's language."""
+    return list((task.payload or {}).get(ENGLISH_KEYWORDS, ()))

@@ -11,6 +11,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
 from annotate.kinds import KINDS, CampaignNotPossible, TaskKind
+from annotate.kinds.families import Plan
 from annotate.models import (
     Campaign,
     CampaignStatus,
@@ -43,7 +44,12 @@ class CampaignChanged(DomainError):
 
 @transaction.atomic
 def create_campaign(
-    *, config: CampaignConfig, endpoint: str, at: datetime, team: Team | None = None
+    *,
+    config: CampaignConfig,
+    endpoint: str,
+    at: datetime,
+    team: Team | None = None,
+    family: str = "",
 ) -> Campaign:
     """Create a draft campaign of the team with all its tasks; raises CampaignNotPossible.
 
@@ -51,12 +57,14 @@ def create_campaign(
     """
     kind = _kind_of(config)
     team = team or first_team(at=at)
+    config = kind.with_language(config, team)
     if Campaign.objects.filter(slug=config.name).exists():
         raise CampaignNotPossible(f"name: {name_refusal(config.name, team)}")
     campaign = Campaign.objects.create(
         team=team,
         slug=config.name,
         kind=config.kind,
+        family=family,
         **kind.material(config, at, team),
         endpoint=endpoint,
         budget=config.budget,
@@ -65,6 +73,17 @@ def create_campaign(
     )
     Task.objects.bulk_create(kind.tasks(campaign), batch_size=2000)
     return campaign
+
+
+@transaction.atomic
+def create_campaigns(
+    *, plan: Plan, endpoint: str, at: datetime, team: Team | None = None
+) -> list[Campaign]:
+    """Create the campaigns of a file, all or none; raises CampaignNotPossible."""
+    return [
+        create_campaign(config=config, endpoint=endpoint, at=at, team=team, family=plan.family)
+        for config in plan.configs
+    ]
 
 
 def name_refusal(name: str, team: Team) -> str:
@@ -98,7 +117,9 @@ def change_campaign(
         )
     if locked.config_json != begun_from:
         raise CampaignChanged(f"Somebody else changed {locked} after you began to edit it.")
-    kind, new = _kind_of(config), config.model_dump(mode="json")
+    kind = _kind_of(config)
+    config = kind.with_language(config, locked.team)
+    new = config.model_dump(mode="json")
     others = Campaign.objects.exclude(pk=locked.pk)
     if others.filter(slug=config.name).exists():
         raise CampaignNotPossible(f"name: {name_refusal(config.name, locked.team)}")
@@ -106,7 +127,7 @@ def change_campaign(
         locked.config_json.get(key) != new.get(key)
         for key in {*locked.config_json, *new} - NOT_OF_TASKS
     )
-    if needs_tasks and Response.objects.filter(task__campaign=locked).exists():
+    if needs_tasks and Response.objects.of(locked).exists():
         raise CampaignNotPossible(
             f"{locked} already has responses, so its images, number of responses and priming "
             "cannot be changed. Create a new campaign instead."

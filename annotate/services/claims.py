@@ -15,7 +15,7 @@ from annotate.models import Campaign, Claim, Response, Task, Worker
 from annotate.models.campaigns import TaskQuerySet
 from annotate.selection.priming import primes_next
 from annotate.services.places import batches, lock_tasks, move_places
-from shared.prepared import prepared
+from shared.prepared import insert, prepared
 
 SeenQuery = Callable[..., QuerySet[Claim, int]]
 
@@ -72,7 +72,11 @@ def claim_again(*, page: int, tasks: Iterable[Task]) -> None:
     """Claim these tasks for a page that shows them already, even if they have no places left."""
     tasks = list(tasks)
     move_places(Counter({task.pk: -1 for task in tasks}))
-    Claim.objects.bulk_create(Claim(task=task, page_id=page, primed=task.primed) for task in tasks)
+    claims = [Claim(task=task, page_id=page, primed=task.primed) for task in tasks]
+    if len(claims) == 1:
+        insert(claims[0])
+    else:
+        Claim.objects.bulk_create(claims)
 
 
 def _decide_priming(campaign: Campaign, tasks: Iterable[Task]) -> None:
@@ -199,7 +203,7 @@ def _lock_waiting(choice: _Choice) -> list[Task] | None:
     return sorted(tasks, key=lambda task: keys.index(task.pk))
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def release_claims(*, pages: Collection[int]) -> int:
     """Delete the claims of these pages and give back their places; return the number of claims."""
     claims = _locked(Claim.objects.filter(page__in=pages))

@@ -11,9 +11,10 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from annotate.errors import DomainError
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.families import parse_plan
+from annotate.kinds.reading import CampaignFileError
 from annotate.models import Campaign, CampaignDraft, Team
-from annotate.services.campaigns import change_campaign, create_campaign
+from annotate.services.campaigns import change_campaign, create_campaigns
 from annotate.services.teams import first_team
 
 
@@ -133,6 +134,8 @@ def replace_file(
 def use_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
     """Create the draft's campaign, or change it, and end the draft. Safe to repeat.
 
+    Of a draft for several languages, returns the first campaign.
+
     Raises DraftIncomplete, DraftEnded, CampaignNotPossible or CampaignChanged.
     """
     locked = CampaignDraft.objects.select_for_update(of=("self",)).get(pk=draft.pk)
@@ -143,14 +146,16 @@ def use_draft(*, draft: CampaignDraft, endpoint: str, at: datetime) -> Campaign:
     if locked.unfinished:
         raise DraftIncomplete("Some entries are not valid yet. The checklist names them.")
     try:
-        config = parse_config(locked.file)
+        plan = parse_plan(locked.file)
     except CampaignFileError as error:
         raise DraftIncomplete(str(error)) from error
     if locked.campaign is None:
-        campaign = create_campaign(config=config, endpoint=endpoint, team=locked.team, at=at)
+        campaign = create_campaigns(plan=plan, endpoint=endpoint, team=locked.team, at=at)[0]
+    elif len(plan.configs) > 1:
+        raise DraftIncomplete("languages: a campaign that exists has one language.")
     else:
         campaign = change_campaign(
-            campaign=locked.campaign, config=config, begun_from=locked.begun_from or {}
+            campaign=locked.campaign, config=plan.configs[0], begun_from=locked.begun_from or {}
         )
     locked.campaign, locked.ended_at, locked.changed_at = campaign, at, at
     locked.save(update_fields=["campaign", "ended_at", "changed_at"])

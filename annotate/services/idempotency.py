@@ -20,9 +20,9 @@ class KeyReused(DomainError):
 def take_key(*, user: User, key: str, digest: str, at: datetime) -> tuple[IdempotencyKey, bool]:
     """Take the key for a request; return its row, and whether the request is new.
 
-    The caller's transaction includes the request itself. A second request with the key waits here
-    until the first has ended: if it succeeded, its answer is returned, and if it failed, the second
-    one is new. Raises KeyReused.
+    If the caller's transaction includes the request itself, a second request with the key waits
+    here until the first has ended: if it succeeded, its answer is returned, and if it failed, the
+    second one is new. Raises KeyReused.
     """
     expired = IdempotencyKey.objects.filter(user=user, created_at__lte=at - KEYS_ARE_KEPT)
     expired.filter(key=key).delete()

@@ -23,6 +23,7 @@ from annotate.reading.blocks import open_blocks
 from annotate.reading.files import MalformedFile, Progress, no_progress, short
 from annotate.reading.tables import open_csv
 from annotate.services.bulk import Counts, Target, load, load_columns, take_turns
+from annotate.services.pools import recount_all_pools, recount_pools
 
 # Characters of a base URL. A question mark would end the path of each image's address.
 UNQUOTED = re.compile(r"[A-Za-z0-9\-._~:/@!$&'()*+,;=%\[\]]*")
@@ -105,7 +106,10 @@ def import_classes(*, path: Path, progress: Progress = no_progress) -> Counts:
     take_turns()
     with open_csv(path, progress) as file:
         classes = list(openimages.read_classes(file))
-    return _counted(CLASSES, classes)
+    counts = _counted(CLASSES, classes)
+    if counts.changed:
+        recount_all_pools()
+    return counts
 
 
 @transaction.atomic
@@ -121,7 +125,10 @@ def import_hierarchy(*, path: Path) -> Counts:
                 path, f"unknown class {relation.child}; import the class descriptions first"
             )
     rows = [(numbers[parent], numbers[child], kind) for parent, child, kind in hierarchy.relations]
-    return _counted(RELATIONS, rows)
+    counts = _counted(RELATIONS, rows)
+    if counts.new:
+        recount_all_pools()
+    return counts
 
 
 @transaction.atomic
@@ -154,7 +161,9 @@ def import_images(
                 yield (*record, ImageSource.OPEN_IMAGES.value, split, "")
 
     new, changed = load(IMAGES, rows)
-    return Counts(len(read), new, changed)
+    counts = Counts(len(read), new, changed)
+    recount_pools(split, counts)
+    return counts
 
 
 def import_boxes(
@@ -190,7 +199,9 @@ def _import_boxes(path: Path, split: str, require_images: bool, progress: Progre
             yield from reader.read(file)
 
     new, changed = load_columns(BOXES, blocks, only_new=_may_lock_tables(split, path))
-    return Counts(reader.rows_read, new, changed, reader.skipped)
+    counts = Counts(reader.rows_read, new, changed, reader.skipped)
+    recount_pools(split, counts)
+    return counts
 
 
 def _may_lock_tables(split: str, path: Path) -> bool:
@@ -246,7 +257,11 @@ def import_coco(*, path: Path, split: str) -> CocoCounts:
         (image_numbers[key], class_numbers[label], *edges, int(is_group), 1.0)
         for key, label, *edges, is_group in content.boxes
     ]
-    return CocoCounts(classes, images, _counted(COCO_BOXES, boxes))
+    counts = CocoCounts(classes, images, _counted(COCO_BOXES, boxes))
+    recount_pools(split, *counts)
+    if classes.changed:
+        recount_all_pools()
+    return counts
 
 
 def check_split(split: str) -> None:

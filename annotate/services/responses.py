@@ -49,7 +49,7 @@ def add_submitted(
     return add_all_submitted(submitted=[Submitted(worker, answers, assignment)], at=at)[0]
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def add_all_submitted(*, submitted: Sequence[Submitted], at: datetime) -> list[list[Response]]:
     """Store what several workers submitted; return the new responses of each submission.
 
@@ -72,6 +72,7 @@ def add_all_submitted(*, submitted: Sequence[Submitted], at: datetime) -> list[l
             new.append(answered)
             found[-1].append(
                 Response(
+                    campaign_id=answered.task.campaign_id,
                     task=answered.task,
                     worker=worker,
                     assignment_id=assignment,
@@ -126,16 +127,31 @@ def discard(*, responses: Iterable[Response]) -> list[Response]:
     return _move(responses, ResponseStatus.SUBMITTED, ResponseStatus.DISCARDED)
 
 
+@transaction.atomic
+def withdraw(*, responses: Iterable[Response], at: datetime) -> list[Response]:
+    """Discard the responses for good; return those that were not withdrawn before.
+
+    Also those that were discarded for another reason count as withdrawn from now on. The caller
+    must have locked the workers.
+    """
+    found = [response for response in responses if response.withdrawn_at is None]
+    discard(responses=found)
+    keys = [response.pk for response in found]
+    for batch in batches(keys):
+        Response.objects.filter(pk__in=batch, withdrawn_at=None).update(withdrawn_at=at)
+    return found
+
+
 def restore(*, responses: Iterable[Response]) -> list[Response]:
     """Restore discarded responses; return those that were restored.
 
-    A response stays discarded if its task needs no more responses. Claims of open pages make no
-    difference.
+    A response stays discarded if it was withdrawn, or if its task needs no more responses. Claims
+    of open pages make no difference.
     """
     return _move(responses, ResponseStatus.DISCARDED, ResponseStatus.SUBMITTED)
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def _move(
     responses: Iterable[Response], old: ResponseStatus, new: ResponseStatus
 ) -> list[Response]:
@@ -159,7 +175,9 @@ def _move_batch(
 def _that_fit(responses: Sequence[Response], room: dict[int, int]) -> list[Response]:
     """The discarded responses that their tasks still need, the first ones of each task."""
     keys = [response.pk for response in responses]
-    discarded = Response.objects.filter(pk__in=keys, status=ResponseStatus.DISCARDED)
+    discarded = Response.objects.filter(
+        pk__in=keys, status=ResponseStatus.DISCARDED, withdrawn_at=None
+    )
     restorable = set(discarded.values_list("pk", flat=True))
     fit = []
     for response in responses:

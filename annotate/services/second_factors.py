@@ -56,7 +56,10 @@ def add_second_factor(*, user: User, secret: str, code: str, at: datetime) -> li
                 user=user, secret=secret, created_at=at, last_step=step
             )
     except IntegrityError as error:
-        raise CodeRefused("You have set up an authenticator app already.") from error
+        raise CodeRefused(
+            "You have set up an authenticator app already. If you did not see its recovery codes, "
+            "make new ones."
+        ) from error
     return _new_codes(factor)
 
 
@@ -70,7 +73,9 @@ def is_right_code(*, user: User, code: str, at: datetime) -> bool:
 
     A wrong one is counted. After MOST_WRONG in a row, none is accepted for LOCKED_FOR.
     """
-    factor = SecondFactor.objects.get(user=user)
+    factor = SecondFactor.objects.filter(user=user).first()
+    if factor is None:  # Removed a moment ago, by the first click of a double click.
+        return False
     is_locked_since = factor.wrong_at if factor.wrong_codes >= MOST_WRONG else None
     if is_locked_since and at < is_locked_since + LOCKED_FOR:
         return False

@@ -81,10 +81,19 @@ def remove_member(*, member: Membership, actor: User, at: datetime) -> None:
 
 @transaction.atomic
 def invite(
-    *, team: Team, role: TeamRole, note: str, actor: User, at: datetime
+    *,
+    team: Team,
+    role: TeamRole,
+    note: str,
+    actor: User,
+    at: datetime,
+    email: str = "",
 ) -> tuple[Invitation, str]:
-    """Create an invitation for one person; return it with its text, which is not stored."""
+    """Create an invitation for one person; return it with its text, which is not stored. Raises
+    TeamRefused."""
     _locked(team)
+    if email and team.invitations.open(at).filter(email__iexact=email).exists():
+        raise TeamRefused(f"{email} has an open invitation. Revoke it first to send another one.")
     if team.invitations.open(at).count() >= MOST_INVITATIONS:
         raise TeamRefused(
             f"A team can have {MOST_INVITATIONS} open invitations. Revoke some of them first."
@@ -94,6 +103,7 @@ def invite(
         team=team,
         role=role,
         note=note,
+        email=email,
         digest=_digest(text),
         created_by=actor,
         created_at=at,

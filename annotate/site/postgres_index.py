@@ -1,9 +1,11 @@
-"""Indexes that are made while rows are written, and indexes that only PostgreSQL has."""
+"""Indexes and NOT NULL columns that are made while rows are written, and indexes that only
+PostgreSQL has."""
 
 from typing import Any, NamedTuple
 
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations import AddIndex
+from django.db.migrations import AddIndex, AlterField
+from django.db.transaction import atomic
 
 
 class PostgresIndex(NamedTuple):
@@ -44,3 +46,29 @@ class AddIndexWhileWriting(AddIndex):
             return
         model = to_state.apps.get_model(app_label, self.model_name)
         schema_editor.add_index(model, self.index, concurrently=True)
+
+
+class SetNotNullWhileWriting(AlterField):
+    """Make a column NOT NULL in a migration that is not atomic. PostgreSQL reads the table for a
+    check while rows are written; with the check, the column changes in moments."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any
+    ) -> None:
+        arguments = (app_label, schema_editor, from_state, to_state)
+        connection = schema_editor.connection
+        if connection.vendor != "postgresql" or connection.in_atomic_block:
+            with atomic(connection.alias):
+                super().database_forwards(*arguments)
+            return
+        model = to_state.apps.get_model(app_label, self.model_name)
+        table, column = model._meta.db_table, model._meta.get_field(self.name).column
+        check = f"{self.name}_not_null"
+        drop = f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {check}"
+        schema_editor.execute(drop)  # of a migration that was interrupted
+        schema_editor.execute(
+            f"ALTER TABLE {table} ADD CONSTRAINT {check} CHECK ({column} IS NOT NULL) NOT VALID"
+        )
+        schema_editor.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {check}")
+        super().database_forwards(*arguments)
+        schema_editor.execute(drop)

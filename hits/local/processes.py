@@ -17,8 +17,13 @@ from typing import IO, Any
 import requests
 
 MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
+PROGRAM = [sys.executable, str(MANAGE)]
+# Before a command: how a background process lets others go first.
+NICE = ["nice", "-n", "10"]
 SITE_PORT, MARKETPLACE_PORT = 8000, 8001
 HOST = "127.0.0.1"
+# Both sites write this as soon as they listen.
+LISTENING = b" is ready at "
 # Name of the requester that workers of the local marketplace see.
 REQUESTER = "Caption campaigns"
 
@@ -152,6 +157,22 @@ class Child:
     name: str
     process: "subprocess.Popen[Any]"
     log: Path
+    # Where this process's lines begin in the log.
+    log_start: int = 0
+
+    def wait_until_listening(self, url: str, seconds: float = 180) -> None:
+        """Wait until this process has said that it listens, and the URL answers.
+
+        The answer alone may be that of another installation, which took the port meanwhile.
+        """
+        end = time.monotonic() + seconds
+        while LISTENING not in self.log.read_bytes()[self.log_start :]:
+            if self.process.poll() is not None:
+                raise ProcessFailed(f"The {self.name} ended at once; {self.log} says why.")
+            if time.monotonic() > end:
+                raise ProcessFailed(f"The {self.name} did not start; see {self.log}.")
+            time.sleep(0.1)
+        self.wait_until_ready(url, seconds)
 
     def wait_until_ready(self, url: str, seconds: float = 180) -> None:
         """Wait until the URL answers.
@@ -186,12 +207,23 @@ class Child:
 
 @contextmanager
 def child(
-    name: str, arguments: Sequence[str], *, log: Path, environment: Mapping[str, str]
+    name: str,
+    arguments: Sequence[str],
+    *,
+    log: Path,
+    environment: Mapping[str, str],
+    is_background: bool = False,
 ) -> Iterator[Child]:
-    """Run a management command as a child process until the end of the `with` block."""
+    """Run a management command as a child process until the end of the `with` block.
+
+    One in the background gets what the sites leave of a busy processor.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as stream:
-        running = Child(name, _start(arguments, stream, environment), log)
+        before = NICE if is_background else []
+        start = log.stat().st_size
+        process = _start([*before, *PROGRAM, *arguments], stream, environment)
+        running = Child(name, process, log, start)
         try:
             yield running
         finally:
@@ -199,11 +231,11 @@ def child(
 
 
 def _start(
-    arguments: Sequence[str], stream: IO[bytes], environment: Mapping[str, str]
+    command: Sequence[str], stream: IO[bytes], environment: Mapping[str, str]
 ) -> "subprocess.Popen[Any]":
     # In its own process group, the child does not get the Ctrl-C. This process stops its children.
     return subprocess.Popen(
-        [sys.executable, str(MANAGE), *arguments],
+        command,
         env=clean_environment(environment),
         stdin=subprocess.DEVNULL,
         stdout=stream,
@@ -219,8 +251,8 @@ def sites_running(installation: Installation, environment: Mapping[str, str]) ->
         _marketplace(installation, environment) as marketplace,
         _site(installation, environment) as site,
     ):
-        marketplace.wait_until_ready(f"{installation.marketplace_url}/healthz")
-        site.wait_until_ready(f"{installation.site_url}/sign-in/")
+        marketplace.wait_until_listening(f"{installation.marketplace_url}/healthz")
+        site.wait_until_listening(f"{installation.site_url}/sign-in/")
         yield
 
 
@@ -230,7 +262,7 @@ def marketplace_running(
 ) -> Iterator[Child]:
     """Run the marketplace; enter the block when it answers."""
     with _marketplace(installation, environment) as running:
-        running.wait_until_ready(f"{installation.marketplace_url}/healthz")
+        running.wait_until_listening(f"{installation.marketplace_url}/healthz")
         yield running
 
 
@@ -241,7 +273,7 @@ def site_running(installation: Installation, environment: Mapping[str, str]) -> 
     All migrations must be applied already.
     """
     with _site(installation, environment) as running:
-        running.wait_until_ready(f"{installation.site_url}/sign-in/")
+        running.wait_until_listening(f"{installation.site_url}/sign-in/")
         yield running
 
 

@@ -13,6 +13,7 @@ from qualcontrol.models.exclusions import (
 from qualcontrol.models.flags import Assessment, Copying, CopyKey
 from qualcontrol.models.gold import Gold, GoldAnswer
 from qualcontrol.models.held_payments import HeldCause, HeldOutcome, HeldPayment
+from qualcontrol.models.second_opinions import SecondOpinion
 from qualcontrol.models.worker_risk import LearnedValues, WorkerRisk, WorkerRiskChange
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Judgement",
     "Pause",
     "Proposal",
+    "SecondOpinion",
     "SpotCheck",
     "Verdict",
     "LearnedValues",

@@ -20,7 +20,7 @@ TASKS_IN_ORDER = ("number",)
 RESPONSES_IN_ORDER = ("task__number", "pk")
 # A longer text is found by its beginning. The index holds this much of it.
 INDEXED = 10_000
-FEW = 2_000
+FEW = 5_000
 
 COUNTING, DISCARDED = "counting", "discarded"
 OPEN, GOOD, BAD, UNCHECKED = "open", "good", "bad", "unchecked"
@@ -57,30 +57,36 @@ class HasCode(Func):
 def found_responses(campaign: Campaign, wanted: Mapping[str, Any]) -> ResponseQuerySet:
     """The campaign's responses for which all of `wanted` holds: `words`, `class`, `worker` (a
     pseudonym), `status` (of STATUSES), and `flag` (a code, or ANY_FLAG)."""
-    rows = _filtered(campaign, wanted)
-    if not any(wanted.values()):
-        return rows
+    rows, is_narrow = _filtered(campaign, wanted)
+    # By the campaign's tasks, because their numbers give the order.
+    in_order = rows.filter(task__campaign=campaign)
+    if is_narrow or not any(wanted.values()):
+        return in_order
     # If few are found, the database looks up just these, instead of all responses in their order.
-    few = _if_few(rows.order_by().values_list("pk", flat=True))
-    return rows if few is None else Response.objects.filter(pk__in=few)
+    few = _if_few(rows.of(campaign).values_list("pk", flat=True))
+    return in_order if few is None else Response.objects.filter(pk__in=few)
 
 
-def _filtered(campaign: Campaign, wanted: Mapping[str, Any]) -> ResponseQuerySet:
-    rows = Response.objects.of(campaign)
+def _filtered(campaign: Campaign, wanted: Mapping[str, Any]) -> tuple[ResponseQuerySet, bool]:
+    """The responses for which `wanted` holds, if they are of the campaign; and whether they are
+    those of few tasks, by a class."""
+    rows, is_narrow = Response.objects.all(), False
     if words := wanted.get("words"):
-        rows = _with_words(rows, KINDS[campaign.kind].words_field, words)
+        rows = _with_words(rows, campaign, words)
     if name := wanted.get("class"):
         having = campaign.tasks.filter(_has_class(name, "image"))
-        few = _if_few(having.values_list("pk", flat=True))
-        in_class = _has_class(name, "task__image") if few is None else Q(task__in=few)
+        # By number, in whose order the responses are read.
+        few = _if_few(having.values_list("number", flat=True))
+        is_narrow = few is not None
+        in_class = _has_class(name, "task__image") if few is None else Q(task__number__in=few)
         rows = rows.filter(in_class)
     if pseudonym := wanted.get("worker"):
         rows = rows.filter(worker__pseudonym=pseudonym)
     if status := wanted.get("status"):
         rows = _with_status(rows, campaign, status)
     if code := wanted.get("flag"):
-        rows = _with_flag(rows, code)
-    return rows
+        rows = with_flag(rows, campaign, code)
+    return rows, is_narrow
 
 
 def found_tasks(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[Task]:
@@ -104,9 +110,11 @@ def found_tasks(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[Task]
     return rows
 
 
-def _with_words(rows: ResponseQuerySet, field: str, words: str) -> ResponseQuerySet:
+def _with_words(rows: ResponseQuerySet, campaign: Campaign, words: str) -> ResponseQuerySet:
+    field = KINDS[campaign.kind].words_field
     if connection.vendor == "postgresql" and field == "caption__text":
-        matching = Caption.objects.filter(HasWords(F("text"), Value(words)))
+        theirs = Caption.objects.filter(response__campaign=campaign)
+        matching = theirs.filter(HasWords(F("text"), Value(words)))
         few = _if_few(matching.values_list("pk", flat=True))
         if few is None:
             return rows.filter(HasWords(F(field), Value(words)))
@@ -153,13 +161,16 @@ def _with_status(rows: ResponseQuerySet, campaign: Campaign, status: str) -> Res
     return (rows.counting() if status == OPEN else rows).filter(has_verdict)
 
 
-def _with_flag(rows: ResponseQuerySet, code: str) -> ResponseQuerySet:
+def with_flag(rows: ResponseQuerySet, campaign: Campaign, code: str) -> ResponseQuerySet:
+    """Those of the campaign's responses that have the flag with this code, or any flag
+    (ANY_FLAG)."""
     flagged = Assessment.objects.filter(response=OuterRef("pk"))
     if code == ANY_FLAG:
         return rows.filter(Exists(flagged.exclude(codes="")))
     if connection.vendor == "postgresql":
         has_code = HasCode(F("codes"), Value(code))
-        few = _if_few(Assessment.objects.filter(has_code).values_list("pk", flat=True))
+        theirs = Assessment.objects.filter(has_code, campaign=campaign)
+        few = _if_few(theirs.values_list("pk", flat=True))
         return rows.filter(Exists(flagged.filter(has_code)) if few is None else Q(pk__in=few))
     whole = Q(codes=code) | Q(codes__startswith=f"{code} ") | Q(codes__endswith=f" {code}")
     return rows.filter(Exists(flagged.filter(whole | Q(codes__contains=f" {code} "))))

@@ -1,18 +1,28 @@
 """Items: what reviewers see of a check."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from hashlib import blake2s
 from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import Http404
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Worker
-from qualcontrol.models import Gold, GoldAnswer, Judgement, SpotCheck, Verdict, WorkerRisk
+from qualcontrol.models import (
+    Gold,
+    GoldAnswer,
+    Judgement,
+    SecondOpinion,
+    SpotCheck,
+    Verdict,
+    WorkerRisk,
+)
 from qualcontrol.risk.hypotheses import block_of
 from qualcontrol.risk.model import Crowd
 from qualcontrol.risk.random_sample import random_order
@@ -20,7 +30,7 @@ from qualcontrol.services.flagging import flags_if_written
 from qualcontrol.services.worker_risks import crowd_of, newcomer_risk
 
 # The causes to show an item.
-SECOND, HELD = "second opinion", "held payment"
+SECOND, ASKED, HELD = "second opinion", "asked for", "held payment"
 RANDOM, FIRST, MOST_USEFUL = "random", "first of a worker", "most useful"
 
 
@@ -28,7 +38,7 @@ RANDOM, FIRST, MOST_USEFUL = "random", "first of a worker", "most useful"
 class Item:
     """A response to judge, or a made-up one (gold) that looks like one.
 
-    `risk` is the probability that it is bad. `cause` is one of SECOND, HELD, RANDOM, FIRST,
+    `risk` is the probability that it is bad. `cause` is one of SECOND, ASKED, HELD, RANDOM, FIRST,
     MOST_USEFUL.
     """
 
@@ -37,6 +47,8 @@ class Item:
     risk: float
     flags: list[dict[str, Any]]
     gold: Gold | None = None
+    # The request of a reviewer who wants a second opinion on it.
+    asked: SecondOpinion | None = None
 
     @property
     def key(self) -> UUID:
@@ -77,6 +89,15 @@ def item_by_key(campaign: Campaign, key: UUID) -> Item:
     return _items(campaign, {response.pk: MOST_USEFUL})[0]
 
 
+@contextmanager
+def or_404(key: UUID) -> Iterator[None]:
+    """Raise Http404 instead of Response.DoesNotExist for the item with this key."""
+    try:
+        yield
+    except Response.DoesNotExist as error:
+        raise Http404(f"There is no check with the key {key}.") from error
+
+
 def responses_among(campaign: Campaign, keys: Iterable[UUID]) -> list[int]:
     """The keys of the responses among the items with these public keys."""
     return list(Response.objects.of(campaign).filter(key__in=keys).values_list("pk", flat=True))
@@ -115,6 +136,11 @@ class ReviewCounts:
     mine: int  # items that the reviewer has judged
 
     @property
+    def next(self) -> int:
+        """The number of the item that the reviewer judges now, among those judged by them."""
+        return self.mine + 1
+
+    @property
     def drawn(self) -> int:
         return self.left + self.done
 
@@ -146,7 +172,12 @@ def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:
     ).in_bulk(list(causes))
     workers = {response.worker_id for response in responses.values()}
     crowd = crowd_of(campaign, WorkerRisk.objects.of(campaign).filter(worker__in=workers))
-    return [_item(crowd, responses[pk], cause) for pk, cause in causes.items()]
+    wanted = SecondOpinion.objects.wanted().filter(response__in=list(causes))
+    asked = {one.response_id: one for one in wanted.select_related("asked_by")}
+    return [
+        replace(_item(crowd, responses[pk], cause), asked=asked.get(pk))
+        for pk, cause in causes.items()
+    ]
 
 
 def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:
@@ -168,7 +199,10 @@ def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:
 
 
 def _gold_to_show(campaign: Campaign, reviewer: User, *, most: int) -> list[Gold]:
-    waiting = _waiting_gold(campaign, reviewer)
+    asked = SecondOpinion.objects.of(campaign).filter(asked_by=reviewer, response=None)
+    waiting = _waiting_gold(campaign, reviewer).exclude(
+        Q(key__in=asked.values("key")) | Q(response__key__in=asked.values("key"))
+    )
     if SpotCheck.objects.of(campaign).open().exists():
         return list(waiting[:most])
     # No required check is left, so an item that looks like one would be recognised as gold.

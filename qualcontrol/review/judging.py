@@ -21,6 +21,7 @@ from qualcontrol.models import (
     HeldPayment,
     Judgement,
     Reservation,
+    SecondOpinion,
     SpotCheck,
     Verdict,
 )
@@ -142,7 +143,7 @@ def _resolve(
     """Record the verdict if enough reviewers agree."""
     judgements = list(check.judgements.select_related("reviewer"))
     verdict, votes = Counter(one.verdict for one in judgements).most_common(1)[0]
-    if votes < campaign.config.review.reviewers:
+    if votes < _needed(response, campaign):
         return False
     reason = next((one.reason for one in judgements if one.verdict == verdict), "")
     SpotCheck.objects.filter(pk=check.pk, verdict="").update(
@@ -165,6 +166,13 @@ def _resolve(
     _end_hold_if_judged(response, at)
     note_changes(campaign, [response.worker_id])
     return True
+
+
+def _needed(response: Response, campaign: Campaign) -> int:
+    """The number of reviewers who must agree: at least two if one has asked for a second
+    opinion."""
+    is_asked = SecondOpinion.objects.wanted().filter(response=response).exists()
+    return max(campaign.config.review.reviewers, 2 if is_asked else 1)
 
 
 def discard_bad(

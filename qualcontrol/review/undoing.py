@@ -222,6 +222,8 @@ NO_PLACE = "Another response has taken its place, so it stays discarded."
 def _obstacle(response: Response) -> str:
     """Why a discarded response cannot count again; empty if it can."""
     campaign, worker = response.task.campaign, response.worker
+    if response.withdrawn_at is not None:
+        return "The person has withdrawn it, so it stays discarded."
     log = Decision.objects.filter(response=response)
     paid = campaign.held_payments.filter(worker=worker, assignment=response.assignment_id)
     refused = response.assignment_id and paid.filter(outcome=HeldOutcome.REJECT).exists()

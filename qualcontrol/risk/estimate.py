@@ -6,7 +6,6 @@ sample of all responses, no matter which others were checked. Plain Python with 
 """
 
 from dataclasses import dataclass
-from math import lgamma
 
 import numpy as np
 
@@ -61,7 +60,8 @@ def _share_with_tail(least: int, trials: int) -> float:
     The probability grows with the share, so bisection finds it.
     """
     counts = np.arange(least, trials + 1)
-    logs = np.array([-lgamma(n + 1) - lgamma(trials - n + 1) for n in counts]) + lgamma(trials + 1)
+    factorials = np.append(0.0, np.cumsum(np.log(np.arange(1, trials + 1))))  # as logarithms
+    logs = factorials[trials] - factorials[counts] - factorials[trials - counts]
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         share = (low + high) / 2

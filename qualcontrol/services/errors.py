@@ -58,6 +58,10 @@ class AlreadyAnswered(DomainError):
     """The appeal is answered already."""
 
 
+class CannotAsk(DomainError):
+    """A second opinion cannot be asked for, or the request cannot be withdrawn."""
+
+
 class NoGold(DomainError):
     """The response or task cannot have a gold item."""
 

@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 Change = tuple[Answer, dict[str, Any]]
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def assess(
     *,
     campaign: Campaign,

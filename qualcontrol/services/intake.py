@@ -16,7 +16,7 @@ from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.worker_risks import note_changes
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def review_submitted(
     *,
     campaign: Campaign,

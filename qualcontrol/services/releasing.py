@@ -50,6 +50,7 @@ def release_campaign(
     partial: bool = False,
     hidden: Rule | None = None,
     domains: str = DEFAULT_PRESET,
+    in_all_languages: bool = False,
 ) -> Release:
     """Freeze a release. Unless it is `partial`, raises ReleaseRefused with what is missing. The
     open questions are read in the same snapshot as the responses."""
@@ -62,4 +63,5 @@ def release_campaign(
         hidden=hidden,
         domains=domains,
         open_questions=open_questions,
+        in_all_languages=in_all_languages,
     )

@@ -16,7 +16,7 @@ from qualcontrol.models import SpotCheck, Verdict
 from qualcontrol.risk.random_sample import random_order
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def draw_spot_checks(
     *,
     campaign: Campaign,

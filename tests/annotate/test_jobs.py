@@ -11,7 +11,7 @@ from annotate.jobs import leases, registry
 from annotate.jobs.registry import JobKind, UnknownKind
 from annotate.jobs.requests import JobRefused, cancel_job, request_job, run_again
 from annotate.jobs.runner import WorkerStopped, run_next, run_taken
-from annotate.jobs.work import JobFailed, Result, Work
+from annotate.jobs.work import JobFailed, JobInterrupted, Result, Work
 from annotate.models import Job, JobStatus
 from tests.factories import NOON, CampaignFactory, UserFactory
 from tests.jobs import run_jobs
@@ -124,6 +124,28 @@ def test_a_lost_database_connection_is_tried_again_later_and_not_for_ever(kind):
     (job,) = run_jobs()
     assert job.status == JobStatus.FAILED
     assert job.error == "The database failed: connection lost. It was tried 2 times."
+
+
+def test_work_that_met_a_passing_failure_is_tried_again_and_says_why(kind):
+    failures = ["The server is busy."]
+
+    def work_at_last(work: Work) -> Result:
+        work.step("Asking")
+        if failures:
+            raise JobInterrupted(failures.pop())
+        return Result("Done.")
+
+    kind(work_at_last)
+    ask()
+
+    (job,) = run_jobs()
+
+    assert (job.status, job.attempt, job.step) == (JobStatus.WAITING, 1, "The server is busy.")
+    assert job.due_at > timezone.now()
+    assert lines_of(job) == ["Asking", "The server is busy. It is tried again."]
+    Job.objects.update(due_at=NOON)
+    (job,) = run_jobs()
+    assert (job.status, job.attempt) == (JobStatus.DONE, 2)
 
 
 def test_a_stopped_worker_gives_its_job_back_and_the_attempt_does_not_count(kind):

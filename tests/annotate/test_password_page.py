@@ -5,7 +5,7 @@ from django.test import Client
 
 from tests.factories import UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OLD, NEW = "a long pass phrase", "another long pass phrase"
 PAGE = "/account/password/"

@@ -12,7 +12,7 @@ from django.test import Client
 from annotate.accounts import password_reset
 from tests.factories import UserFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 NEW = "an even longer pass phrase"
 FORM = "/sign-in/forgotten/"

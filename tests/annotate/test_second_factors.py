@@ -83,6 +83,12 @@ def test_codes_with_odd_characters_are_wrong(ada, app):
         assert not is_right_code(user=ada, code=code, at=NOON)
 
 
+def test_no_code_is_right_once_the_app_is_removed(ada, app):
+    SecondFactor.objects.all().delete()
+
+    assert not is_right_code(user=ada, code=app.at(NOON), at=NOON)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_two_uses_at_once_one_counts(ada, app):
     code = app.at(NOON)

@@ -167,3 +167,95 @@ def test_the_command_creates_a_team_with_its_first_researcher(capsys):
         call_command("create_team", "lab", researcher="ada")
     with pytest.raises(CommandError, match="no active account"):
         call_command("create_team", "two", researcher="nobody")
+
+
+# Invitations by e-mail
+
+
+def form_key_on(client):
+    page = BeautifulSoup(client.get("/account/team/").content, "html.parser")
+    return page.select_one("input[name=form_key]")["value"]
+
+
+def test_an_invitation_is_sent_by_e_mail_and_its_address_becomes_the_accounts(
+    client, team, ada, mailoutbox
+):
+    client.force_login(ada)
+
+    page = client.post("/account/team/", {"role": "REVIEWER", "email": "grace@example.org"})
+
+    (mail,) = mailoutbox
+    assert mail.to == ["grace@example.org"]
+    assert mail.subject == "Invitation to the team Lab"
+    assert f"http://127.0.0.1:8000{link_on(page)}" in mail.body
+    assert "The link was sent to grace@example.org." in page.content.decode()
+    guest = Client()
+    form = BeautifulSoup(guest.get(link_on(page)).content, "html.parser")
+    assert form.select_one("input[name=email]")["value"] == "grace@example.org"
+    assert not TeamChange.objects.filter(text__contains="grace@").exists()
+
+
+def test_a_form_that_is_posted_twice_invites_once(client, team, ada, mailoutbox):
+    client.force_login(ada)
+    fields = {"role": "VIEWER", "email": "grace@example.org", "form_key": form_key_on(client)}
+
+    pages = [client.post("/account/team/", fields) for _ in range(2)]
+
+    assert [page.status_code for page in pages] == [200, 409]
+    assert "revoke it on the page of the team" in pages[1].content.decode()
+    assert (Invitation.objects.count(), len(mailoutbox)) == (1, 1)
+    assert form_key_on(client) != fields["form_key"]
+
+
+def test_an_address_has_one_open_invitation(client, team, ada, mailoutbox):
+    client.force_login(ada)
+    client.post("/account/team/", {"role": "VIEWER", "email": "grace@example.org"})
+
+    again = client.post("/account/team/", {"role": "VIEWER", "email": "Grace@Example.org"})
+
+    assert "has an open invitation" in again.content.decode()
+    assert len(mailoutbox) == 1
+
+
+def test_a_mail_server_that_fails_leaves_the_link_on_the_page(client, team, ada, monkeypatch):
+    def fail(*_, **__):
+        raise ConnectionRefusedError("refused")
+
+    monkeypatch.setattr("annotate.accounts.invitation_mail.send_mail", fail)
+    client.force_login(ada)
+
+    page = client.post("/account/team/", {"role": "VIEWER", "email": "grace@example.org"})
+
+    assert "did not take the mail" in page.content.decode()
+    assert Client().get(link_on(page)).status_code == 200
+
+
+def test_a_site_without_e_mail_asks_for_no_address(client, team, ada, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST = ""
+    client.force_login(ada)
+
+    page = client.post("/account/team/", {"role": "VIEWER", "email": "grace@example.org"})
+
+    assert page.status_code == 200
+    assert Invitation.objects.get().email == ""
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"role": "OWNER"},
+        {},
+        {"role": "VIEWER", "note": "x" * 101},
+        {"role": "VIEWER", "note": "a\0b"},
+        {"role": "VIEWER", "email": "nobody"},
+        {"role": "VIEWER", "email": "a@b.example\nBcc: c@d.example"},
+        {"role": "VIEWER", "email": f"{'a' * 300}@example.org"},
+    ],
+)
+def test_a_wrong_invitation_is_refused(client, team, ada, mailoutbox, fields):
+    client.force_login(ada)
+
+    assert client.post("/account/team/", fields).status_code == 422
+    assert not Invitation.objects.exists()
+    assert mailoutbox == []

@@ -77,6 +77,7 @@ def test_a_caption_counts_with_its_time_its_worker_and_how_it_was_written(campai
     account = WorkerAccount.objects.get()
     assert (account.endpoint, account.marketplace_id) == ("local", "A1")
     assert response.worker == account.worker
+    assert response.campaign == response.task.campaign == campaign
     assert places(campaign) == {"img1": 2, "img2": 3}
     assert said.startswith("1 captions read: 1 new, 0 known")
 

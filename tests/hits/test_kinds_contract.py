@@ -50,7 +50,7 @@ from tests.factories import (
 )
 from tests.hits.test_strangers import form_fields, listed, open_page
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 SENTENCES = [
     "Three sailing boats lie in a quiet harbour below a lighthouse.",

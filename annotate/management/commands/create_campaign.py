@@ -6,27 +6,32 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotate.kinds import KINDS
-from annotate.kinds.reading import read_config
+from annotate.kinds.families import read_plan
 from annotate.management.base import DomainCommand, add_team_option, team_named
-from annotate.services.campaigns import create_campaign
+from annotate.services.campaigns import create_campaigns
 
 
 class Command(DomainCommand):
-    help = "Create a draft campaign from a TOML file (docs/campaign-file.md lists its keys)."
+    help = (
+        "Create a draft campaign from a TOML file, or one for each of its languages "
+        "(docs/campaign-file.md lists its keys)."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE.toml", help="the campaign file")
         add_team_option(parser, "that owns the campaign (default: the first team)")
 
     def handle(self, *, file: Path, team: str | None, **_: Any) -> None:
-        campaign = create_campaign(
-            config=read_config(file),
+        made = create_campaigns(
+            plan=read_plan(file),
             endpoint=settings.MTURK_ENDPOINT,
             team=team_named(team),
             at=timezone.now(),
         )
-        self.stdout.write(
-            f"{campaign}: {campaign.tasks.count()} {KINDS[campaign.kind].subject_name}s, "
-            f"{campaign.config.wanted} responses each, for the {campaign.endpoint} marketplace. "
-            f"Next: `manage.py estimate {campaign}`, then `manage.py publish {campaign}`."
-        )
+        for campaign in made:
+            self.stdout.write(
+                f"{campaign}: {campaign.tasks.count()} {KINDS[campaign.kind].subject_name}s, "
+                f"{campaign.config.wanted} responses each, for the {campaign.endpoint} "
+                f"marketplace. Next: `manage.py estimate {campaign}`, then `manage.py publish "
+                f"{campaign}`."
+            )

@@ -4,7 +4,7 @@ from django.core.management.base import CommandParser
 
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
-from hits.queries.costs import SECONDS_PER_RESPONSE, estimate
+from hits.queries.costs import SECONDS_PER_RESPONSE, estimate, panel_estimate
 
 
 class Command(DomainCommand):
@@ -35,8 +35,21 @@ class Command(DomainCommand):
             ("hours of work", f"{cost.hours_of_work:,.1f}"),
             ("pay per hour", f"${cost.dollars_per_hour} at {seconds:g} s per response"),
         ]
+        panel = panel_estimate(cost)
+        if found.config.workers.who != "own":
+            rows += [
+                (
+                    "total by Prolific",
+                    f"${panel.total:,.2f} (fees ${panel.fees:,.2f}, VAT ${panel.tax:,.2f})",
+                ),
+                ("Prolific's minimum", f"${panel.least_per_hour} per hour"),
+            ]
         for name, value in rows:
             self.stdout.write(f"{name:<20} {value}")
+        if found.config.workers.who == "panel" and not panel.is_paid_enough:
+            self.stdout.write(
+                self.style.WARNING("The pay per hour is below the minimum of Prolific.")
+            )
         if cost.total > found.budget:
             self.stdout.write(
                 self.style.WARNING(

@@ -125,7 +125,9 @@ class Command(BaseCommand):
             watch = [command, "--watch", str(seconds)]
             log = places.logs / f"{command}.log"  # workers share a log
             children.append(
-                stack.enter_context(child(name, watch, log=log, environment=environment))
+                stack.enter_context(
+                    child(name, watch, log=log, environment=environment, is_background=True)
+                )
             )
         admin = manage(["first_admin"], environment).strip()
         operator = manage(FIRST_OPERATOR, environment) if chosen.has_marketplace else ""
@@ -169,6 +171,10 @@ class Command(BaseCommand):
                 host=host,
                 port=port,
                 threads=8,
+                # Browsers keep connections open: 100, the default, are too few for a crowd.
+                connection_limit=4000,
+                # select() supports at most 1,024 connections.
+                asyncore_use_poll=True,
                 max_request_body_size=(settings.UPLOAD_MAX_MB + 10) * 1_000_000,
                 **trusted,
             )
@@ -176,6 +182,8 @@ class Command(BaseCommand):
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
         signal.signal(signal.SIGTERM, _exit)
         self.stdout.write(f"The site is ready at {settings.SITE_URL}.")
+        # The process that started this one waits for the line.
+        self.stdout.flush()
         try:
             server.run()
         finally:
