@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from hits.dashboard import campaign_list, captions, changes, held_payments, overview, pay, selected
+from hits.dashboard import (
+    campaign_list,
+    captions,
+    changes,
+    held_payments,
+    overview,
+    pay,
+    selected,
+    worker_data,
+)
 from hits.dashboard import views as dashboard
 from hits.dashboard.new_campaign import views as new_campaign
 from hits.task_page.draft_preview import draft_preview
@@ -52,5 +61,8 @@ urlpatterns = [
         held_payments.refuse,
         name="reject_held",
     ),
+    path("workers/", worker_data.find, name="find_worker"),
+    path("workers/<str:pseudonym>/", worker_data.worker_data, name="worker_data"),
+    path("workers/<str:pseudonym>/data.json", worker_data.download, name="worker_file"),
     path("task/<slug:slug>/", task, name="task"),
 ]

@@ -10,6 +10,7 @@ urlpatterns = [
     path("<slug:slug>/", review.queue, name="queue"),
     path("<slug:slug>/checks/<uuid:key>/", review.judge, name="judge"),
     path("<slug:slug>/checks/<uuid:key>/take-back/", review.take_back, name="take_back"),
+    path("<slug:slug>/checks/<uuid:key>/second-opinion/", review.ask, name="ask"),
     path("<slug:slug>/take-back/", review.take_back_last, name="take_back_last"),
     path("<slug:slug>/responses/<int:pk>/", responses.response, name="response"),
     path("<slug:slug>/quality/", quality.quality, name="quality"),

@@ -2,13 +2,16 @@
 
 from django.urls import path
 
-from annotate.pages import jobs
+from annotate.pages import failures, jobs
 
 app_name = "jobs"
 
 urlpatterns = [
     path("", jobs.jobs, name="jobs"),
     path("count/", jobs.count, name="count"),
+    path("failures/", failures.failures, name="failures"),
+    path("failures/<int:pk>/again/", failures.try_again, name="try_again"),
+    path("failures/<int:pk>/dismiss/", failures.dismiss, name="dismiss"),
     path("<uuid:key>/", jobs.job, name="job"),
     path("<uuid:key>/file/", jobs.file, name="file"),
     path("<uuid:key>/cancel/", jobs.cancel, name="cancel"),

@@ -17,6 +17,7 @@ from annotate.errors import DomainError
 from annotate.jobs import requests
 from annotate.models import Campaign, Job, JobStatus, Release, Right
 from annotate.models.jobs import JobQuerySet
+from annotate.pages.failures import open_failures
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import current_team, require, user_of
 from annotate.tasks import announce_job
@@ -68,14 +69,19 @@ def jobs(request: HttpRequest) -> HttpResponse:
         "chosen": chosen,
         "choices": {name: label for name, (label, *_) in SHOWN.items()},
         "unattended": _unattended(),
+        "failed": open_failures(request).count(),
     }
     return render(request, "jobs/jobs.html", context)
 
 
 @require_safe
 def count(request: HttpRequest) -> HttpResponse:
-    """The number of unfinished jobs, which every page's header loads."""
-    return render(request, "jobs/count.html", {"number": _jobs(request).unfinished().count()})
+    """The numbers of unfinished jobs and of failures, which every page's header loads."""
+    context = {
+        "number": _jobs(request).unfinished().count(),
+        "failed": open_failures(request).count(),
+    }
+    return render(request, "jobs/count.html", context)
 
 
 @require_safe

@@ -1,6 +1,7 @@
 """Pages of releases, downloads of their files, image files, and error pages."""
 
 import logging
+from hashlib import sha256
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -9,7 +10,8 @@ from django.contrib.auth.decorators import login_not_required
 from django.db.models import Count
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
-from django.utils.cache import patch_cache_control
+from django.utils.cache import get_conditional_response, patch_cache_control
+from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
@@ -23,6 +25,7 @@ from annotate.pages.exports import ExportForm, days_kept, exports_of
 from annotate.pages.paging import page_of
 from annotate.pages.reports import report_of
 from annotate.pages.signed_in import current_team, release_of
+from annotate.queries.withdrawn import withdrawn_in
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +60,7 @@ def release(request: HttpRequest, name: str) -> HttpResponse:
         "archive_days": days_kept(),
         "image_count": found.images.count(),
         "report": report_of(found),
+        "withdrawn_count": withdrawn_in(found),
         **(_hidden(found) if found.hidden else {}),
         "page": page_of(images.prefetch_related(*kind.released_relations), request, per_page=10),
     }
@@ -104,16 +108,20 @@ def media(request: HttpRequest, path: str) -> HttpResponse | FileResponse:
     of_teams = Image.objects.filter(file=path, team__isnull=False)
     if of_teams.exists() and not of_teams.visible_to(request.user).exists():
         raise Http404("There is no such file.")
-    response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
+    try:
+        response = serve(request, path, document_root=str(settings.MEDIA_ROOT))
+    except OSError as error:  # Such as a name that is longer than the file system allows.
+        raise Http404("There is no such file.") from error
     patch_cache_control(response, private=True, max_age=86_400)
     return response
 
 
 @login_not_required
 @require_safe
-def image_copy(request: HttpRequest, size: str, pk: int, code: str) -> HttpResponse | FileResponse:
+def image_copy(request: HttpRequest, size: str, pk: int, code: str) -> HttpResponse:
     """A copy of an image file, which is made now if it is missing.
 
+    It is read from the bucket, if copies are in one, so that the bucket needs no public address.
     Needs no sign-in, because the marketplace's frame shows it to workers. The code in the URL is
     checked instead.
     """
@@ -121,12 +129,17 @@ def image_copy(request: HttpRequest, size: str, pk: int, code: str) -> HttpRespo
     if image is None or size not in image_copies.SIZES or not image_copies.is_code_of(image, code):
         raise Http404("There is no such image.")
     try:
-        image_copies.make_copies(image)
+        content = image_copies.read_copy(image, size)
     except BrokenImage as error:
         logger.warning("No copy of the image %s: its file %s.", image.key, error)
         raise Http404("This image cannot be shown.") from error
-    path = image_copies.copy_path(image, size).relative_to(settings.MEDIA_ROOT)
-    response = serve(request, str(path), document_root=str(settings.MEDIA_ROOT))
+    except image_copies.CopiesUnreachable as error:
+        logger.warning("No copy of the image %s: %s", image.key, error)
+        return HttpResponse(status=503)
+    # Browsers ask again after a day, and get the copy again only if it has changed.
+    etag = quote_etag(sha256(content).hexdigest())
+    made = HttpResponse(content, content_type="image/jpeg", headers={"ETag": etag})
+    response = get_conditional_response(request, etag=etag, response=made) or made
     patch_cache_control(response, public=True, max_age=86_400)
     return response
 
@@ -139,6 +152,14 @@ def forbidden(request: HttpRequest, exception: object = None, **_: object) -> Ht
     """The page for a refused request, with the sentence of the exception if it has one."""
     said = str(exception or "") or "Your account does not have permission to do this."
     return _error(request, 403, "Not allowed", said)
+
+
+def bad_request(request: HttpRequest, **_: object) -> HttpResponse:
+    return _error(request, 400, "Not understood", "This request is damaged or incomplete.")
+
+
+def too_large(request: HttpRequest, reason: str) -> HttpResponse:
+    return _error(request, 413, "Too large", reason)
 
 
 def stale_form(request: HttpRequest, **_: object) -> HttpResponse:

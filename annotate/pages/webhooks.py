@@ -15,6 +15,7 @@ from annotate.errors import DomainError
 from annotate.models import Right, Webhook
 from annotate.notices import choices
 from annotate.notices.registry import notice_kinds
+from annotate.pages.once import once
 from annotate.pages.paging import page_of
 from annotate.pages.signed_in import campaign_of, posted, user_of
 
@@ -48,6 +49,7 @@ class ChangeForm(WebhookForm):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once()
 def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     """List the campaign's webhooks; add one on POST."""
     campaign = campaign_of(request, slug, may=Right.MANAGE)
@@ -99,6 +101,7 @@ def webhook(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 
 
 @require_POST
+@once()
 def test(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     """Send a test notice to the webhook."""
     found = _webhook(request, slug, key)

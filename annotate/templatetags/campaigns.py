@@ -39,6 +39,12 @@ def endpoint_tone(endpoint: str) -> str:
 
 
 @register.filter
+def language_name(campaign: Campaign) -> str:
+    """The name of the language of the campaign's captions, or its tag."""
+    return language_of(campaign.config.language).name
+
+
+@register.filter
 def task_kind(campaign: Campaign) -> TaskKind:
     """The campaign's task type."""
     return KINDS[campaign.kind]
@@ -48,6 +54,12 @@ def task_kind(campaign: Campaign) -> TaskKind:
 def kind_rules(campaign: Campaign) -> Any:
     """The section of the campaign file for the campaign's task type."""
     return KINDS[campaign.kind].rules(campaign.config)
+
+
+@register.filter
+def answer_word(number: int, kind: TaskKind) -> str:
+    """The word for so many answers: "caption" for 1, otherwise "captions"."""
+    return kind.answer_name if number == 1 else kind.answers_name
 
 
 @register.filter
@@ -115,6 +127,7 @@ def bar(label: str, whole: float, *parts: Any) -> dict[str, Any]:
 
 
 @register.filter
-def other_language(tag: str) -> str:
-    """The name of the language with this tag; empty for English."""
-    return "" if is_english(tag) else language_of(tag).name
+def other_language_written(campaign: Campaign) -> str:
+    """The name of the language that workers write; empty for English, and if they write nothing."""
+    tag = campaign.config.language
+    return language_of(tag).name if KINDS[campaign.kind].takes_text and not is_english(tag) else ""

@@ -16,6 +16,7 @@ from annotate.models import Campaign, Response, Task
 from annotate.pages.listing import FilterForm, choice, csv_file, search, wants_csv
 from annotate.pages.paging import stretch_of
 from annotate.pages.signed_in import campaign_of
+from annotate.queries.images import drawn_boxes
 from annotate.queries.keywords import keywords
 from hits.queries.stories import stories
 from qualcontrol.flags.known import KNOWN_CODES
@@ -127,7 +128,7 @@ def image(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "image": task.image,
         "image_url": display_url(task.image),
         "original_url": original_url(task.image),
-        "boxes": _boxes(task),
+        "boxes": drawn_boxes(task.image),
         "has": _has(task),
         "keywords": keywords(task.image),
         "answers": [(answer, told[answer.pk]) for answer in answers],
@@ -146,23 +147,6 @@ def _neighbour(campaign: Campaign, order: str, **beyond: int) -> int | None:
     """The number of the task before or after this one."""
     found = campaign.tasks.filter(**beyond).order_by(order).values_list("number", flat=True)
     return found.first()
-
-
-def _boxes(task: Task) -> list[dict[str, Any]]:
-    """The image's boxes from left to right, numbered as they are drawn."""
-    boxes = task.image.boxes.verified().select_related("object_class")
-    return [
-        {
-            "number": number,
-            "name": box.object_class.name,
-            "is_group": box.is_group,
-            "x_min": box.x_min,
-            "x_max": box.x_max,
-            "y_min": box.y_min,
-            "y_max": box.y_max,
-        }
-        for number, box in enumerate(boxes.order_by("x_min", "y_min", "pk"), start=1)
-    ]
 
 
 def _with_related(rows: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:

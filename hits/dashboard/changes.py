@@ -71,11 +71,12 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
         if form.is_valid() and _is_changed(request, found, chosen, form):
             return redirect("hits:change", slug)
         bound = {chosen: form}
+    money = spend(found)
     context = {
         "campaign": found,
-        "spend": spend(found),
+        "spend": money,
         "slot_cost": slot_cost(found),
-        "short": shortfall(found, spend(found)),
+        "short": shortfall(found, money),
         "work": work_under_way(found),
         **{name: bound.get(name) or _empty(found, name) for name in FORMS},
     }

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import count
 from math import floor
 
+from annotate.kinds import TaskKind
+from annotate.wording import counted
 from hits.queries.overview import Step
 from hits.queries.statistics import Hour, Moment, Pay
 
@@ -50,9 +52,13 @@ def hour_bars(hours: Sequence[Hour]) -> list[Bar]:
     return bars([hour.responses for hour in hours], titles)
 
 
-def distribution_bars(steps: Sequence[Step], *, answers: str, subjects: str) -> list[Bar]:
+def distribution_bars(steps: Sequence[Step], kind: TaskKind) -> list[Bar]:
     """One bar per number of responses, for the tasks that have so many."""
-    titles = [f"{step.responses} {answers}: {step.tasks:,} {subjects}" for step in steps]
+    titles = [
+        f"{counted(step.responses, kind.answer_name, kind.answers_name)}: "
+        f"{counted(step.tasks, kind.subject_name)}"
+        for step in steps
+    ]
     return bars([step.tasks for step in steps], titles)
 
 

@@ -7,7 +7,8 @@ from django import forms
 
 from annotate.campaign_file import CampaignConfig, Section
 from annotate.kinds import KINDS
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.families import parse_plan
+from annotate.kinds.reading import CampaignFileError
 from annotate.reading.files import MalformedFile, decoded
 from annotate.reading.toml_files import parse_toml
 from hits.dashboard.file_errors import in_words
@@ -16,7 +17,7 @@ MOST_BYTES = 100_000
 
 
 class CampaignFileForm(forms.Form):
-    """A campaign file, uploaded or pasted: its `values`, and `config`, its validated configuration.
+    """A campaign file, uploaded or pasted: its `values`, and `plan`, its campaigns.
 
     If `steps` is sent, the file need not be valid: the steps show what is wrong.
     """
@@ -38,7 +39,7 @@ class CampaignFileForm(forms.Form):
             if "steps" in self.data:
                 _refuse_other_types(values["values"])
             else:
-                values["config"] = parse_config(values["values"])
+                values["plan"] = parse_plan(values["values"])
         except MalformedFile as error:
             raise forms.ValidationError(str(error)) from error
         except CampaignFileError as error:

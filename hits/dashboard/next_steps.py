@@ -8,7 +8,7 @@ from django.db.models import Min
 from django.urls import reverse
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, CampaignStatus, Right
+from annotate.models import Campaign, CampaignStatus, Release, Right
 from annotate.services.campaigns import Progress
 from annotate.wording import counted
 from hits.models import Sync
@@ -157,7 +157,7 @@ def _to_review(campaign: Campaign, open_checks: int) -> list[NextStep]:
 def _at_the_end(campaign: Campaign, progress: Progress) -> list[NextStep]:
     if progress.complete < progress.tasks or not progress.tasks:
         return []
-    if not campaign.releases.filter(is_partial=False).exists():
+    if not Release.objects.of_campaign(campaign).filter(is_partial=False).exists():
         kind = KINDS[campaign.kind]
         return [
             NextStep(
@@ -217,6 +217,15 @@ def _invitations(campaign: Campaign) -> list[NextStep]:
                 "the provider.",
                 "Create a study",
                 f"{operator}/studies",
+            )
+        ]
+    if campaign.config.workers.who == "own":
+        return [
+            NextStep(
+                "Make a group of your people at the marketplace, give it this campaign's HIT group "
+                f"({worker_group(campaign)}), and send people the group's link.",
+                "Invite people",
+                f"{operator}/people",
             )
         ]
     return [

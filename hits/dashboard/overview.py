@@ -8,13 +8,14 @@ from datetime import datetime
 from hashlib import blake2s
 from typing import Any
 
+from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotate.kinds import KINDS
-from annotate.models import Campaign, CampaignStatus
+from annotate.models import Campaign, CampaignStatus, Release
 from annotate.pages.signed_in import campaign_of, rights_in
 from hits.dashboard.charts import course_path, distribution_bars, hour_bars, pay_chart
 from hits.dashboard.new_campaign.advice import MINIMUM_WAGE
@@ -25,8 +26,10 @@ from hits.queries.costs import ZERO, outstanding_slots, slot_cost, spend
 from hits.queries.overview import standing
 from hits.queries.statistics import (
     Hour,
+    Overview,
     assignments_at_work,
     measured_pay,
+    overviews,
     responses_per_hour,
     responses_so_far,
     time_left,
@@ -54,9 +57,20 @@ def campaign(request: HttpRequest, slug: str) -> HttpResponse:
         "workers": worker_summaries(found, latest_workers(found, most=MOST_ACTIVE)),
         "sync_problems": found.sync_problems.all()[:MOST_PROBLEMS],
         "sync_state": sync_state(found, at=at),
-        "releases": found.releases.all()[:5],
+        "releases": Release.objects.of_campaign(found)[:5],
+        "family": _family(found),
     }
     return render(request, "hits/dashboard_campaign.html", context)
+
+
+def _family(found: Campaign) -> list[tuple[Campaign, Overview]]:
+    """The campaigns of the same images in all languages with their progress; empty if this is the
+    only one."""
+    if not found.family:
+        return []
+    members = list(Campaign.objects.family_of(found))
+    numbers = overviews(members)
+    return [(member, numbers[member.pk]) for member in members]
 
 
 @require_safe
@@ -74,13 +88,14 @@ def course(request: HttpRequest, slug: str) -> HttpResponse:
     """The chart of the responses over time, which reads them all, so that the page loads it later.
     Without htmx, a page of its own."""
     found, at = _look_up(request, slug), timezone.now()
-    numbers, so_far = standing(found).progress, responses_so_far(found, at=at)
+    so_far = responses_so_far(found, at=at)
+    wanted = found.tasks.aggregate(wanted=Sum("wanted", default=0))["wanted"]
     context = {
         "campaign": found,
         "so_far": so_far,
-        "course": course_path(so_far, wanted=numbers.wanted),
-        "submitted": numbers.submitted,
-        "wanted": numbers.wanted,
+        "course": course_path(so_far, wanted=wanted),
+        "submitted": so_far[-1].responses if so_far else 0,
+        "wanted": wanted,
     }
     is_part = bool(request.headers.get("HX-Request"))
     return render(request, "hits/course.html" if is_part else "hits/course_page.html", context)
@@ -105,9 +120,7 @@ def _live(request: HttpRequest, found: Campaign, hours: list[Hour], at: datetime
         "campaign": found,
         "progress": numbers,
         "distribution": now.steps,
-        "distribution_bars": distribution_bars(
-            now.steps, answers=kind.answers_name, subjects=f"{kind.subject_name}s"
-        ),
+        "distribution_bars": distribution_bars(now.steps, kind),
         "being_written": assignments_at_work(found) * found.config.hit.images,
         "steps": next_steps(
             found,
@@ -119,6 +132,8 @@ def _live(request: HttpRequest, found: Campaign, hours: list[Hour], at: datetime
         ),
         "entrances": how_people_get_in(found, numbers),
         "missing": now.missing,
+        "filled": now.filled,
+        "surplus": now.surplus,
         "open_slots": slots,
         "hits_out": found.hits.filter(status=HitStatus.OPEN).count(),
         "rate": _rate(hours),

@@ -87,9 +87,11 @@ def confirm_finish(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _confirm(request: HttpRequest, slug: str, template: str) -> HttpResponse:
     found = campaign_of(request, slug, may=Right.MANAGE)
+    now = standing(found)
     context = {
         "campaign": found,
-        "progress": standing(found).progress,
+        "progress": now.progress,
+        "filled": now.filled,
         "spend": spend(found),
         "work": work_under_way(found),
         "open_checks": SpotCheck.objects.of(found).open().count(),

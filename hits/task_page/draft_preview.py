@@ -13,13 +13,14 @@ from django.views.decorators.http import require_safe
 from annotate.campaign_file import CampaignConfig
 from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.families import parse_first
+from annotate.kinds.reading import CampaignFileError
 from annotate.models import Campaign, CampaignDraft, Right, Task, Team
 from annotate.pages.signed_in import require, user_of
 from annotate.site.languages import in_language
 from hits.mturk.endpoints import endpoint_of
 from hits.services.task_pages import FrameParameters
-from hits.task_page.views import common, framed, item
+from hits.task_page.views import common, framed, item, with_instructions
 
 STATES = {"preview", "accepted"}
 # What the page needs and a draft may not have yet.
@@ -40,7 +41,8 @@ def draft_preview(request: HttpRequest, pk: int, state: str) -> HttpResponse:
     require(request, draft.team, Right.MANAGE)
     endpoint = endpoint_of(settings.MTURK_ENDPOINT)
     try:
-        config = parse_config({**PLACEHOLDERS, **draft.file})
+        config = parse_first({**PLACEHOLDERS, **draft.file})
+        config = KINDS[config.kind].with_language(config, draft.team)
         with in_language(config.language):
             context = _context(config, state, draft.team)
     except (CampaignFileError, DomainError):
@@ -76,9 +78,9 @@ def _context(config: CampaignConfig, state: str, team: Team) -> dict[str, Any] |
         transaction.set_rollback(True)
     return {
         **common(campaign),
+        **with_instructions(campaign, shows_instructions=True),
         "items": items,
         "is_preview": state == "preview",
-        "shows_instructions": True,
         "token": "",
         "frame": FrameParameters("EXAMPLE", "EXAMPLE", "", ""),
     }

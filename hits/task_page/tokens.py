@@ -29,8 +29,8 @@ def read(token: str, *, max_age: timedelta) -> TaskForm:
             FrameParameters(**frame), datetime.fromtimestamp(opened_at, UTC), *map(tuple, numbers)
         )
     except signing.SignatureExpired as error:
-        raise TokenRefused(gettext("This page is too old. Please open the HIT again.")) from error
+        raise TokenRefused(gettext("This page is too old. Please open the task again.")) from error
     except (signing.BadSignature, TypeError, ValueError) as error:
         raise TokenRefused(
-            gettext("This form was not made by this site. Please open the HIT again.")
+            gettext("This form was not made by this site. Please open the task again.")
         ) from error

@@ -34,7 +34,7 @@ from hits.services.barring import bar_if_done
 from hits.services.task_pages import FrameParameters, OpenPage, TaskForm
 from hits.task_page import tokens
 from hits.task_page.behaviour import behaviour_field, device_of, read_counts
-from hits.task_page.texts import script_texts
+from hits.task_page.fixed_parts import fixed_parts
 from hits.tasks import tell_barring
 from shared.prepared import prepared
 
@@ -105,7 +105,7 @@ def _frame_parameters(request: HttpRequest, endpoint: Endpoint) -> FrameParamete
         and WORKER_ID.fullmatch(worker_id)
     ):
         raise BadParameters(
-            gettext("The address of this page is incomplete. Please open the HIT again.")
+            gettext("The address of this page is incomplete. Please open the task again.")
         )
     submit_to = origin_of(given.get("turkSubmitTo", "")) or endpoint.submit_origins[0]
     if submit_to not in endpoint.submit_origins:
@@ -124,9 +124,9 @@ def _preview(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         items = [item(campaign, example, 1)]
     context = {
         **common(campaign),
+        **with_instructions(campaign, shows_instructions=True),
         "items": items,
         "is_preview": True,
-        "shows_instructions": True,
     }
     return render(request, "hits/task.html", context)
 
@@ -163,10 +163,10 @@ def _form(
     ]
     context = {
         **common(campaign),
+        # The instructions are open in a worker's first HIT and folded afterwards.
+        **with_instructions(campaign, shows_instructions=page.is_first),
         "items": items,
         "has_problems": bool(problems),
-        # The instructions are open in a worker's first HIT and folded afterwards.
-        "shows_instructions": page.is_first,
         "token": tokens.sign(page.form),
         "frame": page.form.frame,
     }
@@ -251,18 +251,22 @@ def item(
 
 
 def common(campaign: Campaign) -> dict[str, Any]:
+    """Template variables of all pages of the campaign."""
     kind = KINDS[campaign.kind]
     return {
         "campaign": campaign,
         "kind": kind,
         "config": campaign.config,
         "endpoint": endpoint_of(campaign.endpoint),
-        "instructions_template": kind.templates.instructions,
-        "scripts": kind.scripts,
         "styles": kind.styles,
         "fits": not kind.scrolls_in_frame,
-        "texts": script_texts(),
     }
+
+
+def with_instructions(campaign: Campaign, *, shows_instructions: bool) -> dict[str, Any]:
+    """Template variables of a page with a task."""
+    fixed = fixed_parts(campaign, shows_instructions=shows_instructions)
+    return {"shows_instructions": shows_instructions, "fixed": fixed}
 
 
 def _message(

@@ -3,10 +3,17 @@
 from datetime import timedelta
 
 from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy, pgettext
 
 register = template.Library()
 
-UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+UNITS = (
+    (86_400, ngettext_lazy("{count} day", "{count} days", "count")),
+    (3_600, ngettext_lazy("{count} hour", "{count} hours", "count")),
+    (60, ngettext_lazy("{count} minute", "{count} minutes", "count")),
+    (1, ngettext_lazy("{count} second", "{count} seconds", "count")),
+)
 
 
 @register.filter
@@ -14,11 +21,11 @@ def spoken(duration: timedelta) -> str:
     """The two largest units of a duration: "1 hour, 30 minutes"."""
     left = int(duration.total_seconds())
     parts = []
-    for name, seconds in UNITS:
+    for seconds, text in UNITS:
         count, left = divmod(left, seconds)
         if count:
-            parts.append(f"{count} {name}{'' if count == 1 else 's'}")
-    return ", ".join(parts[:2]) or "at once"
+            parts.append(text.format(count=count))
+    return pgettext("between parts of a duration", ", ").join(parts[:2]) or _("at once")
 
 
 @register.filter

@@ -49,6 +49,12 @@ class VerdictForm(forms.Form):
         return values
 
 
+class QuestionForm(forms.Form):
+    """A question to other reviewers."""
+
+    question = forms.CharField(max_length=300, required=False)
+
+
 class ReasonForm(forms.Form):
     """A reason for the decision log."""
 
@@ -147,6 +153,7 @@ class ReleaseForm(forms.Form):
         required=False, label="Partial: omit incomplete images, ignore open checks"
     )
 
+    in_all_languages = forms.BooleanField(required=False)
     domains = forms.ChoiceField(
         choices=[(name, name) for name in PRESETS],
         required=False,
@@ -165,10 +172,19 @@ class ReleaseForm(forms.Form):
     )
 
     def __init__(
-        self, campaign: Campaign, *args: Any, lacking: Sequence[str] = (), **kwargs: Any
+        self,
+        campaign: Campaign,
+        *args: Any,
+        lacking: Sequence[str] = (),
+        lacking_together: Sequence[str] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.lacking = lacking
+        self.lacking, self.lacking_together = lacking, lacking_together
+        if campaign.family:
+            self.fields["in_all_languages"].label = f"All languages of {campaign.family}"
+        else:
+            del self.fields["in_all_languages"]
         splits = campaign.tasks.order_by("image__split").values_list("image__split", flat=True)
         self.fields["hidden_splits"].choices = [(name, name) for name in splits.distinct()]  # type: ignore[attr-defined]
 
@@ -183,7 +199,9 @@ class ReleaseForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
-        if self.lacking and not values.get("partial"):
+        is_together = values.get("in_all_languages", False)
+        lacking = self.lacking_together if is_together else self.lacking
+        if lacking and not values.get("partial"):
             raise forms.ValidationError(
                 "The campaign is not complete. Wait for what is missing, or choose a partial "
                 "release."

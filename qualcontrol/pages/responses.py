@@ -40,6 +40,7 @@ def response(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "image_url": display_url(found.task.image),
         "preview": undo_preview(found),
         "decisions": visible_to_reviewers(log),
+        "asked": found.second_opinions.wanted().select_related("asked_by").first(),
         "form": form,
     }
     status = 422 if form.errors else 200

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.urls.converters import UUIDConverter
@@ -26,9 +26,10 @@ from annotate.models import Campaign, Response, Right
 from annotate.pages.signed_in import campaign_of, user_of
 from annotate.queries.keywords import task_keywords
 from qualcontrol.models import WorkerRisk
-from qualcontrol.pages.forms import VerdictForm, reasons_against
+from qualcontrol.pages.forms import QuestionForm, VerdictForm, reasons_against
 from qualcontrol.review import undoing
 from qualcontrol.review.items import (
+    ASKED,
     FIRST,
     HELD,
     MOST_USEFUL,
@@ -36,13 +37,16 @@ from qualcontrol.review.items import (
     SECOND,
     Item,
     item_by_key,
+    or_404,
     responses_among,
     review_counts,
     settled_among,
 )
 from qualcontrol.review.judging import judge_item
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.second_opinions import ask_second_opinion, withdraw_question
 from qualcontrol.review.undoing import last_judged
+from qualcontrol.services.errors import CannotAsk
 
 KEY = re.compile(UUIDConverter.regex)
 # The number of items that the page loads ahead.
@@ -52,6 +56,7 @@ CAUSES = {
     RANDOM: "Random check, chosen regardless of flags.",
     FIRST: "One of this worker's first responses.",
     SECOND: "Second judgement; the first is hidden.",
+    ASKED: "Another reviewer asks for a second opinion.",
     HELD: "Breaks the campaign's rules. The payment waits for your verdict.",
     MOST_USEFUL: "Most useful check at this point.",
 }
@@ -95,25 +100,53 @@ def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     skipped = _keys(request.POST, "skip")
     form = VerdictForm(KINDS[campaign.kind], request.POST)
     try:
-        if not form.is_valid():
-            items = [item_by_key(campaign, key)]
-            return _page(request, campaign, items, skipped, form, status=422)
-        judge_item(
-            campaign=campaign,
-            key=key,
-            verdict=form.cleaned_data["verdict"],
-            reason=form.cleaned_data["reason"],
-            reviewer=user_of(request),
-            at=timezone.now(),
-        )
-    except Response.DoesNotExist as error:
-        raise Http404(f"There is no check with the key {key}.") from error
+        with or_404(key):
+            if not form.is_valid():
+                items = [item_by_key(campaign, key)]
+                return _page(request, campaign, items, skipped, form, status=422)
+            judge_item(
+                campaign=campaign,
+                key=key,
+                verdict=form.cleaned_data["verdict"],
+                reason=form.cleaned_data["reason"],
+                reviewer=user_of(request),
+                at=timezone.now(),
+            )
     except DomainError as error:
         messages.warning(request, str(error))
     if "ahead" in request.POST:
         return _top_up(request, campaign, request.POST)
     address = reverse("qualcontrol:queue", args=[slug])
     return redirect(f"{address}?{urlencode({'skip': _joined(skipped)})}" if skipped else address)
+
+
+@require_POST
+def ask(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
+    """Ask other reviewers for a second opinion on an item, or withdraw the request."""
+    campaign = campaign_of(request, slug, may=Right.REVIEW)
+    form = QuestionForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise CannotAsk(str(form.errors["question"][0]))
+        if "withdraw" in request.POST:
+            with or_404(key):
+                withdraw_question(campaign=campaign, key=key, at=timezone.now())
+            messages.success(request, "Request withdrawn. One verdict is enough again.")
+        else:
+            with or_404(key):
+                ask_second_opinion(
+                    campaign=campaign,
+                    key=key,
+                    question=form.cleaned_data["question"],
+                    reviewer=user_of(request),
+                    at=timezone.now(),
+                )
+            messages.success(request, "Other reviewers are shown it, with your name.")
+    except DomainError as error:
+        messages.warning(request, str(error))
+    if "ahead" in request.POST:
+        return _top_up(request, campaign, request.POST)
+    return redirect("qualcontrol:queue", slug)
 
 
 @require_POST
@@ -134,10 +167,10 @@ def take_back_last(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _take_back(request: HttpRequest, campaign: Campaign, key: UUID) -> HttpResponse:
+    reviewer = user_of(request)
     try:
-        undoing.take_back(campaign=campaign, key=key, reviewer=user_of(request), at=timezone.now())
-    except Response.DoesNotExist as error:
-        raise Http404(f"There is no check with the key {key}.") from error
+        with or_404(key):
+            undoing.take_back(campaign=campaign, key=key, reviewer=reviewer, at=timezone.now())
     except DomainError as error:
         messages.warning(request, str(error))
     else:
@@ -252,7 +285,7 @@ def _cause(item: Item) -> str:
     """Why an item is shown. A required check is always named as such, whichever way it came up, so
     that it is judged like the others."""
     check = getattr(item.response, "spot_check", None)
-    if check is None or item.cause == SECOND:
+    if check is None or item.cause in (SECOND, ASKED):
         return item.cause
     return RANDOM if check.is_random else FIRST if check.is_first else item.cause
 

@@ -109,6 +109,18 @@ class ReviewPage {
     }).then((answer) => this.take(answer));
   }
 
+  /** Leave the item to other reviewers. */
+  ask(form) {
+    const fields = new URLSearchParams(new FormData(form));
+    const { key } = this.shown.dataset;
+    this.unsaved.push(key);
+    this.show();
+    this.add(() => this.post(form.action, fields)).then((answer) => {
+      this.unsaved = this.unsaved.filter((other) => other !== key);
+      this.take(answer);
+    });
+  }
+
   /** Show the item before this one again, with its verdict; it stays as it is. */
   back() {
     const item = this.past.pop();
@@ -235,6 +247,7 @@ function mount(root) {
   root.addEventListener("submit", (event) => {
     event.preventDefault();
     if (event.target.matches("[data-review-undo]")) page.takeBack(event.target);
+    else if (event.target.closest("[data-review-ask]")) page.ask(event.target);
     else page.judge(event.target);
   });
   root.querySelector("[data-review-back]").addEventListener("click", () => page.back());

@@ -1,8 +1,8 @@
-// Single keys on the review page: g good, b bad and then a number for the reason, s skip, z takes
-// the last verdict back, and the arrows go back to earlier captions and forward again.
+// Single keys on the review page: g good, b bad and then a number for the reason, s skip, o asks
+// for a second opinion, z takes the last verdict back, and the arrows go back to earlier captions and forward again.
 // The page's forms work without it; a key only does what a click on the same control does.
 
-const KEYS = new Map([["g", "good"], ["b", "choose"], ["s", "skip"], ["z", "undo"],
+const KEYS = new Map([["g", "good"], ["b", "choose"], ["s", "skip"], ["z", "undo"], ["o", "ask"],
   ["arrowleft", "back"], ["arrowright", "forward"]]);
 const HEADER = new Map([["back", "[data-review-back]"], ["forward", "[data-review-forward]"],
   ["undo", "[data-review-undo] button"]]);
@@ -15,7 +15,7 @@ export function isTyping({ tagName, type, isContentEditable }) {
 }
 
 /**
- * What a key means: "good", "skip", "choose" (show the reasons), "cancel", "undo", "back",
+ * What a key means: "good", "skip", "ask", "choose" (show the reasons), "cancel", "undo", "back",
  * "forward", {reason: index}, or null. While a reason is chosen, the arrows move among the reasons.
  * Numbers mean reasons only after "b", so that a slip of the hand discards nothing.
  */
@@ -33,7 +33,10 @@ function act(review, what) {
   if (HEADER.has(what)) document.querySelector(HEADER.get(what))?.click();
   else if (what === "good") review.querySelector("[data-review-good]").click();
   else if (what === "skip") review.querySelector("[data-review-skip]").click();
-  else if (what === "cancel") {
+  else if (what === "ask") {
+    review.querySelector("[data-review-ask]")?.setAttribute("open", "");
+    review.querySelector("[data-review-ask] input[type=text]")?.focus();
+  } else if (what === "cancel") {
     delete review.dataset.choosing;
     document.activeElement?.blur();
   } else if (what === "choose") {

@@ -1,7 +1,11 @@
 // Tells the page around the frame what became of the answers.
 
 /** What the page around may hear of a submission that ended like this. */
-export const MESSAGES = { accepted: "marketplace:submitted", over: "marketplace:over" };
+export const MESSAGES = {
+  accepted: "marketplace:submitted",
+  last: "marketplace:submitted-last",
+  over: "marketplace:over",
+};
 
 if (globalThis.window && window.parent !== window) {
   // Once that page has heard it, it offers what comes next itself, and the links here are not

@@ -82,7 +82,8 @@ function mountSubmission(frame) {
     if (event.source !== frame.contentWindow) return;
     // Submitted in another tab, returned, or too late: this page anew says which, and what next.
     if (event.data === "marketplace:over") location.reload();
-    if (event.data !== "marketplace:submitted") return;
+    const isLast = event.data === "marketplace:submitted-last";
+    if (event.data !== "marketplace:submitted" && !isLast) return;
     // To whatever site is in the frame by now: it says nothing that is worth keeping from one.
     event.source.postMessage("marketplace:heard", "*");
     document.querySelector("[data-task]").hidden = true;
@@ -91,6 +92,12 @@ function mountSubmission(frame) {
     const next = document.querySelector("[data-submitted]");
     next.hidden = false;
     window.scrollTo(0, 0);
+    if (isLast) {
+      next.querySelector("[data-none-left]").hidden = false;
+      next.querySelector("[data-accept-next]").hidden = true;
+      next.querySelector("a").focus();
+      return;
+    }
     const form = next.querySelector("form");
     form.querySelector("button").focus();
     const wantsNext = document.querySelector("[data-auto-accept]")?.elements.on.checked;

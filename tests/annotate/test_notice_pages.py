@@ -12,7 +12,7 @@ from leaderboard.models import Submitter
 from tests.factories import NOON, CampaignFactory, UserFactory
 from tests.jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture

@@ -227,7 +227,7 @@ def test_finishing_shows_its_consequences_first(signed_in):
     assert "Assignments that nobody has accepted: withdrawn 7" in text
     assert "Accepted assignments: can be submitted, and are paid 2" in text
     assert "released $0.84" in text
-    assert "0 of 1 images are complete" in text
+    assert "0 of 1 image is complete" in text
     assert Campaign.objects.get().status == "RUNNING"
 
 

@@ -228,7 +228,7 @@ def test_the_campaign_page_shows_its_numbers(signed_in):
 
     page = " ".join(signed_in.get("/campaigns/pilot/").content.decode().split())
 
-    assert "1 <small>of 3</small>" in page
+    assert "1 <small>of 3 wanted</small>" in page
     assert "$0.24 <small>of $60.00</small>" in page
     assert "$9.00 <small>per hour (median)</small>" in page
     assert "The marketplace is away." in page
@@ -468,3 +468,18 @@ def test_a_file_that_cannot_be_used_says_why(signed_in, text, message):
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert not Campaign.objects.exists()
+
+
+def test_a_surplus_caption_makes_up_for_no_missing_one(signed_in):
+    campaign = CampaignFactory(slug="kites", config={"references": 1})
+    first, second = TaskFactory.create_batch(2, campaign=campaign, wanted=2)
+    for task in [first] * 3 + [second]:
+        ResponseFactory(task=task)
+
+    overview = signed_in.get("/campaigns/kites/").content.decode()
+    finish = signed_in.get("/campaigns/kites/finish/confirm/").content.decode()
+
+    assert "3 <small>of 4 wanted</small>" in overview
+    assert "1 <small>of 2</small>" in overview
+    assert "1 <small>not needed</small>" in overview
+    assert "3 of 4 wanted captions" in finish

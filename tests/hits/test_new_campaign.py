@@ -452,6 +452,19 @@ def test_a_draft_of_word_box_links_names_captions(signed_in, draft):
     assert (campaign.kind, campaign.tasks.count()) == ("correspondence", 1)
 
 
+@pytest.mark.parametrize("language", ["", "en", "ja"])
+def test_a_draft_of_ratings_may_name_a_language(signed_in, draft, language):
+    """Also English, since the language of the captions is the default."""
+    save(signed_in, draft, "task", kind="rating")
+
+    save(signed_in, draft, "instructions", language=language)
+
+    draft.refresh_from_db()
+    form = signed_in.get(page_of(draft, "instructions")).context["form"]
+    assert draft.file.get("language", "") == language == form.text_of("language")
+    assert "languages" not in form.fields
+
+
 def test_a_draft_of_ratings_names_sources(signed_in, draft):
     SelectionFactory(name="streets", images=1)
     save(signed_in, draft, "task", kind="rating")

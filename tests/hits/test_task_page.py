@@ -12,7 +12,8 @@ from django.utils import timezone
 from annotate.models import Claim, Worker
 from annotate.services.campaigns import recount_places
 from hits.models import TaskPage, WorkerBarring
-from hits.services.task_pages import PAGES_PER_SLOT, FrameParameters, TaskForm, close_pages
+from hits.services.closed_pages import PAGES_PER_SLOT, close_pages
+from hits.services.task_pages import FrameParameters, TaskForm
 from hits.task_page import tokens
 from hits.tasks import tell_barring
 from qualcontrol.services.exclusions import pause_worker
@@ -349,7 +350,7 @@ def test_a_worker_who_has_submitted_all_there_is_is_kept_away(client, hit, monke
     page = client.get(address(hit))
 
     assert b"data-nothing-left" in page.content
-    assert "return this HIT" in page.content.decode()
+    assert "return this task" in page.content.decode()
     barring = WorkerBarring.objects.get()
     assert barring.is_wanted
     assert told == [barring.pk]

@@ -5,12 +5,11 @@ from datetime import timedelta
 from io import StringIO
 
 import celery
-import psycopg2
 import pytest
 from celery import Celery
 from django.contrib.sessions.models import Session
 from django.core.management import call_command
-from django.db import OperationalError, connection
+from django.db import OperationalError
 from django.utils import timezone
 from PIL import Image as Picture
 
@@ -25,6 +24,7 @@ from hits.models import Sync
 from hits.reconcile import reconciler
 from hits.services.syncs import ask_for_sync
 from hits.tasks import sync_campaign
+from tests.connections import cut_connection, cuts_connections
 from tests.factories import CampaignFactory, ImageFactory, UserFactory
 from tests.hits.conftest import make_campaign
 from tests.servers import free_port
@@ -34,24 +34,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 class Stopped(Exception):
     """Raised in place of a sleep, to end a command that runs forever."""
-
-
-cuts_connections = pytest.mark.skipif(
-    connection.vendor != "postgresql", reason="SQLite has no server that could cut a connection"
-)
-
-
-def cut_connection():
-    """Let the server end this process's connection, as a restart does."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        (pid,) = cursor.fetchone()
-    other = psycopg2.connect(**connection.get_connection_params() | {"cursor_factory": None})
-    try:
-        with other.cursor() as cursor:
-            cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
-    finally:
-        other.close()
 
 
 @pytest.fixture
@@ -207,6 +189,8 @@ def test_the_watch_makes_copies_of_images_while_it_waits(requester, pauses):
 
 def test_a_worker_puts_a_task_back_where_the_database_does_not_answer():
     app = Celery("test", broker="memory://localhost/", set_as_current=False)
+    # Brokers in memory have their queues in common.
+    app.conf.task_default_queue = "patient"
 
     @app.task(base=PatientTask, name="patient", ignore_result=True)
     def patient():
@@ -220,7 +204,7 @@ def test_a_worker_puts_a_task_back_where_the_database_does_not_answer():
 
     assert 0 <= raised.value.when <= 2**2
     with app.connection() as broker:
-        message = broker.default_channel.basic_get("celery")
+        message = broker.default_channel.basic_get("patient")
     assert (message.headers["task"], message.headers["retries"]) == ("patient", 3)
 
 

@@ -129,7 +129,8 @@ def test_addresses_and_keys_are_of_one_form(client):
     assert {UUID(key).version for key in keys} == {4}
     addresses = re.findall(r'action="(/review/pilot/checks/[^"]*)"', page)
     judge = [reverse("qualcontrol:judge", args=["pilot", key]) for key in keys]
-    assert sorted(addresses) == sorted([*judge, *judge])
+    ask = [reverse("qualcontrol:ask", args=["pilot", key]) for key in keys]
+    assert sorted(addresses) == sorted([*judge, *judge, *ask])
 
 
 @pytest.mark.parametrize("review", FLOORS.values(), ids=FLOORS)

@@ -53,6 +53,18 @@ def test_every_submitted_response_comes_up_once(campaign):
     assert sorted(responses_of(items)) == sorted(one.pk for one in responses)
 
 
+def test_a_response_that_was_judged_while_it_was_reserved_does_not_come_up_again(campaign):
+    responses = write(campaign, WorkerFactory(), 2)
+    reviewer = UserFactory()
+    judge(responses[0], "GOOD")
+    # Another reviewer judged it after `next_checks` had read it, and before it was reserved.
+    Reservation.objects.create(
+        campaign=campaign, response=responses[0], reviewer=reviewer, until=NOON + RESERVED_FOR
+    )
+
+    assert responses_of(next_of(campaign, 2, reviewer)) == [responses[1].pk]
+
+
 def test_a_judged_response_does_not_come_up_again(campaign):
     responses = write(campaign, WorkerFactory(), 3)
     judge(responses[0], "GOOD")

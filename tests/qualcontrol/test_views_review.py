@@ -415,7 +415,7 @@ def test_a_verdict_takes_the_same_queries_whatever_was_judged_before(
     first, *ahead = held(client.get(QUEUE))
     fields = {"verdict": "GOOD", "ahead": " ".join(ahead)}
 
-    with django_assert_max_num_queries(61):
+    with django_assert_max_num_queries(64):
         client.post(reverse("qualcontrol:judge", args=["pilot", first]), fields)
 
 

@@ -91,7 +91,7 @@ def _on_workers(config: CampaignConfig, known: Known) -> Iterator[Advice]:
 
 def _on_pay(config: CampaignConfig, pay: HourlyPay) -> Iterator[Advice]:
     step = BY_NAME["reward"]
-    if pay.per_hour < MINIMUM_WAGE:
+    if 0 < pay.per_hour < MINIMUM_WAGE:
         source = f"as in {pay.source}" if pay.source else "estimated"
         yield Advice(
             step,

@@ -143,6 +143,19 @@ class Yes(FileField, forms.BooleanField):
         return bool(cleaned)
 
 
+class Choices(FileField, forms.MultipleChoiceField):
+    """A list of texts, each with a box to tick."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(required=False, widget=forms.CheckboxSelectMultiple, **options)
+
+    def as_text(self, value: Any) -> list[str]:
+        return [str(item) for item in listed(value)]
+
+    def as_value(self, cleaned: Any) -> list[str] | None:
+        return list(cleaned) or None
+
+
 class YesNumber(FileField, forms.BooleanField):
     """A tick for a key whose values are 0 and 1."""
 

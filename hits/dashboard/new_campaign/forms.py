@@ -1,9 +1,6 @@
-"""The forms of the steps. A field's name is the key's name in the campaign file, with `__` for the
-dot: `hit__reward` is `hit.reward`."""
+"""The form of each step."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
@@ -11,15 +8,15 @@ from django.db.models import QuerySet
 from annotate.kinds import DEFAULT_KIND, KINDS
 from annotate.kinds.reading import PRESETS, filled
 from annotate.language.languages import LANGUAGES
-from annotate.models import Campaign, CampaignDraft, CaptionSet, Release, Selection, Team
+from annotate.models import Campaign, CaptionSet, Release, Selection, Team
 from annotate.services.campaigns import name_refusal
 from annotate.services.drafts import value_at
 from hits.dashboard.new_campaign.fields import (
     BadExamples,
     Choice,
+    Choices,
     Countries,
     Dollars,
-    FileField,
     Hours,
     Lines,
     Percent,
@@ -28,107 +25,14 @@ from hits.dashboard.new_campaign.fields import (
     Whole,
     Yes,
     YesNumber,
+    listed,
 )
+from hits.dashboard.new_campaign.step_form import Entries, StepForm, choice, name_of, path_of
 from hits.dashboard.new_campaign.words import PRESET_WORDS
 from hits.queries.prospects import has_classes
 
 LANGUAGE_CHOICES = [(language.code, language.name) for language in LANGUAGES.values()]
 MOST_DOLLARS = "99999999.99"
-
-
-@dataclass(frozen=True)
-class Entries:
-    """What a step stores: the valid values, and what was typed and is not valid."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    unfinished: dict[str, str] = field(default_factory=dict)
-    removed: set[str] = field(default_factory=set)  # keys of other steps that no longer apply
-
-
-class StepForm(forms.Form):
-    """A step's fields. Bound to what was posted, or to what the draft has."""
-
-    # Fields shown in a folded section.
-    details: ClassVar[tuple[str, ...]] = ()
-
-    def __init__(self, data: Mapping[str, Any], *, draft: CampaignDraft) -> None:
-        super().__init__(data)
-        self.draft = draft
-        self.whole = filled(draft.file)
-        self.shape()
-
-    @classmethod
-    def of(cls, draft: CampaignDraft) -> Self:
-        """The form with what the draft has."""
-        form = cls({}, draft=draft)
-        form.data = {name: form.text_of(name) for name in form.fields}
-        return form
-
-    def shape(self) -> None:
-        """Remove fields that do not apply, and fill in choices."""
-
-    @property
-    def has_details(self) -> bool:
-        return any(name in self.fields for name in self.details)
-
-    @property
-    def details_have_errors(self) -> bool:
-        return any(name in self.errors for name in self.details)
-
-    def paths(self) -> list[str]:
-        """The keys of the file that this step sets."""
-        return [path_of(name) for name in self.fields]
-
-    def text_of(self, name: str) -> Any:
-        """The field's text for what the draft has: what was typed, or the value."""
-        path = path_of(name)
-        if path in self.draft.unfinished:
-            return self.draft.unfinished[path]
-        return file_field(self.fields[name]).as_text(value_at(self.whole, path))
-
-    def entries(self) -> Entries:
-        """What to store. A value that is the default anyway is left out of the file."""
-        entries = Entries()
-        for name, one in self.fields.items():
-            path = path_of(name)
-            if name in self.errors:
-                raw = self.data.get(name, "")
-                entries.unfinished[path] = str(raw)[:10_000]
-                entries.values[path] = None
-            else:
-                value = file_field(one).as_value(self.cleaned_data.get(name))
-                entries.values[path] = None if value == self.default_of(path) else value
-        return entries
-
-    def default_of(self, path: str) -> Any:
-        """The value without this step's own entries."""
-        bare = filled(without(self.draft.file, self.paths()))
-        value = value_at(bare, path)
-        return list(value) if isinstance(value, tuple) else value
-
-
-def path_of(name: str) -> str:
-    return name.replace("__", ".")
-
-
-def name_of(path: str) -> str:
-    return path.replace(".", "__")
-
-
-def file_field(one: forms.Field) -> FileField:
-    assert isinstance(one, FileField), "the steps use fields of this package"
-    return one
-
-
-def without(file: Mapping[str, Any], paths: list[str]) -> dict[str, Any]:
-    """The file's values without these keys."""
-    result = {}
-    for key, value in file.items():
-        if key in paths:
-            continue
-        inner = [path.partition(".")[2] for path in paths if path.startswith(f"{key}.")]
-        result[key] = without(value, inner) if inner and isinstance(value, Mapping) else value
-    return result
 
 
 class TaskForm(StepForm):
@@ -167,6 +71,8 @@ class TaskForm(StepForm):
             entries.removed.update(materials - {*kind.material_keys}, numbers)
             if not kind.takes_text:
                 entries.removed.update({"priming", "captions", "instructions"})
+            if not kind.has_families:
+                entries.removed.update({"languages", "translations"})
         return entries
 
     def clean_name(self) -> str:
@@ -324,6 +230,12 @@ class InstructionsForm(StepForm):
         help_text="The task page is in this language, too. Title, description and examples are as "
         "you write them.",
     )
+    languages = Choices(
+        label="Or several languages",
+        choices=LANGUAGE_CHOICES,
+        help_text="Makes a campaign for each, with the same images, budget and rules. Change "
+        "titles and descriptions in each draft, or write them in the campaign file.",
+    )
     captions__least_words = Whole(
         label="Words, at least",
         least=1,
@@ -357,12 +269,50 @@ class InstructionsForm(StepForm):
     def shape(self) -> None:
         kind = KINDS.get(self.whole["kind"])
         if kind is not None and not kind.takes_text:
+            own = {"language"} if kind.has_languages else set()
             for name in [name for name in self.fields if not name.startswith("hit__")]:
-                del self.fields[name]
-        if "language" in self.fields and self.whole["language"] not in LANGUAGES:
-            # A tag without rules of its own, from an uploaded file.
-            tag = self.whole["language"]
-            choice(self, "language").choices = [*LANGUAGE_CHOICES, (tag, tag)]
+                if name not in own:
+                    del self.fields[name]
+        if "languages" in self.fields and self.draft.campaign is not None:
+            del self.fields["languages"]
+        if self.reads_captions:
+            # No language in the file: that of the captions.
+            self.whole["language"] = self.draft.file.get("language")
+            field = self.fields["language"]
+            field.required = False
+            field.help_text = "The task page is in it. Title and description are as you write them."
+        for name in ("language", "languages"):
+            if name in self.fields:
+                self._offer(name, listed(self.whole.get(name)))
+
+    @property
+    def reads_captions(self) -> bool:
+        """Whether the campaign's language is that of captions which exist."""
+        kind = KINDS.get(self.whole["kind"])
+        return kind is not None and kind.has_languages and not kind.has_families
+
+    def _offer(self, name: str, tags: list[Any]) -> None:
+        """Also offer tags without rules of their own, from an uploaded file."""
+        none = [("", "That of the release's captions, or English")] if self.reads_captions else []
+        more = [(str(tag), str(tag)) for tag in tags if tag not in LANGUAGES]
+        self.fields[name].choices = [*none, *LANGUAGE_CHOICES, *more]  # type: ignore[attr-defined]
+
+    def default_of(self, path: str) -> Any:
+        # English is a choice of its own there, and no default.
+        if path == "language" and self.reads_captions:
+            return None
+        return super().default_of(path)
+
+    def entries(self) -> Entries:
+        """A file has one language or several."""
+        entries = super().entries()
+        chosen = entries.values.get("languages") or []
+        if len(chosen) == 1:
+            entries.values["languages"] = None
+            entries.values["language"] = chosen[0]
+        elif chosen:
+            entries.values["language"] = None
+        return entries
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
@@ -424,7 +374,10 @@ class RewardForm(StepForm):
     """Reward, time and budget."""
 
     hit__reward = Dollars(
-        label="Reward for one assignment, in US dollars", least="0.01", most="999999.99"
+        label="Reward for one assignment, in US dollars",
+        least="0.00",
+        most="999999.99",
+        help_text="0 for your own people or a panel, if they are not paid here.",
     )
     hit__images = Whole(
         label="Tasks in one assignment",
@@ -507,9 +460,3 @@ class ChecksForm(StepForm):
                 f"Enter at most {days * 24}: after {days} days the marketplace approves by itself.",
             )
         return values
-
-
-def choice(form: forms.Form, name: str) -> forms.ChoiceField:
-    found = form.fields[name]
-    assert isinstance(found, forms.ChoiceField)
-    return found

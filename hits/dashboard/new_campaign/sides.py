@@ -7,17 +7,21 @@ from django.conf import settings
 
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.families import parse_first
+from annotate.kinds.reading import CampaignFileError
 from annotate.models import CampaignDraft
 from annotate.services.drafts import value_at
 from hits.dashboard.new_campaign.advice import advice_on
 from hits.dashboard.new_campaign.steps import Step
-from hits.queries.costs import Estimate, estimate_for, slot_fee
+from hits.queries.costs import Estimate, estimate_for, panel_estimate, slot_fee
 from hits.queries.prospects import (
+    LEAST_ANSWERS,
+    MOST_PILOTS,
     first_images,
     has_classes,
     hourly_pay,
     known_workers_at,
+    pilots,
     selections_to_choose,
 )
 
@@ -52,7 +56,7 @@ def config_so_far(draft: CampaignDraft) -> CampaignConfig | None:
         for key in ("selection", "release", "caption_set"):
             placeholders.pop(key, None)
     try:
-        return parse_config({**placeholders, **draft.file})
+        return parse_first({**placeholders, **draft.file})
     except CampaignFileError:
         return None
 
@@ -100,10 +104,19 @@ def _reward(draft: CampaignDraft, config: CampaignConfig | None) -> dict[str, An
         return {}
     cost = cost_of(draft, config)
     has_budget = value_at(draft.file, "budget") is not None
+    found = pilots(config.kind, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
+    pays = hourly_pay(config, found)
     return {
         "cost": cost,
         "fee": slot_fee(config),
-        "pays": hourly_pay(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT),
+        "pays": pays,
+        "left_out": [pilot for pilot in found if not pilot.is_enough][:MOST_PILOTS],
+        "least_answers": LEAST_ANSWERS,
+        "by_panel": (
+            panel_estimate(cost, per_hour=pays[0].per_hour)
+            if cost and config.workers.who != "own"
+            else None
+        ),
         "lacking": cost.total - config.budget if cost and has_budget else Decimal(0),
     }
 
@@ -119,7 +132,8 @@ def _checklist(draft: CampaignDraft, config: CampaignConfig | None) -> dict[str,
     if config is None:
         return {}
     cost = cost_of(draft, config)
-    pays = hourly_pay(config, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
+    found = pilots(config.kind, team=draft.team, at_endpoint=settings.MTURK_ENDPOINT)
+    pays = hourly_pay(config, found)
     known = known_workers_at(settings.MTURK_ENDPOINT, config.workers)
     return {
         "cost": cost,

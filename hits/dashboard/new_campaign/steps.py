@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotate.kinds.reading import CampaignFileError, parse_config
+from annotate.kinds.families import parse_plan
+from annotate.kinds.reading import CampaignFileError
 from annotate.models import CampaignDraft
 from hits.dashboard.file_errors import in_words
 from hits.dashboard.new_campaign.forms import (
@@ -11,11 +12,10 @@ from hits.dashboard.new_campaign.forms import (
     ImagesForm,
     InstructionsForm,
     RewardForm,
-    StepForm,
     TaskForm,
     WorkersForm,
-    path_of,
 )
+from hits.dashboard.new_campaign.step_form import StepForm, path_of
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _of_step(step: Step, draft: CampaignDraft) -> Iterator[Fault]:
 def _of_file(draft: CampaignDraft) -> Iterator[Fault]:
     """Faults of keys that no step has, as after an upload."""
     try:
-        parse_config(draft.file)
+        parse_plan(draft.file)
     except CampaignFileError as error:
         for line in str(error).splitlines():
             key, _, message = in_words(line).partition(": ")

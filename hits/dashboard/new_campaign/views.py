@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignDraft, Right, Selection, Team
+from annotate.pages.once import once
 from annotate.pages.signed_in import (
     campaign_of,
     posted,
@@ -21,7 +22,7 @@ from annotate.pages.signed_in import (
     user_of,
 )
 from annotate.reading.toml_text import toml_text
-from annotate.services.campaigns import CampaignChanged, create_campaign
+from annotate.services.campaigns import CampaignChanged, create_campaigns
 from annotate.services.drafts import (
     DraftChanged,
     DraftEnded,
@@ -35,8 +36,8 @@ from annotate.services.drafts import (
     use_draft,
 )
 from hits.dashboard.forms import CampaignFileForm
-from hits.dashboard.new_campaign.forms import StepForm
 from hits.dashboard.new_campaign.sides import side_of
+from hits.dashboard.new_campaign.step_form import StepForm
 from hits.dashboard.new_campaign.steps import (
     BY_NAME,
     FORMS,
@@ -62,6 +63,7 @@ def drafts_of(request: HttpRequest) -> QuerySet[CampaignDraft]:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once()
 def new_campaign(request: HttpRequest) -> HttpResponse:
     """Offer the user's drafts, campaigns to copy and the file; a POST begins an empty draft.
 
@@ -72,7 +74,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
         return _from_file(request, team)
     if request.method == "POST":
         chosen = request.POST.get("selection", "")
-        is_known = Selection.objects.of_team(team).filter(name=chosen).exists()
+        is_known = chosen in Selection.objects.of_team(team).values_list("name", flat=True)
         file: dict[str, Any] = {"selection": chosen} if is_known else {}
         if not is_amazons(settings.MTURK_ENDPOINT):
             # Requirements of Mechanical Turk would keep everybody out of one's own marketplace.
@@ -89,6 +91,7 @@ def new_campaign(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@once()
 def new_from_file(request: HttpRequest) -> HttpResponse:
     """Fill the steps from a campaign file, or create the draft campaign at once."""
     return _from_file(request, team_to_change(request))
@@ -112,8 +115,8 @@ def _from_file(request: HttpRequest, team: Team) -> HttpResponse:
             )
             return redirect("hits:new_step", draft.pk, STEPS[-1].name)
         try:
-            campaign = create_campaign(
-                config=form.cleaned_data["config"],
+            campaign, *others = create_campaigns(
+                plan=form.cleaned_data["plan"],
                 endpoint=settings.MTURK_ENDPOINT,
                 team=team,
                 at=timezone.now(),
@@ -121,7 +124,10 @@ def _from_file(request: HttpRequest, team: Team) -> HttpResponse:
         except DomainError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"Draft {campaign} created. Check its cost, then publish it.")
+            further = f" Further drafts: {', '.join(map(str, others))}." if others else ""
+            messages.success(
+                request, f"Draft {campaign} created.{further} Check its cost, then publish it."
+            )
             return redirect(campaign)
     status = 422 if form.errors else 200
     return render(request, "hits/new_campaign/from_file.html", {"form": form}, status=status)
@@ -293,6 +299,7 @@ def toml_file(values: dict[str, Any], name: str) -> HttpResponse:
 
 
 @require_POST
+@once()
 def copy(request: HttpRequest, slug: str) -> HttpResponse:
     """Begin a draft with the settings of a campaign and a name that is free."""
     found = campaign_of(request, slug, may=Right.MANAGE)
@@ -317,6 +324,7 @@ def free_name(slug: str) -> str:
 
 
 @require_POST
+@once()
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Open the steps for a draft campaign."""
     found = campaign_of(request, slug, may=Right.MANAGE)
