@@ -9,8 +9,10 @@ from django.conf import settings
 from django.db import close_old_connections, connection
 
 from marketplace import clock
+from marketplace.pages.people.mails import send_invitations
 from marketplace.services import rehearsals
 from marketplace.services.notifications import deliver
+from marketplace.services.panels.rounds import follow
 from marketplace.services.retention import forget
 from marketplace.services.sweep import sweep_by_the_clock
 
@@ -59,5 +61,7 @@ def repeaters() -> list[Repeater]:
     return [
         Repeater(sweep_by_the_clock),
         Repeater(deliver),
+        Repeater(send_invitations),
         Repeater(forget, every=settings.RETENTION_SECONDS),
+        Repeater(follow),
     ]

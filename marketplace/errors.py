@@ -92,3 +92,19 @@ class PasswordNeeded(DomainError):
 
 class StudyRefused(DomainError):
     """The study cannot be created or joined."""
+
+
+class GroupRefused(DomainError):
+    """The group of people cannot be changed or joined; `field` is the invalid field."""
+
+    def __init__(self, message: str, *, field: str = "") -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class ConsentNeeded(DomainError):
+    """The member has not agreed to the current consent text."""
+
+
+class ShareDone(DomainError):
+    """The member has done their share of the tasks."""

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from django.contrib.sessions.models import Session
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 
 from marketplace.models import (
     LIVE,
@@ -18,7 +18,6 @@ from marketplace.models import (
     HitStatus,
     HitType,
     Message,
-    NotificationSetting,
     Participation,
     Qualification,
     QualificationStatus,
@@ -28,9 +27,10 @@ from marketplace.models import (
 )
 from shared.prepared import Change, prepared, prepared_update
 
-# The latest assignments of a worker that are read, so that the query is bounded. Most workers do
+# The latest assignments of a worker that are counted, so that the query is bounded. Most workers do
 # fewer a day.
 READ = 300
+NOT_REJECTED = (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED)
 
 # Sessions
 
@@ -55,7 +55,8 @@ def requesters_with_key(key: Any) -> QuerySet[Requester]:
 
 @prepared
 def groups_known_as(public_id: Any) -> QuerySet[HitType]:
-    return HitType.objects.known_as(public_id).select_related("requester")
+    known = HitType.objects.known_as(public_id)
+    return known.select_related("requester", "notification_setting")
 
 
 @prepared
@@ -77,10 +78,21 @@ def granted(worker: Any) -> QuerySet[Any, tuple[str, int | None]]:
 
 
 @prepared
-def numbers_in_queue(worker: Any, at: Any) -> QuerySet[Any, int]:
-    """The number of the worker's accepted assignments, as the only row; none for 0."""
-    mine = Assignment.objects.in_time(at).filter(worker=worker).order_by()
-    return mine.values("worker").annotate(number=Count("pk")).values_list("number", flat=True)
+def standings(worker: Any, requester: Any, at: Any) -> QuerySet[Any, Any]:
+    """Whether the requester blocks the worker, the number of the worker's accepted assignments
+    (None for 0), and the HIT of the worker's latest assignment (None without one)."""
+    own = Assignment.objects.filter(worker=OuterRef("pk"))
+    accepted = own.in_time(at).order_by().values("worker").annotate(number=Count("pk"))
+    blocks = WorkerBlock.objects.filter(worker=OuterRef("pk"), requester=requester)
+    return (
+        Worker.objects.filter(pk=worker)
+        .annotate(
+            is_blocked=Exists(blocks),
+            in_queue=Subquery(accepted.values("number")),
+            last_hit=Subquery(own.order_by("-pk").values("hit_id")[:1]),
+        )
+        .values_list("is_blocked", "in_queue", "last_hit")
+    )
 
 
 # The HIT that a worker gets
@@ -97,7 +109,7 @@ def next_hits(worker: Any, hit_type: Any, after: Any, at: Any) -> QuerySet[Hit]:
     """The first open HIT of the type after the given key that the worker has not done."""
     mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
     todo = Hit.objects.filter(hit_type=hit_type, pk__gt=after).open_in_order(at)
-    return todo.exclude(Exists(mine)).select_related("hit_type", "requester")[:1]
+    return todo.exclude(Exists(mine))[:1]
 
 
 @prepared_update
@@ -111,14 +123,24 @@ def take_slot(hit: Any, at: Any) -> Change:
 
 @prepared
 def assignments_of_page(public_id: Any) -> QuerySet[Assignment]:
-    found = Assignment.objects.filter(public_id=public_id)
-    return found.select_related("hit__hit_type__requester", "worker")
+    in_study = Participation.objects.filter(
+        worker=OuterRef("worker"),
+        study__hit_type=OuterRef("hit__hit_type"),
+        started_at__lte=OuterRef("accepted_at"),
+    )
+    return (
+        Assignment.objects.filter(public_id=public_id)
+        .annotate(may_be_in_study=Exists(in_study))  # type: ignore[no-redef]
+        .select_related("hit__hit_type__requester", "hit__hit_type__notification_setting", "worker")
+    )
 
 
 @prepared
 def assignments_of_requester(requester: Any, public_id: Any) -> QuerySet[Assignment]:
     found = Assignment.objects.filter(hit__requester=requester, public_id=public_id)
-    return found.select_related("hit__hit_type", "hit__layout", "hit__requester", "worker")
+    return found.select_related(
+        "hit__hit_type__notification_setting", "hit__layout", "hit__requester", "worker"
+    )
 
 
 @prepared
@@ -131,10 +153,16 @@ def participations_for(worker: Any, hit_type: Any, accepted_at: Any) -> QuerySet
 
 
 @prepared
-def latest_work(worker: Any) -> QuerySet[Any, Any]:
-    """Status, time of submission and reward of the worker's latest assignments."""
-    mine = Assignment.objects.filter(worker=worker).order_by("-pk")
-    return mine.values_list("status", "submitted_at", "hit__hit_type__reward")[:READ]
+def recent_work(worker: Any, since: Any) -> QuerySet[Any, Any]:
+    """The number of HITs that the worker submitted since then and that are not rejected, and the
+    sum of their rewards, as the only row; none for 0."""
+    latest = Assignment.objects.filter(worker=worker).order_by("-pk").values("pk")[:READ]
+    recent = Assignment.objects.filter(
+        pk__in=latest, status__in=NOT_REJECTED, submitted_at__gt=since
+    )
+    by_worker = recent.order_by().values("worker")
+    totals = by_worker.annotate(number=Count("pk"), reward=Sum("hit__hit_type__reward"))
+    return totals.values_list("number", "reward")
 
 
 @prepared
@@ -178,11 +206,6 @@ def _move_by(**steps: int) -> Callable[..., int]:
 def reviewable_hits(hit: Any) -> QuerySet[Any, int]:
     rows = Hit.objects.filter(pk=hit, status=HitStatus.REVIEWABLE)
     return rows.values_list("pk", flat=True)
-
-
-@prepared
-def active_settings(hit_type: Any) -> QuerySet[NotificationSetting]:
-    return NotificationSetting.objects.filter(hit_type=hit_type, is_active=True)
 
 
 @prepared_update

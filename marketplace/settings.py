@@ -14,7 +14,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from marketplace.keys import path_beside, stored_key
-from shared.environment import flag, words
+from shared.environment import days_or_never, flag, words
 from shared.logs import logging_settings
 from shared.monitoring.errors import report_errors
 
@@ -126,12 +126,29 @@ if not SECRET_KEY_IS_SET:
     SECRET_KEY = stored_key(path_beside(_database_file, otherwise=VAR_DIR))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-LANGUAGE_CODE = "en-us"
+LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
-USE_I18N = False
+USE_I18N = True
+# Of the pages of studies and of groups of people, which name their language. All other pages are
+# in English.
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("es", "español"),
+    ("fr", "français"),
+    ("zh-hans", "简体中文"),
+    ("ja", "日本語"),
+    ("ar", "العربية"),
+]
+LOCALE_PATHS = [BASE_DIR / "marketplace/locale"]
+FORMAT_MODULE_PATH = "marketplace.formats"
 USE_TZ = True
 
 STATIC_URL = "/static/"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "shared.static_files.KeptAddresses"},
+}
 STATICFILES_DIRS = [("marketplace", BASE_DIR / "static" / "marketplace")]
 WHITENOISE_USE_FINDERS = True
 
@@ -181,6 +198,15 @@ LOGGING = logging_settings(
     loggers={"django.request": {"level": "ERROR"}, "django.server": {"level": "ERROR"}}
 )
 
+# The server that sends invitations by e-mail; if empty, none are sent.
+EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
+EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
+EMAIL_USE_TLS = flag("EMAIL_USE_TLS", default=True)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", f"tasks@{MARKETPLACE_HOST}")
+
 # Seconds between two sweeps.
 SWEEP_SECONDS = float(os.environ.get("MARKETPLACE_SWEEP_SECONDS", "1"))
 SERVER_THREADS = int(os.environ.get("MARKETPLACE_THREADS", "16"))
@@ -224,6 +250,9 @@ if not timedelta(days=1) <= ACTIVITY_KEPT <= timedelta(days=36_500):
 NOTIFICATIONS_KEPT = timedelta(days=30)
 MESSAGES_KEPT = timedelta(days=365)
 IDLE_PARTICIPANTS_KEPT = timedelta(days=30)
+# Days after a participant's last work in closed studies until the panel's id is deleted; None to
+# keep it.
+PANEL_IDS_KEPT = days_or_never("MARKETPLACE_PANEL_ID_DAYS", default=365)
 # Seconds between two rounds of deleting old rows.
 RETENTION_SECONDS = 600.0
 # Allows tests of clients to set the clock and inject faults. Never for real work.
@@ -242,6 +271,40 @@ MTURK_PREMIUM_FEES: dict[str, Decimal] = {}
 # Maximum of one reward or bonus.
 MTURK_MOST_REWARD = Decimal("1000000.00")
 MTURK_STARTING_BALANCE = Decimal("10000.00")
+
+# Prolific. The token is read from the environment only.
+PROLIFIC_API_TOKEN = os.environ.get("PROLIFIC_API_TOKEN", "")
+PROLIFIC_API_URL = os.environ.get("PROLIFIC_API_URL", "https://api.prolific.com").rstrip("/")
+# Where participants return to; `cc` with the code is added.
+PROLIFIC_RETURN_URL = os.environ.get(
+    "PROLIFIC_RETURN_URL", "https://app.prolific.com/submissions/complete"
+)
+PROLIFIC_WORKSPACE = os.environ.get("PROLIFIC_WORKSPACE", "")
+PROLIFIC_PROJECT = os.environ.get("PROLIFIC_PROJECT", "")
+# The secret of the workspace's hooks; without it hooks are refused, and the site only polls.
+PROLIFIC_HOOK_SECRET = os.environ.get("PROLIFIC_HOOK_SECRET", "")
+# Share of rewards and bonuses that the panel charges, and of VAT on that charge.
+PROLIFIC_SERVICE_FEE = Decimal(os.environ.get("PROLIFIC_SERVICE_FEE", "0.3333"))
+PROLIFIC_VAT = Decimal(os.environ.get("PROLIFIC_VAT", "0"))
+# The least reward per hour that the panel allows, in its currency.
+PROLIFIC_LEAST_PER_HOUR = Decimal(os.environ.get("PROLIFIC_LEAST_PER_HOUR", "8.00"))
+# The least that the panel allows for a participant who is screened out.
+PROLIFIC_LEAST_SCREEN_OUT = Decimal(os.environ.get("PROLIFIC_LEAST_SCREEN_OUT", "0.14"))
+# Seconds between two readings of a study.
+PROLIFIC_SECONDS = float(os.environ.get("PROLIFIC_SECONDS", "60"))
+# A request to approve or to return that has shown no effect is repeated after this time.
+PROLIFIC_ASK_AGAIN = timedelta(minutes=10)
+# The panel pays bonuses some minutes after the request. Until then nobody can say that an unclear
+# batch was not paid.
+PROLIFIC_BONUS_SETTLES = timedelta(hours=1)
+# Least time between two batches of bonuses of a study.
+PROLIFIC_BONUS_EVERY = timedelta(hours=1)
+# A completed submission is approved after this time, even if its HITs are not decided.
+PROLIFIC_DECIDE_WITHIN = timedelta(days=14)
+# Work of a submission that was returned or timed out is paid as a bonus after this time.
+PROLIFIC_UNREWARDED_AFTER = timedelta(days=7)
+# Older hooks are refused.
+PROLIFIC_HOOK_AGE = timedelta(hours=24)
 
 MTURK_DEFAULT_PAGE_SIZE = 10
 MTURK_SERVICE_FAULT_STATUS = 500

@@ -9,12 +9,14 @@ from marketplace.api.views import api
 from marketplace.pages import (
     accounts,
     frames,
+    panel_arrivals,
     problems,
     qualifications,
     statements,
     studies,
     views,
 )
+from marketplace.pages.people import account, tasks, welcome
 from shared.monitoring.health import check_database, check_migrations, healthz, readiness
 from shared.monitoring.metrics import metrics
 
@@ -54,6 +56,9 @@ urlpatterns = [
     path("join/<slug:slug>", studies.join, name="join"),
     path("studies/<slug:slug>", studies.detail, name="study"),
     path("studies/<slug:slug>/next", studies.go_on, name="study_next"),
+    path("studies/<slug:slug>/attention", studies.answer_attention_check, name="study_attention"),
+    path("studies/<slug:slug>/screening", studies.screen, name="study_screening"),
+    path("panels/prolific/hook", panel_arrivals.prolific_hook, name="prolific_hook"),
     path("studies/<slug:slug>/complete", studies.complete, name="study_complete"),
     path("groups/<str:hit_type_id>/preview", views.preview, name="preview"),
     path("groups/<str:hit_type_id>/accept", views.accept, name="accept"),
@@ -80,5 +85,16 @@ urlpatterns = [
     path("earnings/<int:year>-<int:month>", statements.statement, name="statement"),
     path("earnings/<int:year>-<int:month>.csv", statements.statement_csv, name="statement_csv"),
     path("messages", views.worker_messages, name="messages"),
+    path("welcome/<str:token>", welcome.welcome, name="people_welcome"),
+    path("stop-mail/<str:token>", welcome.stop_mail, name="people_stop_mail"),
+    path("home", tasks.home, name="people_home"),
+    path("home/groups/<int:pk>/agreement", welcome.agree, name="people_agree"),
+    path("home/groups/<int:pk>/withdrawal", account.withdraw, name="people_withdraw"),
+    path("home/next/<int:pk>", tasks.next_task, name="people_next"),
+    path("home/tasks/<str:assignment_id>", tasks.task, name="people_task"),
+    path("home/tasks/<str:assignment_id>/return", tasks.give_back, name="people_return"),
+    path("home/done", tasks.done, name="people_done"),
+    path("home/messages", account.letters, name="people_messages"),
+    path("home/account", account.account, name="people_account"),
     path("operator/", include("marketplace.operator.urls")),
 ]

@@ -14,7 +14,25 @@ from .hits import (
 )
 from .ledger import Account, BonusPayment, Transfer, TransferKind
 from .notifications import Event, EventType, NotificationSetting
-from .operators import Activity
+from .operators import Activity, SentForm
+from .panels import (
+    BatchState,
+    BonusBatch,
+    PanelPayment,
+    PanelStudy,
+    PanelSubmission,
+    PaymentKind,
+)
+from .people import (
+    Consent,
+    ConsentText,
+    MailInvitation,
+    MailRefusal,
+    Membership,
+    Offer,
+    PeopleGroup,
+    WithdrawnBy,
+)
 from .qualifications import (
     Qualification,
     QualificationRequest,
@@ -25,7 +43,7 @@ from .qualifications import (
 from .review_policies import ReviewAction, ReviewLevel, ReviewResult
 from .shared_state import CallAllowance, Rehearsal, Timekeeper
 from .sign_in import Attempt, ExternalIdentity, Invitation, UsedLink
-from .studies import Participation, Study
+from .studies import AttentionAnswer, AttentionCheck, Participation, Screening, Study
 
 __all__ = [
     "DECIDED",
@@ -34,10 +52,16 @@ __all__ = [
     "Account",
     "Activity",
     "Assignment",
+    "AttentionAnswer",
+    "AttentionCheck",
     "AssignmentStatus",
     "Attempt",
+    "BatchState",
+    "BonusBatch",
     "BonusPayment",
     "CallAllowance",
+    "Consent",
+    "ConsentText",
     "Event",
     "EventType",
     "ExternalIdentity",
@@ -46,9 +70,18 @@ __all__ = [
     "HitStatus",
     "HitType",
     "Invitation",
+    "MailInvitation",
+    "MailRefusal",
+    "Membership",
     "Message",
     "NotificationSetting",
+    "Offer",
+    "PanelPayment",
+    "PanelStudy",
+    "PanelSubmission",
     "Participation",
+    "PaymentKind",
+    "PeopleGroup",
     "Qualification",
     "QualificationRequest",
     "QualificationRequestStatus",
@@ -60,11 +93,14 @@ __all__ = [
     "ReviewAction",
     "ReviewLevel",
     "ReviewResult",
+    "Screening",
+    "SentForm",
     "Study",
     "Timekeeper",
     "Transfer",
     "TransferKind",
     "UsedLink",
+    "WithdrawnBy",
     "Worker",
     "WorkerBlock",
 ]

@@ -42,6 +42,9 @@ class Worker(models.Model):
     subdivision = models.CharField(max_length=2, blank=True, default="")
     is_master = models.BooleanField(default=False)
     is_adult = models.BooleanField(default=False)
+    # Invited to a group of the operator's own people. Members see the pages for people, and not
+    # the list of HITs.
+    is_member = models.BooleanField(default=False)
     # Stored numbers, because a worker may have a history from elsewhere. They change in the
     # transaction that changes the assignment.
     approved_count = models.PositiveIntegerField(default=0)
@@ -53,6 +56,8 @@ class Worker(models.Model):
     # By the operator, for all HITs. A requester's block is a WorkerBlock.
     is_suspended = models.BooleanField(default=False)
     created_at = models.DateTimeField()
+    # When the personal data was deleted at the worker's request.
+    erased_at = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return self.public_id

@@ -6,6 +6,7 @@ from django.db.models import F, Q
 from .accounts import Requester, Worker
 from .fields import MoneyField
 from .hits import Assignment, Hit
+from .panels import BonusBatch, PanelPayment
 
 
 class Account(models.TextChoices):
@@ -14,6 +15,8 @@ class Account(models.TextChoices):
     HELD = "held"
     WORKER = "worker"
     FEES = "fees"
+    # What panels have paid and charged.
+    PANEL = "panel"
 
 
 class TransferKind(models.TextChoices):
@@ -26,6 +29,11 @@ class TransferKind(models.TextChoices):
     BONUS_FEE = "bonus fee"
     PAYOUT = "payout"
     WITHDRAWAL = "withdrawal"
+    PANEL_REWARD = "panel reward"
+    PANEL_SCREEN_OUT = "panel screen-out"
+    PANEL_BONUS = "panel bonus"
+    PANEL_FEE = "panel fee"
+    PANEL_TAX = "panel tax"
 
 
 ROUTES = {
@@ -38,6 +46,14 @@ ROUTES = {
     TransferKind.BONUS_FEE: (Account.AVAILABLE, Account.FEES),
     TransferKind.PAYOUT: (Account.WORKER, Account.OUTSIDE),
     TransferKind.WITHDRAWAL: (Account.AVAILABLE, Account.OUTSIDE),
+    # The panel pays what the worker has earned here. A reward above it leaves a negative balance,
+    # which later earnings fill before there is a bonus.
+    TransferKind.PANEL_REWARD: (Account.WORKER, Account.PANEL),
+    TransferKind.PANEL_BONUS: (Account.WORKER, Account.PANEL),
+    # For the time that the questions took: the worker has earned nothing here that it could settle.
+    TransferKind.PANEL_SCREEN_OUT: (Account.OUTSIDE, Account.PANEL),
+    TransferKind.PANEL_FEE: (Account.OUTSIDE, Account.PANEL),
+    TransferKind.PANEL_TAX: (Account.OUTSIDE, Account.PANEL),
 }
 
 
@@ -64,7 +80,7 @@ class BonusPayment(models.Model):
 class Transfer(models.Model):
     """One transfer of money between two accounts."""
 
-    kind = models.CharField(max_length=10, choices=TransferKind)
+    kind = models.CharField(max_length=16, choices=TransferKind)
     source = models.CharField(max_length=10, choices=Account)
     target = models.CharField(max_length=10, choices=Account)
     amount = MoneyField()
@@ -73,6 +89,11 @@ class Transfer(models.Model):
     hit = models.ForeignKey(Hit, models.PROTECT, null=True, related_name="transfers")
     assignment = models.ForeignKey(Assignment, models.PROTECT, null=True, related_name="transfers")
     bonus = models.ForeignKey(BonusPayment, models.PROTECT, null=True, related_name="transfers")
+    # The panel's payment that the transfer records, or the batch that it was charged for.
+    panel_payment = models.ForeignKey(
+        PanelPayment, models.PROTECT, null=True, related_name="transfers"
+    )
+    panel_batch = models.ForeignKey(BonusBatch, models.PROTECT, null=True, related_name="transfers")
     made_at = models.DateTimeField()
 
     class Meta:
@@ -88,6 +109,12 @@ class Transfer(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["bonus"], condition=Q(kind=TransferKind.BONUS), name="bonus_paid_once"
+            ),
+            models.UniqueConstraint(
+                fields=["panel_payment", "kind"], name="panel_payment_recorded_once"
+            ),
+            models.UniqueConstraint(
+                fields=["panel_batch", "kind"], name="panel_batch_charged_once"
             ),
         ]
 

@@ -19,3 +19,18 @@ class Activity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.actor}: {self.action}"
+
+
+class SentForm(models.Model):
+    """A form that was sent, so that sending it again does nothing."""
+
+    key = models.UUIDField(unique=True)
+    sent_at = models.DateTimeField()
+    # Where its answer led; empty if it was a page, or if it is still being carried out.
+    location = models.CharField(max_length=500, blank=True, default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["sent_at"], name="sent_form_by_time")]
+
+    def __str__(self) -> str:
+        return f"form {self.pk}"

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from marketplace import clock
 from marketplace.errors import DomainError
+from marketplace.once import carried_out_once
 from marketplace.services.activity import noted
 
 Rest = ParamSpec("Rest")
@@ -28,7 +29,10 @@ class OperatorRequest(HttpRequest):
 def operator_required(
     view: Callable[Concatenate[OperatorRequest, Rest], HttpResponse],
 ) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
-    """Redirect everybody except operators to the operators' sign-in page, which leads back."""
+    """Redirect everybody except operators to the operators' sign-in page, which leads back.
+
+    A form that is sent twice is carried out once.
+    """
 
     @wraps(view)
     def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
@@ -36,7 +40,11 @@ def operator_required(
             if request.method == "GET":
                 return redirect_to_login(request.get_full_path(), reverse("operator:sign_in"))
             return redirect("operator:sign_in")
-        response = view(request, *args, **kwargs)  # type: ignore[arg-type]
+        response = carried_out_once(
+            request,
+            lambda: view(request, *args, **kwargs),  # type: ignore[arg-type]
+            otherwise="operator:activity",
+        )
         # Keys and balances must not remain in a browser's cache.
         response.headers["Cache-Control"] = "no-store"
         return response

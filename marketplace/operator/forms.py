@@ -5,18 +5,22 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.template.defaultfilters import date
 from django.utils.timezone import localtime
 
+from marketplace.errors import GroupRefused
 from marketplace.models import HitType, Requester
 from marketplace.services.accounts import (
     LONGEST_NAME,
     MOST_INVITATION_DAYS,
     MOST_INVITATION_USES,
 )
+from marketplace.services.mail_invitations import MOST_ADDRESSES, addresses_in
 from marketplace.services.operators import MOST_MONEY
+from marketplace.services.people_groups import MOST_SHARE, GroupPlan
 from marketplace.services.studies import StudyPlan
 from marketplace.services.workers import WorkerProfile
 
@@ -121,30 +125,10 @@ def _group_choices() -> Iterator[tuple[str, str]]:
         yield group.public_id, f"{group.title} ({group.requester.name}, posted {posted})"
 
 
-class StudyForm(forms.Form):
-    name = forms.CharField(max_length=100, help_text="As participants see it.")
-    hit_type = forms.CharField(
-        label="HITs",
-        max_length=64,
-        widget=forms.Select,
-        help_text="The group of HITs that participants do. The newest is first.",
-    )
-    assignments = forms.IntegerField(
-        label="HITs for each participant", min_value=1, max_value=10_000
-    )
-    return_url = forms.CharField(
-        label="Return address",
-        max_length=1000,
-        initial="https://app.prolific.com/submissions/complete",
-        help_text="Participants return to this address with the code added.",
-    )
-    completion_code = forms.CharField(max_length=100)
-    no_work_code = forms.CharField(
-        label="Code for participants who find no HITs", max_length=100, required=False
-    )
-    id_parameter = forms.CharField(
-        label="Parameter with the panel's id", max_length=64, initial="PROLIFIC_PID"
-    )
+class _HitTypeForm(forms.Form):
+    """A form with a choice of the newest groups of HITs."""
+
+    hit_type = forms.CharField(label="HITs", max_length=64, widget=forms.Select)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -158,11 +142,107 @@ class StudyForm(forms.Form):
             raise forms.ValidationError("There is no such group of HITs. Choose one of the list.")
         return found
 
+
+class _LanguageForm(forms.Form):
+    language = forms.ChoiceField(
+        choices=lambda: settings.LANGUAGES,
+        required=False,
+        initial="en",
+        help_text="Of the pages around the tasks. The tasks themselves are in the language of "
+        "their campaign.",
+    )
+
+    def clean_language(self) -> str:
+        return self.cleaned_data["language"] or "en"
+
+
+class StudyForm(_HitTypeForm, _LanguageForm):
+    field_order = ("name", "language", "hit_type")
+
+    name = forms.CharField(max_length=100, help_text="As participants see it.")
+    assignments = forms.IntegerField(
+        label="HITs for each participant", min_value=1, max_value=10_000
+    )
+    return_url = forms.CharField(
+        label="Return address",
+        max_length=1000,
+        initial=lambda: settings.PROLIFIC_RETURN_URL,
+        help_text="Participants return to this address with the code added.",
+    )
+    completion_code = forms.CharField(max_length=100)
+    no_work_code = forms.CharField(
+        label="Code for participants who find no HITs", max_length=100, required=False
+    )
+    id_parameter = forms.CharField(
+        label="Parameter with the panel's id", max_length=64, initial="PROLIFIC_PID"
+    )
+
     def plan(self) -> StudyPlan:
         """The form's values as a StudyPlan."""
         fields = dict(self.cleaned_data)
         del fields["name"], fields["hit_type"]
         return StudyPlan(**fields)
+
+
+class GroupForm(_LanguageForm):
+    """The texts that people read before they join a group."""
+
+    field_order = ("name", "language")
+
+    name = forms.CharField(
+        max_length=100, help_text="As people see it, such as “Photographs for the course, 2026”."
+    )
+    organizer = forms.CharField(
+        label="Who asks", max_length=200, help_text="A person or an institution."
+    )
+    purpose = forms.CharField(
+        label="What for",
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text="What people do, and what their work is used for.",
+    )
+    contact = forms.CharField(
+        label="Contact", max_length=200, help_text="Whom people ask: a name, an e-mail address."
+    )
+    consent = forms.CharField(
+        label="Consent text",
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 10}),
+        help_text="Each person agrees to it before the first task. A changed text is a new "
+        "version, and everybody is asked again.",
+    )
+
+    def plan(self) -> GroupPlan:
+        """The form's values as a GroupPlan."""
+        return GroupPlan(**self.cleaned_data)
+
+
+class AddressesForm(forms.Form):
+    addresses = forms.CharField(
+        label="E-mail addresses",
+        max_length=200_000,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        help_text=f"At most {MOST_ADDRESSES}, separated by spaces, commas or lines. Addresses that "
+        "are on the list already get no second mail.",
+    )
+
+    def clean_addresses(self) -> list[str]:
+        try:
+            return addresses_in(self.cleaned_data["addresses"])
+        except GroupRefused as error:
+            raise forms.ValidationError(str(error)) from error
+
+
+class OfferForm(_HitTypeForm):
+    field_order = ("hit_type", "share")
+
+    share = forms.IntegerField(
+        label="Most tasks for each person",
+        min_value=1,
+        max_value=MOST_SHARE,
+        required=False,
+        help_text="Empty for no limit. Choose the HITs again to change their limit.",
+    )
 
 
 class InvitationForm(forms.Form):

@@ -7,7 +7,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 
 Row = TypeVar("Row", bound=Model)
-SIZE = 50
+SIZE = 25
 
 
 @dataclass(frozen=True)

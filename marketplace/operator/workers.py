@@ -1,11 +1,14 @@
 """The operator's pages of workers: list, new workers, sign-in links, profile, suspension."""
 
+from decimal import Decimal
+
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace import clock
 from marketplace.errors import DomainError
@@ -13,6 +16,7 @@ from marketplace.models import Worker
 from marketplace.pages.sign_in import sign_in_url
 from marketplace.services import accounts, operators
 from marketplace.services.payouts import balances
+from marketplace.services.worker_data import data_of, erase_worker, obstacle_to_erasure
 
 from .access import OperatorRequest, logged, logged_with_message, operator_required
 from .forms import NewWorkersForm, WorkerForm
@@ -87,6 +91,7 @@ def _profile(found: Worker) -> dict[str, object]:
 def _show(
     request: OperatorRequest, found: Worker, form: WorkerForm, *, link: str = ""
 ) -> HttpResponse:
+    due = balances(Worker.objects.filter(pk=found.pk)).get(found.pk, Decimal())
     context = {
         "worker": found,
         "form": form,
@@ -94,7 +99,8 @@ def _show(
         "link_days": settings.SIGN_IN_LINK_AGE.days,
         "blocks": found.blocks.select_related("requester").order_by("-pk")[:20],
         "assignments": found.assignments.select_related("hit__hit_type").order_by("-pk")[:20],
-        "due": balances(Worker.objects.filter(pk=found.pk)).get(found.pk, 0),
+        "due": due,
+        "obstacle": obstacle_to_erasure(found, due),
     }
     status = 400 if form.errors else 200
     return render(request, "marketplace/operator/worker.html", context, status=status)
@@ -134,4 +140,31 @@ def suspend(request: OperatorRequest, public_id: str) -> HttpResponse:
     )
     with logged_with_message(request, action, public_id, done):
         operators.suspend(worker=found, is_suspended=is_suspended)
+    return redirect("operator:worker", public_id)
+
+
+@never_cache
+@require_safe
+@operator_required
+def data(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """Everything stored about a worker, as a JSON file."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    with logged(request, "exported a worker's data", public_id):
+        values = data_of(found)
+    name = f'attachment; filename="{found.public_id}.json"'
+    params = {"indent": 2, "ensure_ascii": False}
+    return JsonResponse(values, json_dumps_params=params, headers={"Content-Disposition": name})
+
+
+@require_POST
+@operator_required
+def erase(request: OperatorRequest, public_id: str) -> HttpResponse:
+    """Erase a worker's personal data, if the operator typed the worker's id."""
+    found = get_object_or_404(Worker, public_id=public_id)
+    if request.POST.get("typed", "").strip().upper() != found.public_id.upper():
+        messages.error(request, f"Nothing was erased. Type {found.public_id} to confirm.")
+        return redirect("operator:worker", public_id)
+    done = "The personal data is erased, and the account is closed."
+    with logged_with_message(request, "erased a worker's data", "erased worker", done):
+        erase_worker(worker=found, at=clock.now())
     return redirect("operator:worker", public_id)

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -18,7 +19,7 @@ from marketplace.models import Worker
 from marketplace.services import accounts
 from marketplace.services.links import use_link
 
-from .decorators import WorkerRequest, worker_required
+from .decorators import WorkerRequest, account_required, worker_required
 from .sessions import begin_session
 from .sign_in import (
     address_of,
@@ -182,7 +183,7 @@ def set_adult(request: WorkerRequest) -> HttpResponse:
 
 
 @require_POST
-@worker_required
+@account_required
 @secret_fields
 def set_password(request: WorkerRequest) -> HttpResponse:
     """Change the password and end the other sessions."""
@@ -199,23 +200,24 @@ def set_password(request: WorkerRequest) -> HttpResponse:
     except TooManyAttempts as error:
         return _refused(request, str(error), status=429)
     begin_session(request, worker)
-    messages.success(request, "Password saved. You are signed out on all other devices.")
+    messages.success(request, _("Password saved. You are signed out on all other devices."))
     return HttpResponseRedirect(reverse("profile"), status=303)
 
 
 @require_POST
-@worker_required
+@account_required
 def sign_out_everywhere(request: WorkerRequest) -> HttpResponse:
     """End all of the worker's sessions, including this one."""
     accounts.end_all_sessions(worker=request.worker)
     request.session.flush()
-    messages.success(request, "You are signed out on all devices.")
+    messages.success(request, _("You are signed out on all devices."))
     return redirect("sign_in")
 
 
 def _profile_problem(request: WorkerRequest, error: AccountRefused) -> HttpResponse:
     context = {"problem": str(error), "field": error.field}
-    return render(request, "marketplace/profile.html", context, status=400)
+    page = "people/account" if request.worker.is_member else "profile"
+    return render(request, f"marketplace/{page}.html", context, status=400)
 
 
 def _refused(request: HttpRequest, problem: str, *, status: int = 403) -> HttpResponse:

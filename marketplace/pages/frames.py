@@ -18,10 +18,14 @@ from marketplace.errors import AssignmentClosed, DomainError
 from marketplace.models import Assignment, Hit
 from marketplace.questions import FormQuestion, HtmlQuestion, answers, forms, parse_question
 from marketplace.services import assignments
+from marketplace.services.participations import participation_for
 
 from .amazon_pages import led_here
+from .context import Home, home_of
 from .form_rows import form_rows
 from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
+from .languages import in_language_of
+from .people.wording import plainly
 from .policy import MEDIA_POLICY, content_policy
 from .sessions import scope_of
 
@@ -63,6 +67,7 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
         problem = _problem(request, "Answers must be submitted with POST.", status=405)
         problem.headers["Allow"] = "POST"
         return problem
+    assignment = None
     try:
         assignment = _submitted_assignment(request)
         parsed = parse_question(assignment.hit.question)
@@ -77,14 +82,38 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
     except (RequestDataTooBig, TooManyFieldsSent):
         return _problem(request, "The answers are too long. Please shorten them.", status=413)
     except AssignmentClosed as error:
-        return _problem(request, str(error), status=409, is_over=True)
+        return _refused(request, error, assignment, status=409)
     except DomainError as error:
-        return _problem(request, str(error), status=400)
-    context = {
-        "hit_type": assignment.hit.hit_type,
+        return _refused(request, error, assignment, status=400)
+    hit, worker = assignment.hit, assignment.worker
+    hit_type = hit.hit_type
+    context: dict[str, object] = {
+        "hit_type": hit_type,
         "study": participation.study if participation else None,
+        "member": worker if worker.is_member else None,
+        "is_last": not (participation or worker.is_member)
+        and not assignments.next_hit(worker=worker, hit_type=hit_type, at=clock.now(), after=hit),
     }
-    return render(request, "marketplace/submitted.html", context)
+    with in_language_of(worker, participation):
+        context["home"] = home_of(worker)
+        return render(request, "marketplace/submitted.html", context)
+
+
+def _refused(
+    request: HttpRequest, error: DomainError, assignment: Assignment | None, *, status: int
+) -> HttpResponse:
+    """The reason why nothing was submitted, in the words of the worker's own pages."""
+    scope = scope_of(request)
+    worker = assignment.worker if assignment else getattr(scope, "worker", None)
+    participation = getattr(scope, "participation", None)
+    if participation is None and assignment is not None:
+        participation = participation_for(assignment)
+    is_over = isinstance(error, AssignmentClosed)
+    with in_language_of(worker, participation):
+        is_plain = participation is not None or (worker is not None and worker.is_member)
+        message = plainly(error) if is_plain else str(error)
+        home = home_of(worker) if worker is not None and participation is None else None
+        return _problem(request, message, status=status, is_over=is_over, home=home)
 
 
 def _form(
@@ -146,7 +175,14 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
 
 
 def _problem(
-    request: HttpRequest, message: str, *, status: int, is_over: bool = False
+    request: HttpRequest,
+    message: str,
+    *,
+    status: int,
+    is_over: bool = False,
+    home: Home | None = None,
 ) -> HttpResponse:
-    context = {"problem": message, "is_over": is_over}
+    context: dict[str, object] = {"problem": message, "is_over": is_over}
+    if home is not None:
+        context["home"] = home
     return render(request, "marketplace/problem.html", context, status=status)

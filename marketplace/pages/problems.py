@@ -5,16 +5,20 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views import defaults
 
 from marketplace.models import Study
+from marketplace.pages.languages import in_language_of_session
+from shared.database_away import database_away_page, is_database_away
 
-NOT_FOUND = "Page not found."
-OUTSIDE_STUDY = (
+NOT_FOUND = gettext_noop("Page not found.")
+OUTSIDE_STUDY = gettext_noop(
     "This page is not part of your study. If you have an account of your own, sign in to use "
     "the rest of the site."
 )
-STALE = (
+STALE = gettext_noop(
     "Nothing was changed, because this page was open for too long, or you have signed in again "
     "since. Go back, reload the page, and try again."
 )
@@ -32,28 +36,32 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return defaults.bad_request(request, exception)
 
 
-def not_found(request: HttpRequest, *_: object, **__: object) -> HttpResponse:
+def not_found(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpResponse:
     """The response for an unknown URL."""
     if _is_call(request):
         message = "Send API calls as POST requests to the root of the marketplace's address."
         return _json("UnknownOperationException", message, 404)
-    return not_possible(request, "Not found", NOT_FOUND, 404)
+    with in_language_of_session(request):
+        return not_possible(request, _("Not found"), _(NOT_FOUND), 404)
 
 
 def outside_study(request: HttpRequest, study: Study) -> HttpResponse:
     """The response to a participant outside their study: a 404, or their study for the root."""
     if request.resolver_match and request.resolver_match.url_name == "groups":
         return redirect(study)
-    return not_possible(request, "Not part of your study", OUTSIDE_STUDY, 404)
+    return not_possible(request, _("Not part of your study"), _(OUTSIDE_STUDY), 404)
 
 
-def stale_form(request: HttpRequest, **_: object) -> HttpResponse:
+def stale_form(request: HttpRequest, **_kwargs: object) -> HttpResponse:
     """The response to a form whose CSRF token belongs to another session."""
-    return not_possible(request, "Reload the page", STALE, 403)
+    with in_language_of_session(request):
+        return not_possible(request, _("Reload the page"), _(STALE), 403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """The response after an internal error, which is in the log."""
+    if is_database_away():
+        return database_away_page()
     return not_possible(request, "Something went wrong", FAILED, 500)
 
 

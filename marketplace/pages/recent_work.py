@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from marketplace import queries
-from marketplace.models import Assignment, AssignmentStatus, Worker
+from marketplace.models import Assignment, Worker
 
 WITHIN = timedelta(days=1)
-COUNTED = (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED)
 
 
 @dataclass(frozen=True)
@@ -24,9 +23,6 @@ class RecentWork:
 
 
 def recent_work(worker: Worker, at: datetime) -> RecentWork:
-    rewards = [
-        reward
-        for status, submitted_at, reward in queries.latest_work(worker=worker.pk)
-        if status in COUNTED and submitted_at is not None and submitted_at > at - WITHIN
-    ]
-    return RecentWork(len(rewards), sum(rewards, Decimal(0)))
+    for number, reward in queries.recent_work(worker=worker.pk, since=at - WITHIN):
+        return RecentWork(number, reward)
+    return RecentWork(0, Decimal(0))

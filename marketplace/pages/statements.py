@@ -17,6 +17,7 @@ from marketplace.models import REVEALED, AssignmentStatus, Transfer, TransferKin
 from marketplace.spreadsheets import cell
 
 from .decorators import WorkerRequest, worker_required
+from .groups import sharing_a_title
 
 PAGE_SIZE = 50
 PAID_KINDS = [TransferKind.REWARD, TransferKind.BONUS]
@@ -39,13 +40,15 @@ def earnings(request: WorkerRequest) -> HttpResponse:
             "hit__hit_type__reward", filter=Q(status=AssignmentStatus.SUBMITTED), default=0
         ),
     )
+    page = Paginator(work.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
+        request.GET.get("page")
+    )
     context = {
         "totals": totals,
         "counts": counts,
         "months": _months(worker),
-        "page": Paginator(work.order_by("-submitted_at", "-pk"), PAGE_SIZE).get_page(
-            request.GET.get("page")
-        ),
+        "page": page,
+        "shared": sharing_a_title(assignment.hit.hit_type for assignment in page),
         "bonuses": worker.bonus_payments.select_related("hit__hit_type__requester").order_by("-pk")[
             :PAGE_SIZE
         ],

@@ -5,6 +5,8 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock, queries
@@ -15,6 +17,7 @@ from marketplace.models import (
     HitType,
     Participation,
 )
+from marketplace.once import carried_out_once
 from marketplace.requirements import Action
 from marketplace.services import assignments, qualifications
 from marketplace.services.participations import participation_for, progress_of
@@ -23,7 +26,8 @@ from marketplace.services.qualification_requests import requestable_for
 from .context import AUTO_ACCEPT_KEY
 from .decorators import ScopedRequest, WorkerRequest, scope_required, worker_required
 from .frame_urls import assignment_frame, preview_frame
-from .groups import SORTS, GroupFilters, groups_for
+from .groups import SORTS, GroupFilters, groups_for, sharing_a_title
+from .people.wording import plainly
 from .problems import not_possible
 from .recent_work import recent_work
 from .unmet import reasons_for
@@ -106,7 +110,11 @@ def _preview(
 @require_POST
 @worker_required
 def accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
-    """Accept a HIT of the group."""
+    """Accept a HIT of the group; a double click accepts one."""
+    return carried_out_once(request, lambda: _accept(request, hit_type_id), otherwise="queue")
+
+
+def _accept(request: WorkerRequest, hit_type_id: str) -> HttpResponse:
     hit_type = _find_group(hit_type_id)
     if "auto" in request.POST:
         request.session[AUTO_ACCEPT_KEY] = request.POST["auto"] == "1"
@@ -133,29 +141,24 @@ def assignment(request: ScopedRequest, assignment_id: str) -> HttpResponse:
     found = _own_assignment(request, assignment_id)
     at = clock.now()
     is_open = found.status == AssignmentStatus.ACCEPTED and found.deadline > at
-    context = {
+    context: dict[str, object] = {
         "assignment": found,
         "hit_type": found.hit.hit_type,
         "frame": assignment_frame(found) if is_open else None,
         "seconds_left": int(found.time_left(at).total_seconds()),
-        "accepts_next": request.session.get(AUTO_ACCEPT_KEY, False),
-        **_study_of(request, found),
     }
-    if is_open and "study" not in context:
+    if participation := _participation(request, found):
+        context |= {"study": participation.study, "progress": progress_of(participation)}
+        with translation.override(participation.study.language):
+            return render(request, "marketplace/study_task.html", context)
+    context["accepts_next"] = request.session.get(AUTO_ACCEPT_KEY, False)
+    if is_open:
         context["recent"] = recent_work(found.worker, at).with_one_more(found)
     return render(request, "marketplace/assignment.html", context)
 
 
 def _participation(request: ScopedRequest, found: Assignment) -> Participation | None:
     return request.scope.participation or participation_for(found)
-
-
-def _study_of(request: ScopedRequest, found: Assignment) -> dict[str, object]:
-    """Template variables for the assignment's study and the participant's progress in it."""
-    participation = _participation(request, found)
-    if participation is None:
-        return {}
-    return {"study": participation.study, "progress": progress_of(participation)}
 
 
 @require_POST
@@ -171,16 +174,23 @@ def auto_accept(request: WorkerRequest) -> HttpResponse:
 def give_back(request: ScopedRequest, assignment_id: str) -> HttpResponse:
     """Return the assignment."""
     found = _own_assignment(request, assignment_id)
+    participation = _participation(request, found)
     try:
         assignments.give_back(assignment=found, at=clock.now())
     except DomainError as error:
-        messages.error(request, str(error))
+        messages.error(request, plainly(error) if participation else str(error))
     else:
-        messages.success(request, "HIT returned. This does not lower your approval rate.")
+        messages.success(request, _returned(participation))
     # Redirect to the list, because the worker may no longer see the group.
-    participation = _participation(request, found)
     target = resolve_url(participation.study) if participation else reverse("groups")
     return HttpResponseRedirect(target, status=303)
+
+
+def _returned(participation: Participation | None) -> str:
+    if participation is None:
+        return "HIT returned. This does not lower your approval rate."
+    with translation.override(participation.study.language):
+        return _("Task returned. This has no disadvantage for you.")
 
 
 @require_GET
@@ -194,7 +204,8 @@ def queue(request: WorkerRequest) -> HttpResponse:
         .select_related("hit__hit_type__requester")
         .order_by("deadline")
     ]
-    return render(request, "marketplace/queue.html", {"rows": rows})
+    shared = sharing_a_title(found.hit.hit_type for found, _ in rows)
+    return render(request, "marketplace/queue.html", {"rows": rows, "shared": shared})
 
 
 @require_GET

@@ -8,6 +8,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from marketplace import ids
 from marketplace.countries import CODES, Place, read_place
@@ -26,25 +27,39 @@ MOST_INVITATION_USES = 1_000_000
 
 def sign_up(*, name: str, password: str, country: str, address: str, at: datetime) -> Worker:
     """Create an account with a password; raises AccountRefused, TooManyAttempts."""
-    _count_new_account(address, at)
+    count_new_account(address=address, at=at)
     return _make_account(name=name, password=password, country=country, at=at)
 
 
-def _count_new_account(address: str, at: datetime) -> None:
+def count_new_account(*, address: str, at: datetime) -> None:
+    """Count a new account from this address; raises TooManyAttempts."""
     count_attempt(what="new account", who=address, most=settings.NEW_ACCOUNTS_PER_ADDRESS, at=at)
 
 
-def _make_account(*, name: str, password: str, country: str, at: datetime) -> Worker:
-    worker = Worker(name=_name(name), **_place(country)._asdict(), created_at=at)
-    worker.password = _password_hash(password, worker)
+def _make_account(
+    *, name: str, password: str, country: str, at: datetime, is_member: bool = False
+) -> Worker:
+    worker = Worker(
+        name=_name(name), **_place(country)._asdict(), is_member=is_member, created_at=at
+    )
+    if password or not is_member:
+        worker.password = _password_hash(password, worker)
     try:
         with transaction.atomic():
             worker.save(force_insert=True)
     except IntegrityError as error:
         raise AccountRefused(
-            "This name is already in use. Choose another one.", field="name"
+            _("This name is already in use. Choose another one."), field="name"
         ) from error
     return worker
+
+
+def make_member(*, name: str, password: str, at: datetime) -> Worker:
+    """Create the account of a member of a group; without a password, the person signs in by links.
+
+    Raises AccountRefused.
+    """
+    return _make_account(name=name, password=password, country="", at=at, is_member=True)
 
 
 def invite(*, uses: int, expires_at: datetime, at: datetime) -> Invitation:
@@ -71,7 +86,7 @@ def accept_invitation(
 ) -> Worker:
     """Create an account with an invitation; raises LinkRefused and the errors of sign_up."""
     # In its own transaction, so that a refused attempt still counts.
-    _count_new_account(address, at)
+    count_new_account(address=address, at=at)
     with transaction.atomic():
         good = Invitation.objects.good_at(at).filter(pk=invitation_id)
         if not good.update(uses_left=F("uses_left") - 1):
@@ -113,7 +128,7 @@ def worker_of_identity(
     known = ExternalIdentity.objects.filter(source=source, identifier=identifier)
     found = known.select_related("worker").first()
     if found is None:
-        _count_new_account(address, at)
+        count_new_account(address=address, at=at)
         try:
             with transaction.atomic():
                 worker = Worker.objects.create(
@@ -133,7 +148,7 @@ def clean_identifier(identifier: str) -> str:
     identifier = identifier.strip()
     if not 0 < len(identifier) <= LONGEST_IDENTIFIER or not identifier.isprintable():
         raise AccountRefused(
-            "The address does not contain a valid id. Follow the panel's link again."
+            _("The address does not contain a valid id. Follow the panel's link again.")
         )
     return identifier
 
@@ -165,7 +180,7 @@ def set_password(*, worker: Worker, current: str, password: str, at: datetime) -
         # Check under the lock: another session may have changed the password.
         found = Worker.objects.select_for_update().get(pk=worker.pk)
         if found.password and not check_password(current, found.password):
-            raise AccountRefused("This is not your current password.", field="current")
+            raise AccountRefused(_("This is not your current password."), field="current")
         Worker.objects.filter(pk=worker.pk).update(password=hashed)
         return end_all_sessions(worker=worker)
 
@@ -180,7 +195,8 @@ def end_all_sessions(*, worker: Worker) -> Worker:
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-        raise AccountRefused(f"Enter a name of 1 to {LONGEST_NAME} characters.", field="name")
+        text = _("Enter a name of 1 to {most} characters.").format(most=LONGEST_NAME)
+        raise AccountRefused(text, field="name")
     return name
 
 
@@ -203,5 +219,14 @@ def _password_hash(password: str, worker: Worker) -> str:
         # The validators only need an object with the attributes that they compare.
         validate_password(password, user=worker)  # type: ignore[arg-type]
     except ValidationError as error:
-        raise AccountRefused(" ".join(error.messages), field="password") from error
+        text = " ".join(map(_password_problem, error.error_list))
+        raise AccountRefused(text, field="password") from error
     return make_password(password)
+
+
+def _password_problem(error: ValidationError) -> str:
+    # Django's sentence is not translated into all languages of the pages.
+    if error.code == "password_too_short":
+        text = _("This password is too short. It must contain at least {least} characters.")
+        return text.format(least=(error.params or {})["min_length"])
+    return " ".join(error.messages)

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import DatabaseError
 
 from marketplace.models import Activity
+from shared.prepared import insert
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +28,10 @@ def noted(*, actor: str, action: str, about: str, at: datetime) -> Iterator[None
 
 def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -> None:
     try:
-        Activity.objects.create(
+        row = Activity(
             actor=actor[:160], action=action, about=about, refusal=refusal, happened_at=at
         )
+        insert(row)
     except DatabaseError:
         # A failure to log must not undo or hide the action itself.
         logger.exception("An entry of the activity log could not be written.")

@@ -17,11 +17,12 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.requirements import Action
+from shared.prepared import insert
 
 from .events import record_event
 from .hits import announce_if_reviewable
 from .participations import note_submission
-from .qualifications import refuse_unqualified
+from .qualifications import BLOCKED, refuse_unqualified
 from .reviews import approve
 
 # How many times a HIT may be taken by other workers before the worker gets NothingToAccept.
@@ -43,20 +44,26 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
         raise NotQualified(
             "Your account is suspended, so you cannot accept HITs. Contact the marketplace's host."
         )
+    ((is_blocked, in_queue, last_hit),) = queries.standings(
+        worker=worker.pk, requester=hit_type.requester_id, at=at
+    )
+    if is_blocked:
+        raise NotQualified(BLOCKED)
     refuse_unqualified(worker=worker, hit_type=hit_type, action=Action.ACCEPT)
-    if sum(queries.numbers_in_queue(worker=worker.pk, at=at)) >= settings.MTURK_QUEUE_LENGTH:
+    if (in_queue or 0) >= settings.MTURK_QUEUE_LENGTH:
         raise NotQualified(
             f"Your queue is full: it has {settings.MTURK_QUEUE_LENGTH} HITs. Submit or return "
             "some of them first."
         )
-    hit = _take_slot(worker, hit_type, at)
-    assignment = Assignment.objects.create(
+    hit = _take_slot(worker, hit_type, at, after=last_hit)
+    assignment = Assignment(
         hit=hit,
         worker=worker,
         public_id=_returned_id(hit, worker) or ids.entity_id(),
         accepted_at=at,
         deadline=at + hit_type.assignment_duration,
     )
+    insert(assignment)
     record_event(event_type=EventType.ASSIGNMENT_ACCEPTED, hit=hit, assignment=assignment, at=at)
     return assignment
 
@@ -76,9 +83,9 @@ def _returned_id(hit: Hit, worker: Worker) -> str:
     return row.public_id
 
 
-def _take_slot(worker: Worker, hit_type: HitType, at: datetime) -> Hit:
+def _take_slot(worker: Worker, hit_type: HitType, at: datetime, *, after: int | None) -> Hit:
     for _ in range(TRIES):
-        hit = next_hit(worker=worker, hit_type=hit_type, at=at)
+        hit = _next_hit(worker, hit_type, at, after=after)
         if hit is None:
             break
         if queries.take_slot(hit=hit.pk, at=at):
@@ -86,14 +93,25 @@ def _take_slot(worker: Worker, hit_type: HitType, at: datetime) -> Hit:
     raise NothingToAccept("No more HITs of this group are available to you at the moment.")
 
 
-def next_hit(*, worker: Worker, hit_type: HitType, at: datetime) -> Hit | None:
-    """The HIT of the group that the worker would get now, or None."""
+def next_hit(
+    *, worker: Worker, hit_type: HitType, at: datetime, after: Hit | None = None
+) -> Hit | None:
+    """The HIT of the group that the worker would get now, or None. `after` is the HIT of their
+    latest assignment, if the caller knows it."""
+    latest = [after.pk] if after else queries.last_hits(worker=worker.pk)
+    return _next_hit(worker, hit_type, at, after=latest[0] if latest else None)
+
+
+def _next_hit(worker: Worker, hit_type: HitType, at: datetime, *, after: int | None) -> Hit | None:
+    """The next HIT for a worker whose latest assignment was of the HIT with the key `after`."""
     # Workers do the HITs of a group in order. Continuing after the last one keeps this query fast
     # however many they have done. HITs before it that reopened are found in the second round.
-    for after in [*queries.last_hits(worker=worker.pk), 0]:
-        found = queries.next_hits(worker=worker.pk, hit_type=hit_type.pk, after=after, at=at)
+    for start in [after, 0] if after else [0]:
+        found = queries.next_hits(worker=worker.pk, hit_type=hit_type.pk, after=start, at=at)
         if found:
-            return found[0]
+            (hit,) = found
+            hit.hit_type, hit.requester = hit_type, hit_type.requester
+            return hit
     return None
 
 

@@ -3,18 +3,16 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from marketplace import queries
-from marketplace.models import Assignment, Event, EventType, Hit
+from marketplace.models import Assignment, Event, EventType, Hit, NotificationSetting
 
 
 def record_event(
     *, event_type: EventType, hit: Hit, at: datetime, assignment: Assignment | None = None
 ) -> None:
     """Queue an event in the caller's transaction, if the HIT type's setting includes it."""
-    found = queries.active_settings(hit_type=hit.hit_type_id)
-    if not found or event_type not in found[0].event_types:
+    setting = _setting_for(event_type, hit)
+    if setting is None:
         return
-    (setting,) = found
     Event.objects.create(
         requester_id=hit.requester_id,
         destination=setting.destination,
@@ -24,6 +22,18 @@ def record_event(
         happened_at=at,
         due_at=at,
     )
+
+
+def is_wanted(event_type: EventType, hit: Hit) -> bool:
+    """Whether the HIT type's setting includes such events."""
+    return _setting_for(event_type, hit) is not None
+
+
+def _setting_for(event_type: EventType, hit: Hit) -> NotificationSetting | None:
+    """The HIT type's setting, if it includes such events. It may have been read with the HIT."""
+    setting = getattr(hit.hit_type, "notification_setting", None)
+    includes = setting is not None and setting.is_active and event_type in setting.event_types
+    return setting if includes else None
 
 
 def event_body(

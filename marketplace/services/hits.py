@@ -25,7 +25,7 @@ from marketplace.policies import KNOWN_ANSWERS, PLURALITY, Policy
 from marketplace.questions import check_question
 
 from . import money
-from .events import record_event
+from .events import is_wanted, record_event
 from .qualification_types import check_types_usable
 from .tokens import claim_token
 
@@ -245,7 +245,7 @@ def announce_if_reviewable(*, hit: Hit, at: datetime) -> None:
     """Schedule review policies, and record an event if the HIT is now reviewable."""
     if hit.hit_review_policy is not None or hit.assignment_review_policy is not None:
         Hit.objects.filter(pk=hit.pk).update(policy_due_at=at)
-    if queries.reviewable_hits(hit=hit.pk):
+    if is_wanted(EventType.HIT_REVIEWABLE, hit) and queries.reviewable_hits(hit=hit.pk):
         record_event(event_type=EventType.HIT_REVIEWABLE, hit=hit, at=at)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, Value
+from django.db.models import ExpressionWrapper, F
 
 from marketplace.errors import InsufficientFunds
 from marketplace.fees import FeeSchedule
@@ -24,6 +24,7 @@ from marketplace.models import (
 )
 from marketplace.models.fields import MOST, MoneyField
 from marketplace.models.ledger import ROUTES
+from shared.prepared import Change, insert, prepared_update
 
 BALANCES = {Account.AVAILABLE: "available_balance", Account.HELD: "held_balance"}
 
@@ -87,16 +88,27 @@ def move_money(
         )
     if changes:
         _change_balances(requester, changes)
-    Transfer.objects.bulk_create(transfers)
+    if transfers:
+        insert(*transfers)
 
 
 def _change_balances(requester: Requester, changes: dict[str, Decimal]) -> None:
-    enough = {f"{name}__gte": -change for name, change in changes.items() if change < 0}
-    updates = {
-        name: F(name) + Value(change, output_field=MoneyField()) for name, change in changes.items()
-    }
-    if not Requester.objects.filter(pk=requester.pk, **enough).update(**updates):
+    cents = {name: MoneyField().get_prep_value(change) or 0 for name, change in changes.items()}
+    enough = {f"{name}__gte": -change for name, change in cents.items() if change < 0}
+    if not _changed_balances(requester=requester.pk, **cents, **enough):
         raise InsufficientFunds
+
+
+@prepared_update
+def _changed_balances(*, requester: Any, **cents: Any) -> Change:
+    """Balances to which cents are added, and those that must have enough (`NAME__gte`)."""
+    enough = {name: value for name, value in cents.items() if name.endswith("__gte")}
+    sums = {
+        name: ExpressionWrapper(F(name) + value, output_field=MoneyField())
+        for name, value in cents.items()
+        if name not in enough
+    }
+    return Requester.objects.filter(pk=requester, **enough), sums
 
 
 def hold(*, hit: Hit, slots: int, at: datetime) -> None:

@@ -98,9 +98,7 @@ def is_blocked(*, worker: Worker, hit_type: HitType) -> bool:
 
 
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:
-    """Raise NotQualified unless the worker may do the action."""
-    if is_blocked(worker=worker, hit_type=hit_type):
-        raise NotQualified(BLOCKED)
+    """Raise NotQualified unless the worker meets the HIT type's requirements for the action."""
     missing = unmet(hit_type, held_by(worker), action)
     if missing:
         raise NotQualified(

@@ -226,7 +226,7 @@ def test_a_hits_own_page_submits_its_answers(page, marketplace):
 
     caption(page, "A dog.")
 
-    expect(page.get_by_role("button", name="Accept the next HIT")).to_be_visible()
+    expect(page.get_by_text("This was the last HIT of this group")).to_be_visible()
     assert "A dog." in lab.submitted()[0]["Answer"]
 
 
@@ -287,7 +287,7 @@ def all_pages(page: Page, busy_worker) -> Iterator[str]:
         page.locator(".months a").first.click()
     yield page.url
     page.goto(strangers[-1])
-    for name in ("Start or continue", "Return this HIT"):
+    for name in ("Start or continue", "Return this task"):
         with page.expect_navigation():
             page.get_by_role("button", name=name).click()
         yield page.url

@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +10,9 @@ import pytest
 from django.core.wsgi import get_wsgi_application
 from django.db import connections
 from playwright.sync_api import expect, sync_playwright
-from waitress import wasyncore
-from waitress.server import create_server
 
 from tests.marketplace.driver import Marketplace, is_foreign
+from tests.marketplace.serving import serving
 from tests.servers import PATIENCE
 
 
@@ -24,20 +21,8 @@ def server_url() -> Iterator[str]:
     """URL of a server in a thread of this process."""
     # A connection that outlives its request would keep the test database from being dropped.
     connections.settings["default"]["CONN_MAX_AGE"] = 0
-    server = create_server(get_wsgi_application(), host="127.0.0.1", port=0, threads=8)
-
-    def run() -> None:
-        with suppress(OSError, ValueError):
-            server.run()
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.task_dispatcher.shutdown()
-    server.close()
-    # Connections that clients keep alive would keep the server's loop going for two minutes.
-    wasyncore.close_all(server._map)
-    thread.join(timeout=PATIENCE)
+    with serving(get_wsgi_application(), threads=8) as url:
+        yield url
 
 
 @pytest.fixture

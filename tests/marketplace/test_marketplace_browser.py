@@ -126,7 +126,7 @@ def test_a_page_written_for_amazon_is_done_and_opens_a_survey(marketplace, task_
         frame.get_by_role("link", name="Survey").click()
     frame.get_by_label("Comment").fill("A dog.")
     frame.get_by_role("button", name="Submit").click()
-    page.get_by_role("button", name="Accept the next HIT").wait_for()
+    page.get_by_text("This was the last HIT of this group").wait_for()
 
     # Not a sandboxed stranger, but an ordinary page of its own site.
     assert opened.value.evaluate("origin") == task_url.removesuffix("/task")

@@ -89,16 +89,32 @@ def test_a_master_holds_the_qualification_under_both_of_its_ids(settings):
     assert not set(settings.MTURK_MASTERS_IDS) & set(held_by(worker))
 
 
+def environment(tmp_path: Path) -> dict[str, str]:
+    """The environment of a marketplace whose database does not exist yet."""
+    return {
+        **{name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
+        "MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path / 'new.sqlite3'}",
+    }
+
+
+@pytest.mark.parametrize("name", ["marketplace_erase_worker", "marketplace_people"])
+def test_a_command_before_the_first_start_finds_nobody(name, tmp_path):
+    command = [sys.executable, "manage.py", name, "NOBODY"]
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("CommandError: ")
+    assert "NOBODY" in done.stderr
+
+
 def test_the_server_starts_from_nothing_and_stops_when_told(tmp_path):
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "manage.py", "marketplace", "--port", str(port)],
         cwd=ROOT,
-        env={
-            **{name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
-            "MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path / 'new.sqlite3'}",
-            "MARKETPLACE_URL": f"http://127.0.0.1:{port}",
-        },
+        env={**environment(tmp_path), "MARKETPLACE_URL": f"http://127.0.0.1:{port}"},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -126,6 +126,21 @@ def test_a_submissions_page_may_be_framed_by_this_site_only(client, worker):
     assert "frame-ancestors 'self';" in response.headers["Content-Security-Policy"]
 
 
+@pytest.mark.parametrize(("hits", "expected"), [(1, "last"), (2, "accepted")])
+def test_the_page_of_a_submission_says_whether_more_hits_are_left(client, worker, hits, expected):
+    hit = open_hit()
+    for _ in range(hits - 1):
+        other = make_hit(hit.hit_type)
+        Hit.objects.filter(pk=other.pk).update(expires_at=clock.now() + timedelta(hours=1))
+    mine = assignments.accept(worker=worker, hit_type=hit.hit_type, at=clock.now())
+
+    page = client.post("/mturk/externalSubmit", {"assignmentId": mine.public_id, "a": "1"})
+
+    body = BeautifulSoup(page.content, "lxml").body
+    assert body["data-submission"] == expected
+    assert ("Next HIT of this group" in body.text) == (expected == "accepted")
+
+
 def test_a_hits_own_page_is_a_stranger_to_this_site(client):
     response = client.get(f"/frames/{open_hit(question=HTML).public_id}")
 

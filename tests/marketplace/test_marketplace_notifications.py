@@ -1,7 +1,6 @@
 """Events arrive in a requester's SQS queue or SNS topic, served by moto."""
 
 import json
-import logging
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
@@ -10,12 +9,12 @@ from types import SimpleNamespace
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
-from moto.server import ThreadedMotoServer
 
 from marketplace import clock
 from marketplace.models import Event
 from marketplace.services import destinations
 from marketplace.services.notifications import deliver
+from tests.amazon import running_moto
 from tests.marketplace.driver import create_hit, create_hit_type, error_code
 
 CREDENTIALS = {
@@ -28,12 +27,8 @@ CREDENTIALS = {
 @pytest.fixture(scope="module")
 def aws() -> Iterator[str]:
     """URL of the SQS and SNS server."""
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    with running_moto() as url:
+        yield url
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requ
 from tests.marketplace.ledger import ledger_balance
 
 pytestmark = pytest.mark.django_db
-MANY = 60
+MANY = 40  # more than a page, less than two
 
 
 def make_operator(name: str = "root", **options) -> dict[str, str]:
@@ -55,8 +55,14 @@ def addresses() -> dict[str, str]:
     arguments = {
         "requester": [1], "add_money": [1], "replace_keys": [1], "worker": ["A1"],
         "suspend": ["A1"], "sign_in_link": ["A1"], "end_sessions": ["A1"],
+        "worker_file": ["A1"], "erase_worker": ["A1"],
         "hit": ["3A"], "payout_csv": ["2026-03-02T12:00:00+00:00"],
-        "end_invitation": [1], "open_study": ["scenes"],
+        "end_invitation": [1], "open_study": ["scenes"], "study_at_panel": ["scenes"],
+        "panel_study_action": ["scenes"], "panel_submission_action": ["scenes", 1],
+        "panel_batch_action": ["scenes", 1],
+        "people_group": [1], "people_link": [1], "open_people": [1], "people_offer": [1],
+        "close_offer": [1, 1], "people_mail": [1], "people_mail_again": [1], "people_hours": [1],
+        "people_withdrawals": [1], "withdraw_member": [1, "A1"],
     }  # fmt: skip
     return {
         each.name: reverse(f"operator:{each.name}", args=arguments.get(each.name, []))
@@ -313,11 +319,11 @@ def test_the_log_is_searched_and_filtered(operator):
 @pytest.mark.parametrize(
     ("path", "most"),
     [
-        ("/operator/", 10),
+        ("/operator/", 11),
         ("/operator/requesters", 4),
         ("/operator/requesters/{requester}", 5),
         ("/operator/workers", 6),
-        ("/operator/workers/{worker}", 8),
+        ("/operator/workers/{worker}", 9),
         ("/operator/hits", 4),
         ("/operator/hits/{hit}", 5),
         ("/operator/activity", 4),

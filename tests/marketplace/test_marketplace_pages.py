@@ -362,3 +362,23 @@ def test_the_page_of_an_assignment_tells_the_work_of_the_last_day(worker, hit_ty
     # With the HIT that is on the page, because this is shown after it is submitted.
     assert "<strong>2 HITs</strong> submitted" in page
     assert "$0.20" in page
+
+
+def test_groups_of_one_title_are_told_apart_in_queue_and_earnings(worker, hit_type):
+    requester = hit_type.requester
+    twin = make_hit_type(requester, title=hit_type.title, reward=Decimal("0.20"))
+    other = make_hit_type(requester, title="Something else")
+    for each in (twin, other):
+        make_current_hit(each)
+    client = browser(worker)
+
+    def marked(path: str) -> set[str]:
+        text = BeautifulSoup(client.get(path).content, "lxml").find("tbody").get_text()
+        return {each.public_id for each in (hit_type, twin, other) if each.public_id[-6:] in text}
+
+    work = [accepted(worker, each) for each in (hit_type, twin, other)]
+    assert marked("/queue") == {hit_type.public_id, twin.public_id}
+
+    for found in work:
+        assignments.submit(assignment=found, answer="<a/>", at=clock.now())
+    assert marked("/earnings") == {hit_type.public_id, twin.public_id}

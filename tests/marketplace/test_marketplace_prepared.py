@@ -1,17 +1,21 @@
 """Prepared queries find and change the same rows as the querysets that they are written as."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.db.models import F
 
-from marketplace.models import Hit, Worker
-from shared.prepared import prepared, prepared_update
+from marketplace.models import Assignment, Hit, Worker
+from shared.prepared import insert, prepared, prepared_update
 from tests.marketplace.factories import make_hit, make_worker
 
 pytestmark = pytest.mark.django_db
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+LATER = NOON + timedelta(hours=1)
 
 
 @prepared
@@ -29,6 +33,25 @@ def latest_hits(count: int, **older: Any) -> Any:
 @prepared
 def numbers_of_approved(worker: Any) -> Any:
     return Worker.objects.filter(pk=worker).values_list("approved_count", flat=True)
+
+
+@prepared
+def works_of(worker: Any) -> Any:
+    """Columns of several tables, an annotation, and an order by a column that is not read."""
+    rows = Assignment.objects.filter(worker=worker).annotate(reward=F("hit__hit_type__reward"))
+    return rows.order_by("-accepted_at").distinct().values("public_id", "reward", "hit__public_id")
+
+
+@prepared
+def rewards_of(worker: Any) -> Any:
+    rows = Assignment.objects.filter(worker=worker).annotate(reward=F("hit__hit_type__reward"))
+    return rows.order_by("pk").values_list("reward", "hit__hit_type__created_at")
+
+
+@prepared
+def assignments_of(worker: Any) -> Any:
+    rows = Assignment.objects.filter(worker=worker).annotate(reward=F("hit__hit_type__reward"))
+    return rows.select_related("hit__hit_type__notification_setting", "worker").order_by("pk")
 
 
 @prepared
@@ -54,6 +77,26 @@ def test_values_are_as_flat_as_in_the_queryset():
     worker = make_worker(approved=7)
 
     assert numbers_of_approved(worker=worker.pk) == [7]
+
+
+def test_rows_are_what_the_queryset_makes_of_them(django_assert_num_queries):
+    worker = make_worker()
+    for hours in range(3):
+        at = NOON + timedelta(hours=hours)
+        insert(Assignment(hit=make_hit(), worker=worker, accepted_at=at, deadline=LATER))
+
+    for query in (works_of, rewards_of, assignments_of):
+        expected = list(query.__wrapped__(worker=worker.pk))
+        with django_assert_num_queries(1):
+            found = query(worker=worker.pk)
+            assert found == expected
+            assert [type(each) for each in found] == [type(each) for each in expected]
+    # The last ones are models, with what was read beside them.
+    for ours, djangos in zip(found, expected, strict=True):
+        assert vars(ours).keys() == vars(djangos).keys()
+        assert ours.reward == djangos.reward
+        assert vars(ours.hit.hit_type).keys() == vars(djangos.hit.hit_type).keys()
+        assert ours.hit.hit_type.reward == djangos.hit.hit_type.reward
 
 
 def test_related_rows_are_read_in_the_same_statement(django_assert_num_queries):
@@ -121,3 +164,49 @@ def test_each_thread_uses_its_own_connection():
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(find, range(20))) == [[worker]] * 20
+
+
+def test_insert_adds_the_row_that_save_would_add():
+    worker, hit = make_worker(), make_hit()
+    saved = Assignment(hit=hit, worker=worker, accepted_at=NOON, deadline=LATER, answer="é %s")
+    inserted = Assignment(
+        hit=hit, worker=make_worker(), accepted_at=NOON, deadline=LATER, answer="é %s"
+    )
+
+    saved.save()
+    insert(inserted)
+
+    stored = Assignment.objects.get(pk=inserted.pk)
+    own = {"id", "worker_id", "public_id"}
+    values = [
+        {name: value for name, value in vars(each).items() if name not in {*own, "_state"}}
+        for each in (stored, Assignment.objects.get(pk=saved.pk))
+    ]
+    assert values[0] == values[1]
+    assert stored.public_id == inserted.public_id != saved.public_id
+    assert not inserted._state.adding
+
+
+def test_several_rows_are_added_by_one_statement(django_assert_num_queries):
+    hit = make_hit()
+    rows = [
+        Assignment(hit=hit, worker=make_worker(), accepted_at=NOON, deadline=LATER, answer=answer)
+        for answer in ("first", "second")
+    ]
+
+    with django_assert_num_queries(1):
+        insert(*rows)
+
+    stored = Assignment.objects.in_bulk([each.pk for each in rows])
+    assert [stored[each.pk].public_id for each in rows] == [each.public_id for each in rows]
+    assert [stored[each.pk].answer for each in rows] == ["first", "second"]
+
+
+def test_an_inserted_row_that_breaks_a_rule_ends_the_transaction():
+    hit, worker = make_hit(), make_worker()
+    insert(Assignment(hit=hit, worker=worker, accepted_at=NOON, deadline=LATER))
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert(Assignment(hit=hit, worker=worker, accepted_at=NOON, deadline=LATER))
+
+    assert hit.assignments.count() == 1

@@ -19,6 +19,7 @@ from marketplace.models import (
     Event,
     Hit,
     NotificationSetting,
+    Requester,
     Timekeeper,
     Transfer,
     TransferKind,
@@ -146,9 +147,11 @@ def check_done_once(hit: Hit) -> None:
     hit.refresh_from_db()
     assert (hit.available, hit.pending, hit.unreviewed, hit.completed) == (OVERDUE, 0, 0, OVERDUE)
     assert Transfer.objects.filter(kind=TransferKind.REWARD).count() == OVERDUE
-    hit.requester.refresh_from_db()
-    assert hit.requester.available_balance == ledger_balance(hit.requester, Account.AVAILABLE)
-    assert hit.requester.held_balance == ledger_balance(hit.requester, Account.HELD)
+    # A process may still dispose of the HIT, which returns money. It waits for this lock.
+    with transaction.atomic():
+        requester = Requester.objects.select_for_update().get(pk=hit.requester_id)
+        assert requester.available_balance == ledger_balance(requester, Account.AVAILABLE)
+        assert requester.held_balance == ledger_balance(requester, Account.HELD)
     kinds = [event.body["EventType"] for event in Event.objects.all()]
     assert kinds.count("AssignmentAbandoned") == OVERDUE
     assert kinds.count("AssignmentApproved") == OVERDUE
