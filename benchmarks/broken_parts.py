@@ -6,19 +6,26 @@ import socket
 import socketserver
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import boto3
+from moto.core.models import DEFAULT_ACCOUNT_ID
 from moto.server import ThreadedMotoServer
+from moto.sqs.models import sqs_backends
 
 from hits.local.processes import HOST
 
 CHUNK = 65_536
 DISK_MB = 600
 QUEUE_KEY = "sqs"
+REGION = "us-east-1"
+# How long a first message is waited for, and how many of the latest and earlier ones are repeated.
+REPEATED_WITHIN = 20.0
+LATEST, EARLIER = 10, 3
 
 
 class Network:
@@ -46,13 +53,14 @@ class Network:
     def url(self) -> str:
         return f"http://{HOST}:{self.port}"
 
-    def cut(self) -> None:
-        """Close every connection, in the middle of whatever it carries."""
+    def cut(self) -> int:
+        """Close every connection, in the middle of whatever it carries; return their number."""
         with self._lock:
             cut = list(self._open)
         for each in cut:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
+        return len(cut) // 2  # each has two ends
 
     def close(self) -> None:
         self.server.shutdown()
@@ -125,11 +133,15 @@ class Queue:
         self.client: Any = boto3.client(
             "sqs",
             endpoint_url=self.endpoint,
-            region_name="us-east-1",
+            region_name=REGION,
             aws_access_key_id=QUEUE_KEY,
             aws_secret_access_key=QUEUE_KEY,
         )
         self.url = str(self.client.create_queue(QueueName="events")["QueueUrl"])
+        # All messages so far: the reconciler may have read and deleted them before they are
+        # repeated.
+        self._sent: dict[str, None] = {}
+        self._note_messages()
 
     @property
     def settings(self) -> dict[str, str]:
@@ -142,13 +154,31 @@ class Queue:
             "MTURK_SQS_SECRET_ACCESS_KEY": QUEUE_KEY,
         }
 
-    def repeat(self, rng: random.Random) -> None:
-        """Send the waiting messages once more, in another order."""
-        found = self.client.receive_message(
-            QueueUrl=self.url, MaxNumberOfMessages=10, VisibilityTimeout=0
-        ).get("Messages", [])
-        for message in rng.sample(found, len(found)):
-            self.client.send_message(QueueUrl=self.url, MessageBody=message["Body"])
+    def repeat(self, rng: random.Random) -> int:
+        """Send the latest messages, and some earlier ones, once more in another order.
+
+        If there was none yet, wait for one for REPEATED_WITHIN; return how many were sent.
+        """
+        end = time.monotonic() + REPEATED_WITHIN
+        while not self._sent and time.monotonic() < end:
+            time.sleep(0.05)
+        sent = list(self._sent)
+        latest, earlier = sent[-LATEST:], sent[:-LATEST]
+        again = latest + rng.sample(earlier, min(EARLIER, len(earlier)))
+        for body in rng.sample(again, len(again)):
+            self.client.send_message(QueueUrl=self.url, MessageBody=body)
+        return len(again)
+
+    def _note_messages(self) -> None:
+        """Let the server, which runs in threads of this process, note each new message."""
+        queue = sqs_backends[DEFAULT_ACCOUNT_ID][REGION].get_queue("events")
+        add = queue.add_message
+
+        def add_and_note(message: Any) -> None:
+            self._sent[str(message.body)] = None
+            add(message)
+
+        queue.add_message = add_and_note  # type: ignore[method-assign]
 
     def close(self) -> None:
         self.server.stop()

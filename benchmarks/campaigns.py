@@ -127,6 +127,7 @@ def add_captions(
     insert(
         Response,
         f"annotate_task AS task CROSS JOIN {numbers(each, 'k')} WHERE {chosen}",
+        campaign_id=str(campaign.pk),
         task_id="task.id",
         worker_id=f"{workers[0].pk} + (task.number + k) % {len(workers)}",
         key=RANDOM_KEY[connection.vendor],
@@ -152,8 +153,7 @@ def add_assessments(campaign: Campaign) -> None:
     responses."""
     insert(
         Assessment,
-        "annotate_response AS response JOIN annotate_task AS task ON task.id = response.task_id "
-        f"WHERE task.campaign_id = {campaign.pk} "
+        f"annotate_response AS response WHERE response.campaign_id = {campaign.pk} "
         f"AND response.status = '{ResponseStatus.SUBMITTED}'",
         response_id="response.id",
         campaign_id=str(campaign.pk),

@@ -146,7 +146,7 @@ def _fill(responses: int) -> None:
     for number, task in enumerate(campaign.tasks.order_by("number").values_list("pk", flat=True)):
         for turn in range(EACH - 1):
             worker = workers[(number * 7 + turn) % WORKERS]
-            rows.append(Response(task_id=task, worker=worker, **SUBMITTED))
+            rows.append(Response(campaign=campaign, task_id=task, worker=worker, **SUBMITTED))
             written.append(texts.of_image(number))
     with transaction.atomic():
         rows = Response.objects.bulk_create(rows, batch_size=2000)
@@ -214,7 +214,7 @@ def _assess_some(_database: str, passed: list[float] | None = None) -> list[floa
     tasks = campaign.tasks.exclude(responses__worker=worker).order_by("?")
     times = []
     for task in tasks[:IN_A_ROUND]:
-        response = Response.objects.create(task=task, worker=worker, **SUBMITTED)
+        response = Response.objects.create(campaign=campaign, task=task, worker=worker, **SUBMITTED)
         text = texts.of_image(task.number - 1)
         response.caption = Caption.objects.create(response=response, text=text)
         began = process_time()

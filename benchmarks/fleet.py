@@ -20,7 +20,7 @@ import psycopg2
 
 from benchmarks.harness import ROOT
 from benchmarks.processes import TICKS
-from hits.local.processes import HOST, Child, ProcessFailed, clean_environment, free_port
+from hits.local.processes import HOST, NICE, Child, ProcessFailed, clean_environment, free_port
 
 PATIENCE = 60.0
 # PostgreSQL refuses to run as root, so root runs it as this user.
@@ -35,6 +35,8 @@ class Program:
     arguments: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
     ready: str = ""
+    # Whether it gets only what others leave of a busy processor, as in production.
+    is_background: bool = False
 
 
 @dataclass
@@ -60,7 +62,7 @@ class Fleet:
         program, log = self.programs[name], self.folder / f"{name.replace(' ', '-')}.log"
         with log.open("ab") as stream:
             process = subprocess.Popen(
-                [sys.executable, *program.arguments],
+                [*(NICE if program.is_background else []), sys.executable, *program.arguments],
                 env=clean_environment(program.environment),
                 cwd=ROOT,
                 stdin=subprocess.DEVNULL,
@@ -169,6 +171,8 @@ class OwnPostgresql:
     folder: Path
     port: int
     process: "subprocess.Popen[bytes] | None" = None
+    # The processor seconds of the servers that were killed.
+    earlier: float = 0.0
 
     @property
     def url(self) -> str:
@@ -207,6 +211,7 @@ class OwnPostgresql:
     def kill(self) -> None:
         """Kill the server and all its processes at once."""
         assert self.process is not None
+        self.earlier += family_seconds(self.process.pid)
         # Its processes have a session of their own if `setpriv` started it, so pg_ctl ends them.
         self._run("pg_ctl", "stop", "--pgdata", str(self.folder), "--mode=immediate", "--wait")
         self.process.wait()
@@ -226,7 +231,7 @@ class OwnPostgresql:
 
     def seconds(self) -> float:
         """The processor seconds of the server's processes so far."""
-        return family_seconds(self.process.pid) if self.process else 0.0
+        return self.earlier + (family_seconds(self.process.pid) if self.process else 0.0)
 
     def cut_connections(self) -> None:
         """End every other connection to the server."""

@@ -25,6 +25,7 @@ from annotate.models import (
     TeamRole,
     Worker,
 )
+from annotate.services.pools import recount_all_pools
 from benchmarks.campaigns import RANDOM_KEY, insert, make_campaign, numbers, settle_down
 from hits.models import (
     Assignment,
@@ -55,6 +56,7 @@ from qualcontrol.services.worker_risks import recount_worker_risks
 WANTED, EACH = 11, 10
 SLOTS = 9
 RESPONSES_OF_A_WORKER = 400
+GOLD = 2
 LASTS = timedelta(days=30)
 SENTENCES = (
     "Two children with red umbrellas wait beside an old stone bridge, number ",
@@ -79,18 +81,26 @@ def make_full_campaign(*, name: str, tasks: int) -> FullCampaign:
     """Make a running campaign with so many tasks, and ten captions for each of them."""
     campaign = make_campaign(name=name, images=tasks, wanted=WANTED)
     user = User.objects.create_user(f"{name}-reviewer")
-    Membership.objects.create(
-        user=user, team=campaign.team, role=TeamRole.RESEARCHER, joined_at=timezone.now()
-    )
     captions = tasks * EACH
     workers = _make_workers(name, max(2 * EACH, captions // RESPONSES_OF_A_WORKER))
     _add_work(campaign, workers, captions)
     _add_verdicts(campaign, user)
     _add_events(campaign, workers, user)
     settle_down()
+    recount_all_pools()
     recount_worker_risks(campaign=campaign)
     settle_down()
+    # The membership comes last, so that `find_full_campaign` finds complete campaigns only.
+    Membership.objects.create(
+        user=user, team=campaign.team, role=TeamRole.RESEARCHER, joined_at=timezone.now()
+    )
     return FullCampaign(campaign, user)
+
+
+def find_full_campaign(name: str) -> FullCampaign | None:
+    """The campaign that `make_full_campaign` made in this database before, if it did."""
+    user = User.objects.filter(username=f"{name}-reviewer", memberships__isnull=False).first()
+    return FullCampaign(Campaign.objects.get(slug=name), user) if user else None
 
 
 def _make_workers(name: str, count: int) -> list[Worker]:
@@ -112,7 +122,7 @@ def _add_work(campaign: Campaign, workers: list[Worker], captions: int) -> None:
         created_at=timezone.now() - LASTS,
     )
     hits = -(-captions // SLOTS)
-    done = f"i <= {hits} * 99 / 100"
+    done = f"i * {SLOTS} <= {captions} * 98 / 100"  # all paid, see below
     insert(
         Hit,
         numbers(hits),
@@ -127,6 +137,7 @@ def _add_work(campaign: Campaign, workers: list[Worker], captions: int) -> None:
         planned_at=_moment(hits),
         ingested=str(SLOTS),
         settled=f"CASE WHEN {done} THEN {SLOTS} ELSE 0 END",
+        paid=f"CASE WHEN {done} THEN {SLOTS} END",
     )
     first = _first(Hit, campaign=campaign)
     account = f"{_first(WorkerAccount, worker=workers[0])} + (i * 7 + i / {captions // EACH}) "
@@ -145,6 +156,7 @@ def _add_work(campaign: Campaign, workers: list[Worker], captions: int) -> None:
         decided_at=f"CASE WHEN {paid} THEN {_moment(captions)} END",
     )
     _add_responses(campaign, captions, worker, _first(Assignment, hit__campaign=campaign))
+    settle_down()  # or PostgreSQL may choose an index by which this takes hours
     counting = Response.objects.counting().filter(task=OuterRef("pk")).order_by()
     numbers_of = counting.values("task").annotate(n=Count("pk")).values("n")
     missing = F("wanted") - Coalesce(Subquery(numbers_of), 0)
@@ -156,6 +168,7 @@ def _add_responses(campaign: Campaign, captions: int, worker: str, assignment: i
     insert(
         Response,
         numbers(captions),
+        campaign_id=str(campaign.pk),
         task_id=f"{_first(Task, campaign=campaign)} + (i - 1) % {tasks}",
         worker_id=worker,
         assignment_id=f"{assignment} + i - 1",
@@ -166,7 +179,7 @@ def _add_responses(campaign: Campaign, captions: int, worker: str, assignment: i
         seconds="30 + i % 60",
     )
     # Below, `i` is the response's place in the campaign.
-    first = _first(Response, task__campaign=campaign)
+    first = _first(Response, campaign=campaign)
     responses = f"(SELECT id, worker_id, id - {first} + 1 AS i FROM annotate_response "
     responses += f"WHERE id >= {first}) AS made"
     texts = " ".join(f"WHEN {n} THEN '{text}'" for n, text in enumerate(SENTENCES))
@@ -194,9 +207,9 @@ def _add_responses(campaign: Campaign, captions: int, worker: str, assignment: i
 
 def _add_verdicts(campaign: Campaign, user: User) -> None:
     """Add spot checks, of which a few at the end are open, and the decisions that judged them."""
-    first = _first(Response, task__campaign=campaign)
+    first = _first(Response, campaign=campaign)
     last = Response.objects.of(campaign).count()
-    judged = f"i <= {last} * 97 / 100"
+    judged = f"i <= {last} * 94 / 100"
     source = f"(SELECT id, submitted_at, id - {first} + 1 AS i FROM annotate_response "
     source += f"WHERE id >= {first}) AS made WHERE {IS_DISCARDED} OR {IS_CHECKED}"
     bad, good = f"'{Verdict.BAD}'", f"'{Verdict.GOOD}'"
@@ -282,7 +295,7 @@ def _add_events(campaign: Campaign, workers: list[Worker], user: User) -> None:
         )
         for one in paid.order_by("pk")[: len(held)]
     )
-    sample = Response.objects.of(campaign).filter(~Q(spot_check=None)).order_by("pk")[:10]
+    sample = Response.objects.of(campaign).filter(~Q(spot_check=None)).order_by("pk")[:GOLD]
     Gold.objects.bulk_create(
         Gold(campaign=campaign, task_id=one.task_id, response=one, verdict="GOOD", made_at=at)
         for one in sample

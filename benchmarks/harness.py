@@ -49,6 +49,8 @@ class Report:
 
     lines: list[Line] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    # The database that was measured, if it is not this process's own.
+    database: str = field(default_factory=lambda: connection.vendor)
 
     @property
     def is_met(self) -> bool:
@@ -60,14 +62,14 @@ class Report:
             for line in self.lines
             if line.aim is not None
         ]
-        about = {"benchmark": name, "database": connection.vendor}
+        about = {"benchmark": name, "database": self.database}
         return json.dumps({**about, **self.figures, "aims": aims})
 
     def print_table(self, title: str) -> None:
         head = ("", "figure", "compared with", "ratio", "aim")
         rows = [head, *(_cells(line) for line in self.lines)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        print(f"\n{title} ({connection.vendor})")
+        print(f"\n{title} ({self.database})")
         for row in rows:
             print("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
 
@@ -98,6 +100,18 @@ def main(
         print(report.as_json(name), flush=True)
     if chosen.strict and not report.is_met:
         sys.exit(1)
+
+
+@contextmanager
+def kept_database(name: str) -> Iterator[str]:
+    """Use a database of this name beside the one of DATABASE_URL, or in `build/` on SQLite, and
+    keep it. Creates it the first time, and runs its missing migrations later."""
+    if connection.vendor == "sqlite":
+        BUILD.mkdir(exist_ok=True)
+        name = str(BUILD / f"{name}.sqlite3")
+    connection.settings_dict["TEST"]["NAME"] = name
+    connection.creation.create_test_db(verbosity=0, serialize=False, keepdb=True)
+    yield name
 
 
 @contextmanager

@@ -50,6 +50,13 @@ SITE = (
            GROUP BY task_id, worker_id HAVING count(*) > 1""",
     ),
     Holds(
+        1,
+        "A response names the campaign of its task.",
+        """SELECT response.id FROM annotate_response AS response
+           JOIN annotate_task AS task ON task.id = response.task_id
+           WHERE response.campaign_id <> task.campaign_id""",
+    ),
+    Holds(
         2,
         "A released image has its references and one baseline, by different workers.",
         """SELECT image.id, count(caption.id) FROM annotate_releasedimage AS image

@@ -26,8 +26,9 @@ from benchmarks.harness import Line, Report, main, milliseconds, ratio, scratch_
 from hits.models import Hit, HitStatus, HitType, Sync
 from hits.mturk.client import marketplace_of
 from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus
-from hits.reconcile.reading import ingest_assignments
 from hits.reconcile.run import Run
+from hits.reconcile.storing import ingest_assignments
+from hits.services.submissions import Reported
 from hits.services.task_pages import FrameParameters, open_page
 
 AIM = 1.2
@@ -114,7 +115,7 @@ class Steps:
         task = tasks[0]
         took["page"] = seconds(lambda: self.kind.context(task, self.campaign.config, {}))
         listed = _listed(frame, _answer_xml(_fields(task)))
-        took["ingest"] = seconds(lambda: ingest_assignments(self.run, self.hit, [listed]))
+        took["ingest"] = seconds(lambda: ingest_assignments(self.run, [Reported(self.hit, listed)]))
         if number >= WARM_UP:
             for part, time in took.items():
                 self.times[part].append(time)

@@ -1,11 +1,13 @@
 """Many people at work at the same time: how long a task page takes to open.
 
-Both sites and the reconciler run as processes on a PostgreSQL server of their own. Each simulated
-person accepts a HIT, opens its task page, thinks for 20 seconds, submits a caption, and starts
-again. The people start one after the other during the first 20 seconds, which are not measured.
+Both sites and the reconciler run as processes on a PostgreSQL server of their own, the sites by
+gunicorn with several processes, as in production. Each simulated person accepts a HIT, opens its
+task page, thinks for 20 seconds, submits a caption, and starts again. The people start one after
+the other during the first 20 seconds, which are not measured.
 
-The browsers and the sites share the machine. If the browsers fall behind their schedule, the load
-is lower than it should be; the report shows by how much.
+The browsers and the sites share the machine; the report shows what each process used of it. If the
+browsers fall behind their schedule, the load is lower than it should be; the report shows by how
+much.
 """
 
 import argparse
@@ -17,17 +19,19 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from os import getloadavg
 from pathlib import Path
 from statistics import quantiles
 
 from benchmarks.harness import Line, Report, main, ratio
 from benchmarks.lean_browser import LeanBrowser, NoAnswer, NothingLeft, NotOffered, Unexpected
-from benchmarks.whole_campaign import NAME, RECONCILER, Whole, installed
+from benchmarks.whole_campaign import NAME, POSTGRESQL, RECONCILER, Whole, installed
 
 PEOPLE, FULL_PEOPLE = 50, 1000
 SECONDS, FULL_SECONDS = 40.0, 120.0
 THINKS = 20.0
 THREADS = 32
+WEB_PROCESSES = 2
 MOST_P99 = 0.150
 CAPTIONS_OF_AN_IMAGE = 11
 SECTIONS = """
@@ -42,17 +46,37 @@ TEXT = "Two children with red umbrellas wait beside an old stone bridge."
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--people", type=int, help=f"people at work (default: {PEOPLE})")
     parser.add_argument("--seconds", type=float, help=f"duration (default: {SECONDS:g})")
+    parser.add_argument(
+        "--web-processes",
+        type=int,
+        default=WEB_PROCESSES,
+        help=f"processes of each site; 0: the embedded server (default: {WEB_PROCESSES})",
+    )
 
 
 def measure(chosen: argparse.Namespace) -> Report:
     people = chosen.people or (FULL_PEOPLE if chosen.full else PEOPLE)
     seconds = chosen.seconds or (FULL_SECONDS if chosen.full else SECONDS)
+    processes: int = chosen.web_processes
+    settings = {"MTURK_LIST_SECONDS": "120"}
     with tempfile.TemporaryDirectory(prefix="load-") as folder:
         Path(folder).chmod(0o755)
-        with installed(Path(folder), settings={"MTURK_LIST_SECONDS": "120"}) as whole:
+        with installed(Path(folder), web_processes=processes, settings=settings) as whole:
             crowd = People(_browsers(whole, people, seconds))
+            others = getloadavg()[0]
+            before = _processor_seconds(whole)
             crowd.work(seconds)
-    return _report(crowd, people, seconds)
+            after = _processor_seconds(whole)
+    used = {name: round((after[name] - before.get(name, 0)) / seconds, 2) for name in after}
+    return _report(crowd, people, seconds, used, others)
+
+
+def _processor_seconds(whole: Whole) -> dict[str, float]:
+    """What each process has used of the processor so far; the browsers are in this one."""
+    used = whole.fleet.seconds() | {"browsers": time.process_time()}
+    if whole.postgresql is not None:
+        used[POSTGRESQL] = whole.postgresql.seconds()
+    return used
 
 
 def _browsers(whole: Whole, people: int, seconds: float) -> list[LeanBrowser]:
@@ -142,7 +166,9 @@ class People:
         return open_page
 
 
-def _report(crowd: People, people: int, seconds: float) -> Report:
+def _report(
+    crowd: People, people: int, seconds: float, used: dict[str, float], others: float
+) -> Report:
     p50, p99 = _percentiles(crowd.opened)
     sent50, sent99 = _percentiles(crowd.submitted)
     behind = _percentiles(crowd.late)[1]
@@ -158,6 +184,8 @@ def _report(crowd: People, people: int, seconds: float) -> Report:
         "submission_p99_ms": round(1000 * sent99, 1),
         "behind_p99_ms": round(1000 * behind, 1),
         "errors": dict(crowd.errors.most_common(5)),
+        "processors_used": used,
+        "load_before": round(others, 1),
     }
     lines = [
         Line(f"{people} people, captions a second", f"{rate:.1f}", f"{people / THINKS:.1f}"),
@@ -171,8 +199,10 @@ def _report(crowd: People, people: int, seconds: float) -> Report:
         Line("submission to both sites, p99", f"{1000 * sent99:.0f} ms"),
         Line("browsers behind their schedule, p99", f"{1000 * behind:.0f} ms"),
         Line("errors", f"{errors}", "none", float(errors), 0),
+        *(Line(f"{name}, share of a processor", f"{share:.2f}") for name, share in used.items()),
+        Line("load of the machine before the start", f"{others:.1f}"),
     ]
-    return Report(lines, figures)
+    return Report(lines, figures, POSTGRESQL)
 
 
 def _percentiles(times: list[float]) -> tuple[float, float]:

@@ -12,6 +12,7 @@ CLASSES = 600
 # The numbers of the validation and test files together: 303,980 and 937,327 rows.
 REAL_BOXES = 1_241_307
 BOXES_PER_IMAGE = 7.4
+# The header lines of Open Images, V4 to V6.
 BOX_HEADER = ["ImageID", "Source", *BOX_COLUMNS[1:]]
 IMAGE_HEADER = [
     "ImageID",

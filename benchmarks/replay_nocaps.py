@@ -70,7 +70,9 @@ KEPT = """SELECT image.url, caption.text FROM annotate_releasedcaption AS captio
     JOIN annotate_releasedimage AS released ON released.id = caption.image_id
     JOIN annotate_task AS task ON task.id = released.task_id
     JOIN annotate_image AS image ON image.id = task.image_id"""
-MISSING = "SELECT sum(answers_missing) FROM annotate_task"
+# Without tasks that have more answers than wanted, whose number is negative.
+MISSING = """SELECT coalesce(sum(answers_missing), 0) FROM annotate_task
+    WHERE answers_missing > 0"""
 SUBMITTED = "SELECT count(*) FROM annotate_response"
 KEPT_NOW = "SELECT count(*) FROM annotate_response WHERE status = 'SUBMITTED'"
 UNPAID = "SELECT count(*) FROM hits_assignment WHERE status = 'SUBMITTED'"
@@ -79,6 +81,7 @@ PAID = """SELECT sum(hit.reward + hit.fee) FROM hits_assignment AS assignment
 EXCLUDED = "SELECT count(*) FROM qualcontrol_exclusion WHERE lifted_at IS NULL"
 CALLS = "SELECT sum(api_calls) FROM hits_sync"
 JUDGED = "SELECT count(*) FROM qualcontrol_spotcheck WHERE verdict <> ''"
+TO_JUDGE = f"SELECT count(*) FROM ({NEXT_SPOILED}) AS found"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -198,7 +201,7 @@ class Replay:
         self._timed("export", lambda: self._command("export_captions", NAME, "--out", exported))
         seconds = time.monotonic() - began
         broken: list[str] = []
-        self._timed("check the invariants", lambda: broken.extend(self._settled()))
+        self._timed("check the invariants", lambda: broken.extend(self.whole.broken()))
         return self._report(seconds, crowd_seconds, broken)
 
     def _timed(self, name: str, action: Callable[[], Any]) -> None:
@@ -283,23 +286,31 @@ class Replay:
         return len(found)
 
     def _finish(self) -> None:
-        """Judge the required checks; while this discards captions, let the crowd replace them."""
+        """Judge the required checks, and wait until everybody is paid. The crowd replaces captions
+        that are discarded by the verdicts, or by a sync that excludes a worker meanwhile."""
         while True:
             judged = self._judge_required()
             if self.whole.number(MISSING):
                 self.crowd.is_over.clear()
                 self._collect()
             elif not judged:
-                break
-        self.whole.wait_until(
-            lambda: self.whole.number(UNPAID) == 0, "everybody is paid", 300 + 7200 * self.scale
-        )
+                self.whole.wait_until(
+                    lambda: self.whole.number(UNPAID) == 0,
+                    "everybody is paid",
+                    300 + 7200 * self.scale,
+                )
+                if self._is_at_rest():
+                    return
 
-    def _settled(self) -> list[str]:
-        """Stop the reconciler after a last whole sync, and check the invariants."""
+    def _is_at_rest(self) -> bool:
+        """Whether a last whole sync leaves nothing to collect or to judge. If so, the reconciler
+        stays stopped: a sync during the release might draw another check, which refuses it."""
         self.whole.fleet.kill(RECONCILER)
         self.whole.manage("sync", NAME)
-        return self.whole.broken()
+        if not self.whole.number(MISSING) and not self.whole.number(TO_JUDGE):
+            return True
+        self.whole.fleet.start(RECONCILER)
+        return False
 
     def _report(self, seconds: float, crowd_seconds: float, broken: list[str]) -> Report:
         number = self.whole.number
@@ -337,7 +348,8 @@ class Replay:
             "surprises": dict(self.crowd.surprises.most_common(5)),
             "broken_invariants": broken,
         }
-        return Report(list(_lines(figures)), figures)
+        database = "sqlite" if self.whole.postgresql is None else POSTGRESQL
+        return Report(list(_lines(figures)), figures, database)
 
     def _seconds(self) -> dict[str, float]:
         used = self.whole.fleet.seconds()

@@ -83,12 +83,12 @@ def measure(options: argparse.Namespace) -> Report:
     with (
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
         running_marketplace(Path(folder)) as process,
+        scratch_database(),
     ):
         for way, (syncs, wait, apart) in WAYS.items():
             settings.MTURK_READ_WAIT_SECONDS = wait
             settings.MTURK_LIST_SECONDS = apart
-            with scratch_database():
-                _measure_way(report, process, way, syncs, *size)
+            _measure_way(report, process, way, syncs, *size)
     return report
 
 
@@ -107,7 +107,7 @@ def _measure_way(
     reconcile(campaign)
     crowd = [w.sign_in() for w in process.workers(*(f"{way}{n}" for n in range(workers)))]
     calls, taken = _run(campaign, crowd, images * captions, syncs)
-    ingested = Assignment.objects.count()
+    ingested = Assignment.objects.filter(hit__campaign=campaign).count()
     listing = sum(calls[name] for name in INGESTING) / ingested
     what = way.replace("_", " ")
     report.lines += [

@@ -1,0 +1,278 @@
+"""A campaign of a few dozen captions for `benchmarks.faults`: a crowd, two reviewers, a release.
+
+Everything that it asks of the installation may fail and is asked again, as people would do.
+"""
+
+import random
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg2
+
+from benchmarks.busy_crowd import Member, Writers
+from benchmarks.fragile import IMAGES, Fragile
+from benchmarks.invariants import Row
+from benchmarks.lean_browser import NoAnswer, Unexpected
+from benchmarks.replay_nocaps import BAD, Crowd
+from benchmarks.whole_campaign import NAME
+from hits.local.processes import ProcessFailed
+
+REFERENCES, THREADS, REVIEWERS = 2, 3, 2
+# How long nothing may change until a run has failed. A busy machine is slow, but does not stand
+# still. MOST_PATIENCE ends a run in which something changes for ever.
+PATIENCE, MOST_PATIENCE, DATABASE_STARTS_WITHIN = 120.0, 900.0, 60.0
+STUCK_AFTER, MONEY_AFTER = 4.0, 2.5
+# Longer than a HIT's time limit, after which an accepted HIT is free again.
+HIT_SECONDS = 90
+SLOT_COST = 0.12
+# Responses that the money of one addition pays.
+MOST_ADDED = 3
+SHARE_JUDGED_BAD = 0.15
+MOST_CAPTIONS = 20
+FILE: dict[str, Any] = {
+    "preset": "nocaps",
+    "selection": NAME,
+    "references": REFERENCES,
+    "baselines": 1,
+    "hit": {"minutes": 1},
+    "review": {"share": 0.2, "first": 1, "approve_after_hours": 0},
+}
+WORDS = ("red", "old", "small", "wooden", "bright"), ("dog", "bus", "boat", "horse", "clock")
+TEXTS = [
+    f"A {look} {thing} stands on the lawn beside a {look} gate, number {n}."
+    for n, (look, thing) in enumerate((a, b) for a in WORDS[0] for b in WORDS[1])
+]
+OF_CAMPAIGN = """FROM annotate_response AS response
+    JOIN annotate_task AS task ON task.id = response.task_id
+    JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
+    WHERE campaign.slug = '{}'"""
+RESPONSES = f"SELECT count(*) {OF_CAMPAIGN}"
+WORKERS_OF = f"""SELECT DISTINCT worker.pseudonym FROM annotate_worker AS worker
+    WHERE worker.id IN (SELECT response.worker_id {OF_CAMPAIGN}) ORDER BY worker.pseudonym"""
+MISSING = """SELECT coalesce(sum(answers_missing), 0) FROM annotate_task AS task
+    JOIN annotate_campaign AS campaign ON campaign.id = task.campaign_id
+    WHERE campaign.slug = '{}' AND task.answers_missing > 0"""
+UNPAID = """SELECT count(*) FROM hits_assignment AS assignment
+    JOIN hits_hit AS hit ON hit.id = assignment.hit_id
+    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
+    WHERE campaign.slug = '{}' AND assignment.status = 'SUBMITTED'"""
+OPEN_CHECKS = """SELECT count(*) FROM qualcontrol_spotcheck AS spot
+    JOIN annotate_response AS response ON response.id = spot.response_id
+    JOIN annotate_campaign AS campaign ON campaign.id = spot.campaign_id
+    WHERE campaign.slug = '{}' AND spot.verdict = '' AND response.status = 'SUBMITTED'"""
+SLOTS = """SELECT coalesce(sum(hit.available + hit.pending), 0) FROM hits_hit AS hit
+    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
+    WHERE campaign.slug = '{}' AND hit.status IN ('OPEN', 'EXPIRED')"""
+RELEASES = "SELECT count(*) FROM annotate_release WHERE name = '{}'"
+ALIVE = """SELECT count(*) FROM hits_hit AS hit
+    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
+    WHERE campaign.slug = '{}' AND hit.status IN ('PLANNED', 'OPEN', 'EXPIRED')"""
+GROUP_OF = """SELECT type.hit_type_id FROM hits_hittype AS type
+    JOIN annotate_campaign AS campaign ON campaign.id = type.campaign_id
+    WHERE campaign.slug = '{}' ORDER BY type.id DESC"""
+FAILED_JOBS = """SELECT job.key, job.title, job.error FROM annotate_job AS job
+    JOIN annotate_campaign AS campaign ON campaign.id = job.campaign_id
+    WHERE campaign.slug = '{}' AND job.status = 'FAILED'
+      AND NOT EXISTS (SELECT 1 FROM annotate_job AS later
+                      WHERE later.campaign_id = job.campaign_id AND later.kind = job.kind
+                        AND later.id > job.id)"""
+# What changes while jobs and syncs go on; not the times at which they were last seen.
+PROGRESS = """SELECT CAST(job.id AS text), job.status, job.step, job.done FROM annotate_job AS job
+    JOIN annotate_campaign AS campaign ON campaign.id = job.campaign_id
+    WHERE campaign.slug = '{0}'
+    UNION ALL
+    SELECT '', hit.status, '', count(*) FROM hits_hit AS hit
+    JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
+    WHERE campaign.slug = '{0}' GROUP BY hit.status
+    ORDER BY 1, 2"""
+PROBLEMS = """SELECT problem.subject, problem.message FROM hits_syncproblem AS problem
+    JOIN annotate_campaign AS campaign ON campaign.id = problem.campaign_id
+    WHERE campaign.slug = '{}'"""
+LAST_SYNC = """SELECT sync.finished_at, sync.error FROM hits_sync AS sync
+    JOIN annotate_campaign AS campaign ON campaign.id = sync.campaign_id
+    WHERE campaign.slug = '{}' ORDER BY sync.id DESC LIMIT 1"""
+STATE = {"failed jobs": FAILED_JOBS, "problems": PROBLEMS, "last sync": LAST_SYNC}
+
+
+@dataclass
+class Patience:
+    """Waits as long as something changes."""
+
+    last: object = None
+    began: float = field(default_factory=time.monotonic)
+    changed_at: float = field(default_factory=time.monotonic)
+
+    def note(self, state: object) -> bool:
+        """Note what is known; return whether it has changed."""
+        if state == self.last:
+            return False
+        self.last, self.changed_at = state, time.monotonic()
+        return True
+
+    @property
+    def is_over(self) -> bool:
+        now = time.monotonic()
+        return now - self.changed_at > PATIENCE or now - self.began > MOST_PATIENCE
+
+    def __str__(self) -> str:
+        now = time.monotonic()
+        return f"unchanged for {now - self.changed_at:.0f} s, after {now - self.began:.0f} s"
+
+
+@dataclass
+class SmallCampaign:
+    """One campaign and the people who work on it. `seen` counts what they met."""
+
+    fragile: Fragile
+    name: str
+    seed: int
+    seen: Counter[str] = field(default_factory=Counter)
+    surprises: Counter[str] = field(default_factory=Counter)
+    members: list[Member] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.whole = self.fragile.whole
+        self.path = f"campaigns/{self.name}/"
+
+    def rows(self, sql: str) -> list[Row]:
+        """The rows of a query on the site's database, which may be starting."""
+        end = time.monotonic() + DATABASE_STARTS_WITHIN
+        while True:
+            try:
+                with self.whole.site_rows() as rows:
+                    return rows(sql.format(self.name))
+            except (psycopg2.OperationalError, sqlite3.OperationalError):
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.3)
+
+    def number(self, sql: str) -> int:
+        return int(self.rows(sql)[0][0] or 0)
+
+    def ask_to_publish(self) -> None:
+        """Create the campaign, with a budget for its captions and no more, and publish it."""
+        budget = IMAGES * (REFERENCES + 1) * SLOT_COST
+        file = {"name": self.name, "budget": f"{budget:.2f}", **FILE}
+        self.whole.steadily("POST", "campaigns/", file)
+        self.whole.steadily("POST", f"{self.path}publish/", {"confirmed": True})
+
+    def wait_until_published(self) -> None:
+        self._wait_for_job(lambda: bool(self.rows(GROUP_OF)), "The campaign is not published")
+
+    def ask_for_release(self) -> None:
+        self.whole.steadily("POST", f"{self.path}releases/", {"name": self.name})
+
+    def finish(self) -> None:
+        """Wait for the release, then finish the campaign and wait until its HITs are deleted."""
+        self._wait_for_job(lambda: self.number(RELEASES) == 1, "The release is not made")
+        self.whole.steadily("POST", f"{self.path}finish/")
+        self._wait_for_job(lambda: self.number(ALIVE) == 0, "The HITs are not deleted")
+
+    def _wait_for_job(self, holds: Callable[[], bool], otherwise: str) -> None:
+        """Wait, and run failed jobs again, as their pages offer; raises ProcessFailed if nothing
+        changes any more."""
+        patience = Patience()
+        while not holds():
+            patience.note(self.rows(PROGRESS))
+            if patience.is_over:
+                raise ProcessFailed(f"{otherwise}: {patience}. {self.state()}")
+            for key, title, _ in self.rows(FAILED_JOBS):
+                self.seen["failed jobs, run again"] += 1
+                self.surprises[f"The job failed: {title}"] += 1
+                self.whole.steadily("POST", f"jobs/{key}/again/")
+            time.sleep(0.3)
+
+    def state(self) -> str:
+        """What is known of the campaign, for whoever looks into a failure."""
+        found = {name: self.rows(sql) for name, sql in STATE.items()}
+        return f"{found}, met: {dict(self.surprises.most_common(6))}"
+
+    @contextmanager
+    def crowd(self) -> Iterator[None]:
+        """Let workers and two reviewers work while the block runs."""
+        for browser in self.fragile.browsers:
+            browser.group = str(self.rows(GROUP_OF)[0][0])
+        self.members = [
+            Member(number, browser, MOST_CAPTIONS)
+            for number, browser in enumerate(self.fragile.browsers)
+        ]
+        crowd = Crowd(self.members, Writers({0: TEXTS}, seed=self.seed), seed=self.seed)
+        crowd.surprises = self.surprises
+        threads = [threading.Thread(target=crowd.work) for _ in range(THREADS)]
+        threads += [
+            threading.Thread(target=self._review, args=(number, crowd.is_over))
+            for number in range(REVIEWERS)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield
+        finally:
+            crowd.is_over.set()
+            for thread in threads:
+                thread.join()
+
+    def _review(self, reviewer: int, is_over: threading.Event) -> None:
+        """Judge what the queue shows, as one of two reviewers, until the end."""
+        rng = random.Random(f"{self.seed}/{reviewer}")
+        while not is_over.wait(0.5):
+            try:
+                self._judge_next(reviewer, rng)
+            except (NoAnswer, Unexpected) as error:
+                self.surprises[f"Reviewer: {error}"[:200]] += 1
+
+    def _judge_next(self, reviewer: int, rng: random.Random) -> None:
+        checks = f"{self.path}spot-checks/"
+        items: Any = self.whole.call("POST", f"{checks}next/", {"count": 3}, reviewer=reviewer)
+        for item in items:
+            is_bad = rng.random() < SHARE_JUDGED_BAD
+            verdict = {"verdict": "BAD", "reason": BAD} if is_bad else {"verdict": "GOOD"}
+            path = f"{checks}{item['key']}/verdict/"
+            self.whole.call("POST", path, verdict, reviewer=reviewer)
+            self.seen[f"verdicts of reviewer {reviewer + 1}"] += 1
+
+    def complete(self) -> None:
+        """Wait until everything is judged and paid, and no response is missing. If nothing changes
+        for a while, add money or turn the clock to the deadlines; raises ProcessFailed if that
+        does not help."""
+        patience, helped_at, helps_after = Patience(), time.monotonic(), STUCK_AFTER
+        while (now := self._left()) != (0, 0, 0):
+            if patience.note(now):
+                helped_at, helps_after = time.monotonic(), STUCK_AFTER
+            elif patience.is_over:
+                words = "{} responses missing, {} submissions unpaid, {} checks open".format(*now)
+                raise ProcessFailed(f"{words}: {patience}. {self.state()}")
+            elif time.monotonic() - helped_at > MONEY_AFTER and self._needs_money():
+                self._add_money()
+                helped_at = time.monotonic()
+            elif time.monotonic() - helped_at > helps_after:
+                self._wait_for_deadlines()
+                # On a busy machine, turning the clock too often would end all work before its
+                # submission.
+                helped_at, helps_after = time.monotonic(), 2 * helps_after
+            time.sleep(0.3)
+
+    def _left(self) -> tuple[int, int, int]:
+        """Missing responses, unpaid assignments and open checks."""
+        return self.number(MISSING), self.number(UNPAID), self.number(OPEN_CHECKS)
+
+    def _needs_money(self) -> bool:
+        return self.number(MISSING) > 0 and self.number(SLOTS) == 0
+
+    def _add_money(self) -> None:
+        """Add what the next responses cost, and no more."""
+        self.seen["budget used up, money added"] += 1
+        amount = {"amount": f"{min(MOST_ADDED, self.number(MISSING)) * SLOT_COST:.2f}"}
+        self.whole.steadily("POST", f"{self.path}budget/", amount)
+
+    def _wait_for_deadlines(self) -> None:
+        for member in self.members:
+            member.left = MOST_CAPTIONS
+        self.seen["waits for deadlines"] += 1
+        self.fragile.turn_clock(HIT_SECONDS)
