@@ -1,0 +1,1 @@
+"""The pictures of the user guide, taken from the demonstration by Chromium."""
