@@ -4,10 +4,15 @@ BIN := .venv/bin
 # A process for each processor; one that has no tests left takes some of another's.
 SIDE_BY_SIDE := -n auto --dist worksteal
 
-.PHONY: demo test serve lint types types-marketplace style format browser bench javascript requirements clean
+# A process that finds bytecode starts sooner.
+unexport PYTHONDONTWRITEBYTECODE
+# Options of `manage.py demo`.
+DEMO :=
+
+.PHONY: demo test serve lint types types-marketplace style audit format browser bench javascript requirements clean
 
 demo: .venv/installed
-	$(BIN)/python manage.py demo
+	$(BIN)/python manage.py demo $(DEMO)
 
 test: .venv/installed-dev
 	$(BIN)/pytest $(SIDE_BY_SIDE)
@@ -17,7 +22,7 @@ serve: .venv/installed
 	$(BIN)/python manage.py serve
 
 lint: .venv/installed-dev
-	$(MAKE) --jobs=2 --no-print-directory types style types-marketplace
+	$(MAKE) --jobs=2 --no-print-directory types style types-marketplace audit
 
 # The parts of `make lint`, which run side by side. The two sites' types are checked with a settings
 # module each, so each has a cache of its own.
@@ -37,6 +42,10 @@ style:
 	$(BIN)/python tools/architecture_map.py --check
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings marketplace.settings
+
+# Known vulnerabilities of the pinned packages; skipped, with the reason, if their index is away.
+audit:
+	$(BIN)/python tools/audit.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff format .

@@ -1,5 +1,6 @@
 """Fixtures for the tests of both sites."""
 
+import gc
 import os
 from collections.abc import Generator
 from pathlib import Path
@@ -76,6 +77,13 @@ def _place(item: pytest.Item) -> int:
     return 1 if _uses_database(item) else 0
 
 
+def pytest_collection_finish() -> None:
+    """Leave what is loaded by now out of garbage collections. They took a twelfth of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 def pytest_report_header() -> str:
     engine = settings.DATABASES["default"]["ENGINE"].rsplit(".", 1)[-1]
     return f"site: {settings.SETTINGS_MODULE}, database: {engine}"
@@ -110,6 +118,12 @@ def _passwords_take_no_time(settings: object) -> None:
     """Django's own hasher takes a quarter of a second on purpose."""
     hasher = "django.contrib.auth.hashers.MD5PasswordHasher"
     settings.PASSWORD_HASHERS = [hasher]  # type: ignore[attr-defined]
+
+
+@pytest.fixture(autouse=True)
+def _static_files_are_looked_up(settings: object) -> None:
+    """Otherwise each test client lists all static files when it starts."""
+    settings.WHITENOISE_AUTOREFRESH = True  # type: ignore[attr-defined]
 
 
 @pytest.fixture(autouse=True)
