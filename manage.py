@@ -11,6 +11,8 @@ from pathlib import Path
 from django.core.management import ManagementUtility, find_commands
 
 OTHER_SITE = "marketplace"
+# What the commands of that site begin with.
+OTHER_COMMANDS = ("marketplace", "panel_")
 
 
 def settings_for(arguments: list[str]) -> str:
@@ -18,7 +20,7 @@ def settings_for(arguments: list[str]) -> str:
     words = [word for word in arguments if not word.startswith("-")]
     if words[:1] == ["help"]:
         words = words[1:]
-    is_other = bool(words) and words[0].startswith(OTHER_SITE)
+    is_other = bool(words) and words[0].startswith(OTHER_COMMANDS)
     return f"{OTHER_SITE}.settings" if is_other else "annotate.settings"
 
 
@@ -34,7 +36,7 @@ def main() -> None:
             missing = [
                 name
                 for name in sorted(find_commands(str(folder)))
-                if name.startswith(OTHER_SITE) and name not in text.split()
+                if name.startswith(OTHER_COMMANDS) and name not in text.split()
             ]
             if commands_only:
                 return "\n".join(sorted([*text.split(), *missing]))

@@ -19,10 +19,12 @@ Money = Annotated[
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+# The tags of BCP 47 that a campaign may name: a language, its script and its region.
 LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?")
 
 
-def _is_a_tag(tag: str) -> str:
+def checked_tag(tag: str) -> str:
+    """The tag of a language; raises ValueError if it is none."""
     if LANGUAGE_TAG.fullmatch(tag) is None:
         raise ValueError('write the tag of a language, such as "de", "zh" or "pt-BR"')
     return tag
@@ -30,7 +32,7 @@ def _is_a_tag(tag: str) -> str:
 
 LanguageTag = Annotated[
     str,
-    AfterValidator(_is_a_tag),
+    AfterValidator(checked_tag),
     Field(json_schema_extra={"pattern": f"^{LANGUAGE_TAG.pattern}$"}),
 ]
 
@@ -96,7 +98,7 @@ class Hit(Section):
         max_length=2000,
     )
     keywords: str = Field(default="image, photograph, caption, describe, writing", max_length=1000)
-    reward: Money = Field(default=Decimal("0.10"), ge=Decimal("0.01"))
+    reward: Money = Field(default=Decimal("0.10"), ge=0)
     images: int = Field(default=1, ge=1, le=20, description="images shown in one assignment")
     # From ten assignments per HIT on, MTurk doubles the fee (docs/decisions).
     assignments: int = Field(default=9, ge=1, le=9, description="assignments of one HIT")
@@ -256,6 +258,15 @@ class CampaignConfig(Section):
         given = [self.selection, self.release, self.caption_set]
         if sum(name is not None for name in given) != 1:
             raise ValueError("name exactly one of selection, release and caption_set")
+        return self
+
+    @model_validator(mode="after")
+    def _strangers_are_paid(self) -> "CampaignConfig":
+        if not self.hit.reward and self.workers.who == "nocaps":
+            raise ValueError(
+                "hit.reward is 0, which only suits your own people and panels: enter at least "
+                '0.01, or write workers.who = "own" or "panel"'
+            )
         return self
 
     @model_validator(mode="after")

@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from annotate.celery import app
-from annotate.models import Job, JobStatus
+from annotate.models import Failure, FailureSource, Job, JobStatus
 
 
 class Figures(Collector):
@@ -25,6 +25,14 @@ class Figures(Collector):
         for status in (JobStatus.WAITING, JobStatus.RUNNING):
             jobs.add_metric([status.lower()], counts.get(status, 0))
         yield jobs
+        failures = GaugeMetricFamily(
+            "failures", "Background work that failed and waits for a person", labels=["source"]
+        )
+        open_ones = Failure.objects.open().order_by().values_list("source")
+        failed = dict(open_ones.annotate(Count("pk")))
+        for source in FailureSource:
+            failures.add_metric([source.lower()], failed.get(source, 0))
+        yield failures
         if not settings.CELERY_TASK_ALWAYS_EAGER:
             # The other figures matter most while the broker does not answer.
             with suppress(OperationalError):

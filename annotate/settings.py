@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from annotate.evaluation.java import Java
 from annotate.site import secret_key
-from shared.environment import flag, words
+from shared.environment import days_or_never, flag, words
 from shared.logs import logging_settings
 from shared.monitoring.errors import report_errors
 
@@ -72,6 +72,10 @@ MTURK_FEE_SHARE = Decimal(os.environ.get("MTURK_FEE_SHARE", "0.20"))
 MTURK_LARGE_HIT_FEE_SHARE = Decimal(os.environ.get("MTURK_LARGE_HIT_FEE_SHARE", "0.20"))
 MTURK_MASTERS_FEE_SHARE = Decimal(os.environ.get("MTURK_MASTERS_FEE_SHARE", "0.05"))
 MTURK_LEAST_FEE = Decimal(os.environ.get("MTURK_LEAST_FEE", "0.01"))
+# The same of Prolific, for estimates: the marketplace site reads the same variables.
+PROLIFIC_SERVICE_FEE = Decimal(os.environ.get("PROLIFIC_SERVICE_FEE", "0.3333"))
+PROLIFIC_VAT = Decimal(os.environ.get("PROLIFIC_VAT", "0"))
+PROLIFIC_LEAST_PER_HOUR = Decimal(os.environ.get("PROLIFIC_LEAST_PER_HOUR", "8.00"))
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -103,6 +107,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "annotate.api.request_size.RequestSizeMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
@@ -110,6 +115,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "annotate.pages.middleware.ContentSecurityPolicyMiddleware",
+    "annotate.pages.middleware.StorableAddressMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -161,6 +167,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 # the address that they listen on.
 SECRET_KEY = os.environ.get("SECRET_KEY", "").strip()
 SECRET_KEY_IS_SET = bool(SECRET_KEY)
+# Earlier keys, whose signatures are still accepted.
+SECRET_KEY_FALLBACKS = words("SECRET_KEY_FALLBACKS")
 if not SECRET_KEY_IS_SET:
     if not IS_LOOPBACK:
         raise ImproperlyConfigured(
@@ -198,6 +206,8 @@ AXES_VERBOSE = False
 # How many forms people who are not signed in may send from one address, to each web process: new
 # passwords, invitations, new accounts. 0 sets no limit. Wrong passwords have limits of their own.
 PUBLIC_POSTS_PER_HOUR = int(os.environ.get("PUBLIC_POSTS_PER_HOUR", "60"))
+# How many pages it may load in a minute that compute something for everybody; 0 sets no limit.
+PUBLIC_READS_PER_MINUTE = int(os.environ.get("PUBLIC_READS_PER_MINUTE", "60"))
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -273,6 +283,10 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"
 # Forms of task pages are small; larger request bodies are refused.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "annotate.site.temporary_files.TemporaryFiles",
+]
 DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES + 10
 
 REST_FRAMEWORK = {
@@ -331,6 +345,8 @@ if SCORES_AT_ONCE < 1:
 
 # The server that sends e-mail; if empty, notices are not sent by e-mail.
 EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
+if EMAIL_HOST == "console":  # To try it without a mail server.
+    EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
 EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
 EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
@@ -345,6 +361,47 @@ if not 0 < WEBHOOK_SECONDS <= 60:
 # Whether webhooks may go to this machine and to private networks.
 WEBHOOKS_TO_PRIVATE_NETWORKS = flag("WEBHOOKS_TO_PRIVATE_NETWORKS", default=False)
 
+# How long fetching one image by its URL may take, in seconds.
+IMAGE_FETCH_SECONDS = float(os.environ.get("IMAGE_FETCH_SECONDS", "30"))
+if not 0 < IMAGE_FETCH_SECONDS <= 600:
+    raise ImproperlyConfigured("IMAGE_FETCH_SECONDS must be more than 0 and at most 600.")
+# Whether images may be fetched from this machine and from private networks.
+IMAGES_FROM_PRIVATE_NETWORKS = flag("IMAGES_FROM_PRIVATE_NETWORKS", default=False)
+# The server with buckets of images: Amazon's if there is no URL. Without keys, requests are not
+# signed, as public buckets need. Not the requester's keys, which are for the marketplace.
+S3_ENDPOINT_URL = os.environ.get("S3_ENDPOINT_URL", "")
+S3_REGION = os.environ.get("S3_REGION", "us-east-1")
+S3_ACCESS_KEY_ID = os.environ.get("S3_ACCESS_KEY_ID", "")
+S3_SECRET_ACCESS_KEY = os.environ.get("S3_SECRET_ACCESS_KEY", "")
+# Where the copies of images are that pages show: s3://BUCKET/FOLDER, or MEDIA_ROOT if it is empty.
+COPIES_BUCKET = os.environ.get("COPIES_BUCKET", "")
+STORAGES: dict[str, dict[str, object]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "shared.static_files.KeptAddresses"},
+    "image-copies": {"BACKEND": "annotate.images.storage.WholeFiles"},
+}
+if COPIES_BUCKET:
+    if not S3_ACCESS_KEY_ID:
+        # Without keys, the requester's keys in AWS_ACCESS_KEY_ID would be sent to the bucket.
+        raise ImproperlyConfigured("COPIES_BUCKET needs S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY.")
+    _bucket, _, _folder = COPIES_BUCKET.removeprefix("s3://").partition("/")
+    STORAGES["image-copies"] = {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": _bucket,
+            "location": _folder,
+            "endpoint_url": S3_ENDPOINT_URL or None,
+            "region_name": S3_REGION,
+            "access_key": S3_ACCESS_KEY_ID,
+            "secret_key": S3_SECRET_ACCESS_KEY,
+            "file_overwrite": True,
+        },
+    }
+
+# Days after a finished campaign's last release until worker ids and behaviour counts are deleted;
+# None to keep them.
+WORKER_DATA_DAYS = days_or_never("WORKER_DATA_DAYS", default=365)
+
 # Without a broker, tasks run in the process that calls them.
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "")
 CELERY_TASK_ALWAYS_EAGER = not CELERY_BROKER_URL
@@ -356,6 +413,11 @@ CELERY_TIMEZONE = TIME_ZONE
 # Celery's processes log like the site, without worker ids.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 SYNC_SECONDS = float(os.environ.get("SYNC_SECONDS", "60"))
+
+# How long a job belongs to a worker that does not answer.
+JOB_LEASE_SECONDS = float(os.environ.get("JOB_LEASE_SECONDS", "40"))
+if JOB_LEASE_SECONDS < 5:
+    raise ImproperlyConfigured("JOB_LEASE_SECONDS must be at least 5: leases are renewed every 2.")
 
 # Errors are reported there without personal data; nowhere if empty.
 report_errors(os.environ.get("SENTRY_DSN", ""))

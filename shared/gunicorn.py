@@ -15,6 +15,9 @@ threads = int(os.environ.get("WEB_THREADS", "8"))
 # A process that hangs this long is replaced; a stopping one gets as long to finish its requests.
 timeout = 120
 graceful_timeout = 60
+# How long an unused connection stays open. Proxies keep theirs for minutes, and a request on one
+# that was closed at the same moment fails; it stays open longer than the default of two seconds.
+keepalive = 75
 # Each process is replaced after about this many requests, so that none grows for ever. The
 # processes are not replaced at the same time.
 max_requests = 20_000

@@ -13,18 +13,25 @@ Its SQL depends on nothing but the code, the vendor of the one database of a pro
 the values, and the arguments without a name, which must be hashable. It is compiled once for each
 of these, so it is never out of date. A value is never None, because `= NULL` is not `IS NULL`. A
 change with `@prepared_update` is written as a queryset and the new values, and answers with the
-number of changed rows.
+number of changed rows. `insert` adds rows.
 """
 
-import copy
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property, wraps
+from functools import cache, lru_cache, wraps
+from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
 from django.db.models import QuerySet, Value
-from django.db.models.sql import Query, UpdateQuery
+from django.db.models.query import (  # type: ignore[attr-defined]
+    FlatValuesListIterable,
+    ModelIterable,
+    ValuesIterable,
+    ValuesListIterable,
+    get_related_populators,
+)
+from django.db.models.sql import InsertQuery, UpdateQuery
 
 Row = TypeVar("Row")
 Known = TypeVar("Known")
@@ -54,13 +61,8 @@ class _Statement:
     """A compiled statement, whose values include the parameters."""
 
     def __init__(self, compiler: Any) -> None:
-        self.compiler = compiler
+        self.using: str = compiler.using
         self.sql, self.values = compiler.as_sql()
-
-    @cached_property
-    def converters(self) -> Any:
-        columns = [each[0] for each in self.compiler.select[: self.compiler.col_count]]
-        return self.compiler.get_converters(columns)
 
     def bound(self, given: Mapping[str, Any], connection: Any) -> tuple[str, tuple[Any, ...]]:
         """The SQL, and its values with the given ones in the place of the parameters."""
@@ -75,25 +77,74 @@ class _Statement:
         return self.sql, tuple(values)
 
 
-class _PreparedQuery(Query):
-    """A query whose compiler is used again."""
+class _Reading(_Statement):
+    """A compiled query, and how its rows become what the queryset would return."""
 
-    statement: _Statement
-    given: Mapping[str, Any]
+    def __init__(self, rows: "QuerySet[Any, Any]") -> None:
+        compiler: Any = rows.query.get_compiler(rows.db)
+        super().__init__(compiler)
+        # Ordering may add columns that are not part of the result.
+        self.width = compiler.col_count if compiler.has_extra_select else None
+        expressions = [each[0] for each in compiler.select[: compiler.col_count]]
+        self.converters = compiler.get_converters(expressions).items()
+        self.read = _READERS[rows._iterable_class](compiler)
 
-    def get_compiler(
-        self,
-        using: str | None = None,
-        connection: Any = None,
-        elide_empty: bool = True,  # noqa: ARG002
-    ) -> Any:
-        connection = connection or connections[using or DEFAULT_DB_ALIAS]
-        compiler = copy.copy(self.statement.compiler)
-        compiler.using, compiler.connection = using, connection
-        compiler.as_sql = lambda: self.statement.bound(self.given, connection)
-        # The functions that convert a row's values are the same for each connection of a vendor.
-        compiler.get_converters = lambda _expressions: self.statement.converters
-        return compiler
+    def rows(self, given: Mapping[str, Any]) -> list[Any]:
+        connection = connections[self.using]
+        with connection.cursor() as cursor:
+            cursor.execute(*self.bound(given, connection))
+            found = cursor.fetchall()
+        return [self.read(self._converted(row, connection)) for row in found]
+
+    def _converted(self, row: Sequence[Any], connection: Any) -> list[Any]:
+        """The row's values as Python values, as `SQLCompiler.apply_converters` makes them."""
+        values = list(row[: self.width])
+        for position, (converters, expression) in self.converters:
+            for convert in converters:
+                values[position] = convert(values[position], expression, connection)
+        return values
+
+
+Reader = Callable[[list[Any]], Any]
+
+
+def _as_model(compiler: Any) -> Reader:
+    """Make a row what `ModelIterable` makes of it."""
+    model, columns = compiler.klass_info["model"], compiler.klass_info["select_fields"]
+    first, end = columns[0], columns[-1] + 1
+    names = [expression.target.attname for expression, *_ in compiler.select[first:end]]
+    related = get_related_populators(compiler.klass_info, compiler.select, compiler.using)
+    annotations = list((compiler.annotation_col_map or {}).items())
+
+    def read(row: list[Any]) -> models.Model:
+        found: models.Model = model.from_db(compiler.using, names, row[first:end])
+        for populator in related:
+            populator.populate(row, found)
+        for name, position in annotations:
+            setattr(found, name, row[position])
+        return found
+
+    return read
+
+
+def _as_dictionary(compiler: Any) -> Reader:
+    """Make a row what `ValuesIterable` makes of it."""
+    query = compiler.query
+    names = query.selected or [
+        *query.extra_select,
+        *query.values_select,
+        *query.annotation_select,
+    ]
+    return lambda row: dict(zip(names, row, strict=True))
+
+
+# What a queryset yields for a row.
+_READERS: dict[type, Callable[[Any], Reader]] = {
+    ModelIterable: _as_model,
+    ValuesIterable: _as_dictionary,
+    ValuesListIterable: lambda _compiler: tuple,
+    FlatValuesListIterable: lambda _compiler: itemgetter(0),
+}
 
 
 class _Kept(Generic[Known]):
@@ -117,23 +168,13 @@ class _Kept(Generic[Known]):
 
 def prepared(build: Callable[..., "QuerySet[Any, Row]"]) -> Callable[..., list[Row]]:
     """Compile the queryset at its first use; run it with the values given in each call."""
-    kept = _Kept(lambda *shape, **parameters: _prepared(build(*shape, **parameters)))
+    kept = _Kept(lambda *shape, **parameters: _Reading(build(*shape, **parameters)))
 
     @wraps(build)
     def run(*shape: Hashable, **given: Any) -> list[Row]:
-        rows = kept.get(shape, given).all()
-        rows.query.given = given  # type: ignore[attr-defined]
-        return list(rows)
+        return kept.get(shape, given).rows(given)
 
     return run
-
-
-def _prepared(rows: "QuerySet[Any, Row]") -> "QuerySet[Any, Row]":
-    query = rows.query.chain(klass=_PreparedQuery)
-    query.statement = _Statement(rows.query.get_compiler(rows.db))  # type: ignore[attr-defined]
-    # Not `rows.query`, whose setter would turn `values_list` into `values`.
-    rows._query = query  # type: ignore[attr-defined]
-    return rows
 
 
 Change = tuple["QuerySet[Any]", Mapping[str, Any]]
@@ -153,10 +194,63 @@ def prepared_update(build: Callable[..., Change]) -> Callable[..., int]:
     @wraps(build)
     def run(*shape: Hashable, **given: Any) -> int:
         statement = kept.get(shape, given)
-        using = statement.compiler.using
-        connection = connections[using]
-        with transaction.mark_for_rollback_on_error(using), connection.cursor() as cursor:
+        connection = connections[statement.using]
+        with (
+            transaction.mark_for_rollback_on_error(statement.using),
+            connection.cursor() as cursor,
+        ):
             cursor.execute(*statement.bound(given, connection))
             return int(cursor.rowcount)
 
     return run
+
+
+def insert(*rows: models.Model) -> None:
+    """Add rows of one model, whose keys the database makes, and set their keys.
+
+    This is `bulk_create` without its compilation. The values are plain, no expressions.
+    """
+    sql, fields = _insert_of(type(rows[0]), len(rows))
+    connection = connections[DEFAULT_DB_ALIAS]
+    values = [
+        each.get_db_prep_save(each.pre_save(row, add=True), connection)
+        for row in rows
+        for each in fields
+    ]
+    with transaction.mark_for_rollback_on_error(), connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        for row, (key,) in zip(rows, cursor.fetchall(), strict=True):
+            row.pk = key
+            row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
+
+
+@cache
+def _insert_of(
+    model: type[models.Model], number: int
+) -> tuple[str, "list[models.Field[Any, Any]]"]:
+    """The SQL that adds this number of rows and returns their keys, and the fields of each row."""
+    fields = [each for each in model._meta.concrete_fields if not each.primary_key]
+    return _insert_sql(model, fields, number, [model._meta.pk]), fields
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def insert_statement(model: type[models.Model], names: tuple[str, ...], number: int) -> str:
+    """The SQL that adds this number of rows with plain values of these fields, row by row."""
+    fields: list[Any] = [model._meta.get_field(name) for name in names]
+    return _insert_sql(model, fields, number, [])
+
+
+def _insert_sql(
+    model: type[models.Model],
+    fields: "Sequence[models.Field[Any, Any]]",
+    number: int,
+    returning: Sequence[Any],
+) -> str:
+    # Expressions, because Django sends plain values of several rows as an array for each column.
+    row = model(**{each.attname: Value("") for each in fields})
+    query: Any = InsertQuery(model)
+    query.insert_values(fields, [row] * number)
+    compiler: Any = query.get_compiler(DEFAULT_DB_ALIAS)
+    compiler.returning_fields = returning
+    ((sql, _),) = compiler.as_sql()
+    return str(sql)

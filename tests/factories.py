@@ -251,6 +251,7 @@ class ResponseFactory(factory.django.DjangoModelFactory):
         skip_postgeneration_save = True
 
     task = factory.SubFactory(TaskFactory)
+    campaign = factory.SelfAttribute("task.campaign")
     worker = factory.SubFactory(WorkerFactory)
     status = ResponseStatus.SUBMITTED
     submitted_at = NOON

@@ -24,7 +24,7 @@ from tests.factories import (
     WorkerFactory,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 KIND = KINDS["correspondence"]
 

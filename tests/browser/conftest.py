@@ -53,6 +53,13 @@ def page(context: BrowserContext) -> Page:
 
 
 @pytest.fixture
+def phone(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
 def title(request: pytest.FixtureRequest) -> str:
     """A title that no other test gives its campaign: all of them share one marketplace."""
     return f"{request.path.stem.removeprefix('test_')}: {request.node.name}"[:120]

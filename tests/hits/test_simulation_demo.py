@@ -257,6 +257,18 @@ def test_a_child_that_takes_a_call_before_it_can_answer_is_waited_for(tmp_path, 
     assert next(answers, None) is None
 
 
+def test_a_child_whose_port_another_site_has_taken_is_not_ready(tmp_path, monkeypatch):
+    monkeypatch.setattr("requests.Session.get", lambda *_, **__: requests.Response())
+    log = tmp_path / "x.log"
+    log.write_text("The site is ready at http://127.0.0.1:9 (an earlier run).\n")
+
+    with (
+        child("site", ["no_such_command"], log=log, environment={}) as running,
+        pytest.raises(ProcessFailed, match="ended at once"),
+    ):
+        running.wait_until_listening("http://127.0.0.1:9/")
+
+
 def test_a_command_that_fails_is_told_in_one_line():
     with pytest.raises(ProcessFailed, match="`manage.py no_such_command` failed: "):
         manage(["no_such_command"], {})
