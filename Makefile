@@ -9,13 +9,17 @@ unexport PYTHONDONTWRITEBYTECODE
 # Options of `manage.py demo`.
 DEMO :=
 
-.PHONY: demo test serve lint types types-marketplace style audit format browser bench javascript requirements clean
+.PHONY: demo test test-site test-marketplace serve lint types types-marketplace style audit format browser browser-site browser-marketplace bench javascript requirements clean
 
 demo: .venv/installed
 	$(BIN)/python manage.py demo $(DEMO)
 
-test: .venv/installed-dev
+test: test-site test-marketplace
+
+test-site: .venv/installed-dev
 	$(BIN)/pytest $(SIDE_BY_SIDE)
+
+test-marketplace: .venv/installed-dev
 	$(BIN)/pytest $(SIDE_BY_SIDE) tests/marketplace --ds=marketplace.settings
 
 serve: .venv/installed
@@ -51,8 +55,12 @@ format: .venv/installed-dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-browser: .venv/installed-dev
+browser: browser-site browser-marketplace
+
+browser-site: .venv/installed-dev
 	$(BIN)/pytest $(SIDE_BY_SIDE) tests/browser -m browser
+
+browser-marketplace: .venv/installed-dev
 	$(BIN)/pytest $(SIDE_BY_SIDE) tests/marketplace --ds=marketplace.settings -m browser
 
 javascript:
