@@ -26,6 +26,16 @@ def without_personal_data(text: str) -> str:
     return WORKER_ID.sub("(a worker)", QUERY.sub("?…", text))
 
 
+def without_traceback_of_refusals(record: logging.LogRecord) -> bool:
+    """A filter: a request that Django refuses, such as one for another host, is one line.
+
+    Nothing is wrong here then, and anyone can send as many as they like.
+    """
+    if record.name.startswith("django.security."):
+        record.exc_info = None
+    return True
+
+
 class PrivateFormatter(logging.Formatter):
     """Removes query strings and worker ids from log entries, including tracebacks."""
 
@@ -70,7 +80,14 @@ def logging_settings(*, loggers: Mapping[str, Any]) -> dict[str, Any]:
                 "style": "{",
             }
         },
-        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "private"}},
+        "filters": {"refusals": {"()": lambda: without_traceback_of_refusals}},
+        "handlers": {
+            "console": {
+                "class": "logging.StreamHandler",
+                "formatter": "private",
+                "filters": ["refusals"],
+            }
+        },
         "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
         "loggers": dict(loggers),
     }

@@ -1,5 +1,6 @@
 """Log entries as JSON."""
 
+import io
 import json
 import logging
 import sys
@@ -8,7 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.db import IntegrityError
 
-from shared.logs import JsonFormatter, logging_settings, request_id
+from shared.logs import JsonFormatter, PrivateFormatter, logging_settings, request_id
 
 WORKER = "A2SUAM1J3GNN3B"
 
@@ -57,3 +58,21 @@ def test_an_unknown_form_of_logs_stops_the_start(monkeypatch):
 
     with pytest.raises(ImproperlyConfigured, match="must be text or json"):
         logging_settings(loggers={})
+
+
+def test_a_request_for_another_host_is_one_line_of_the_log(client):
+    console = next(
+        handler
+        for handler in logging.getLogger().handlers
+        if isinstance(handler.formatter, PrivateFormatter)
+    )
+    written = io.StringIO()
+    before = console.setStream(written)
+    try:
+        answer = client.get("/", headers={"host": "elsewhere.example.org"})
+    finally:
+        console.setStream(before)
+
+    assert answer.status_code == 400
+    [line] = written.getvalue().splitlines()
+    assert "ERROR django.security.DisallowedHost: Invalid HTTP_HOST header" in line

@@ -72,6 +72,8 @@ class Dollars(FileField, forms.DecimalField):
     def to_python(self, value: Any) -> Any:
         if isinstance(value, str):
             value = value.strip().removeprefix("$").replace(",", "")
+            if "e" in value.lower():  # 1e5: a number to Decimal, hardly an amount to a person
+                raise forms.ValidationError(self.error_messages["invalid"])
         amount = super().to_python(value)
         if amount is None or not (amount.is_finite() and abs(amount) < MOST_AMOUNT):
             return amount  # refused by the limits
