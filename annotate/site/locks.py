@@ -16,8 +16,8 @@ def process_lock(name: str, *, waits: bool = False) -> Iterator[bool]:
     """Hold the lock of this name during the block; yield False if another process holds it.
 
     With `waits`, wait for the other process instead. On PostgreSQL the lock belongs to the database
-    connection, so it holds between machines; on SQLite to an open file next to the database. Both
-    end with their process, so a killed one blocks nobody.
+    connection, so it holds between machines; on SQLite to an open file in a folder next to the
+    database. Both end with their process, so a killed one blocks nobody.
     """
     hold = _on_server if connection.vendor == "postgresql" else _on_machine
     with hold(name, waits) as is_held:
@@ -64,4 +64,6 @@ def _file_of(name: str) -> Path:
     if ":memory:" in database or "mode=memory" in database:
         digest = sha256(database.encode()).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"{digest}-{os.getpid()}.{name}.lock"
-    return Path(f"{database}.{name}.lock")
+    folder = Path(f"{database}.locks")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder / f"{name}.lock"
