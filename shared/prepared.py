@@ -11,18 +11,19 @@ query for one row. A prepared query is written as a queryset whose values are pa
 
 Its SQL depends on nothing but the code, the vendor of the one database of a process, the names of
 the values, and the arguments without a name, which must be hashable. It is compiled once for each
-of these, so it is never out of date. A value is never None, because `= NULL` is not `IS NULL`. A
-change with `@prepared_update` is written as a queryset and the new values, and answers with the
-number of changed rows. `insert` adds rows.
+of these, so it is never out of date; PostgreSQL also plans it once (`shared.server_statements`). A
+value is never None, because `= NULL` is not `IS NULL`. A change with `@prepared_update` is written
+as a queryset and the new values, and answers with the number of changed rows. `insert` adds rows.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache, wraps
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.models import QuerySet, Value
 from django.db.models.query import (  # type: ignore[attr-defined]
     FlatValuesListIterable,
@@ -32,6 +33,8 @@ from django.db.models.query import (  # type: ignore[attr-defined]
     get_related_populators,
 )
 from django.db.models.sql import InsertQuery, UpdateQuery
+
+from shared.server_statements import Given, Statement
 
 Row = TypeVar("Row")
 Known = TypeVar("Known")
@@ -45,7 +48,7 @@ FIELDS: dict[type | tuple[type, ...], "models.Field[Any, Any]"] = {
 MOST_KEPT = 100
 
 
-class Parameter(Value):
+class Parameter(Given, Value):
     """A value that is given when the query runs."""
 
     def __init__(self, name: str, example: Any) -> None:
@@ -57,32 +60,32 @@ class Parameter(Value):
         return "%s", [self]
 
 
-class _Statement:
-    """A compiled statement, whose values include the parameters."""
+class _Compiled:
+    """A compiled statement, and the parameters among its values."""
 
-    def __init__(self, compiler: Any) -> None:
+    def __init__(self, name: str, compiler: Any) -> None:
         self.using: str = compiler.using
-        self.sql, self.values = compiler.as_sql()
+        sql, values = compiler.as_sql()
+        self.parameters = [each for each in values if isinstance(each, Parameter)]
+        self.statement = Statement(name, sql, values)
 
-    def bound(self, given: Mapping[str, Any], connection: Any) -> tuple[str, tuple[Any, ...]]:
-        """The SQL, and its values with the given ones in the place of the parameters."""
-        values: list[Any] = []
-        for each in self.values:
-            if isinstance(each, Parameter):
-                value = given[each.name]
-                if value is None:
-                    raise ValueError(f"{each.name} must not be None.")
-                each = each.output_field.get_db_prep_value(value, connection)
-            values.append(each)
-        return self.sql, tuple(values)
+    def run(self, cursor: CursorWrapper, given: Mapping[str, Any]) -> None:
+        self.statement.run(cursor, [*self._values(given, cursor.db)])
+
+    def _values(self, given: Mapping[str, Any], connection: Any) -> Iterator[Any]:
+        for each in self.parameters:
+            value = given[each.name]
+            if value is None:
+                raise ValueError(f"{each.name} must not be None.")
+            yield each.output_field.get_db_prep_value(value, connection)
 
 
-class _Reading(_Statement):
+class _Reading(_Compiled):
     """A compiled query, and how its rows become what the queryset would return."""
 
-    def __init__(self, rows: "QuerySet[Any, Any]") -> None:
+    def __init__(self, name: str, rows: "QuerySet[Any, Any]") -> None:
         compiler: Any = rows.query.get_compiler(rows.db)
-        super().__init__(compiler)
+        super().__init__(name, compiler)
         # Ordering may add columns that are not part of the result.
         self.width = compiler.col_count if compiler.has_extra_select else None
         expressions = [each[0] for each in compiler.select[: compiler.col_count]]
@@ -92,7 +95,7 @@ class _Reading(_Statement):
     def rows(self, given: Mapping[str, Any]) -> list[Any]:
         connection = connections[self.using]
         with connection.cursor() as cursor:
-            cursor.execute(*self.bound(given, connection))
+            self.run(cursor, given)
             found = cursor.fetchall()
         return [self.read(self._converted(row, connection)) for row in found]
 
@@ -168,7 +171,7 @@ class _Kept(Generic[Known]):
 
 def prepared(build: Callable[..., "QuerySet[Any, Row]"]) -> Callable[..., list[Row]]:
     """Compile the queryset at its first use; run it with the values given in each call."""
-    kept = _Kept(lambda *shape, **parameters: _Reading(build(*shape, **parameters)))
+    kept = _Kept(lambda *shape, **parameters: _Reading(build.__name__, build(*shape, **parameters)))
 
     @wraps(build)
     def run(*shape: Hashable, **given: Any) -> list[Row]:
@@ -183,23 +186,22 @@ Change = tuple["QuerySet[Any]", Mapping[str, Any]]
 def prepared_update(build: Callable[..., Change]) -> Callable[..., int]:
     """Compile the update at its first use; run it with the values given in each call."""
 
-    def statement_of(*shape: Hashable, **parameters: Any) -> _Statement:
+    def statement_of(*shape: Hashable, **parameters: Any) -> _Compiled:
         rows, changes = build(*shape, **parameters)
         query: Any = rows.query.chain(klass=UpdateQuery)
         query.add_update_values(changes)
-        return _Statement(query.get_compiler(rows.db))
+        return _Compiled(build.__name__, query.get_compiler(rows.db))
 
     kept = _Kept(statement_of)
 
     @wraps(build)
     def run(*shape: Hashable, **given: Any) -> int:
-        statement = kept.get(shape, given)
-        connection = connections[statement.using]
+        compiled = kept.get(shape, given)
         with (
-            transaction.mark_for_rollback_on_error(statement.using),
-            connection.cursor() as cursor,
+            transaction.mark_for_rollback_on_error(compiled.using),
+            connections[compiled.using].cursor() as cursor,
         ):
-            cursor.execute(*statement.bound(given, connection))
+            compiled.run(cursor, given)
             return int(cursor.rowcount)
 
     return run
@@ -210,7 +212,7 @@ def insert(*rows: models.Model) -> None:
 
     This is `bulk_create` without its compilation. The values are plain, no expressions.
     """
-    sql, fields = _insert_of(type(rows[0]), len(rows))
+    statement, fields = _insert_of(type(rows[0]), len(rows))
     connection = connections[DEFAULT_DB_ALIAS]
     values = [
         each.get_db_prep_save(each.pre_save(row, add=True), connection)
@@ -218,7 +220,7 @@ def insert(*rows: models.Model) -> None:
         for each in fields
     ]
     with transaction.mark_for_rollback_on_error(), connection.cursor() as cursor:
-        cursor.execute(sql, values)
+        statement.run(cursor, values)
         for row, (key,) in zip(rows, cursor.fetchall(), strict=True):
             row.pk = key
             row._state.adding, row._state.db = False, DEFAULT_DB_ALIAS
@@ -227,10 +229,12 @@ def insert(*rows: models.Model) -> None:
 @cache
 def _insert_of(
     model: type[models.Model], number: int
-) -> tuple[str, "list[models.Field[Any, Any]]"]:
-    """The SQL that adds this number of rows and returns their keys, and the fields of each row."""
+) -> tuple[Statement, "list[models.Field[Any, Any]]"]:
+    """A statement that adds this number of rows and returns their keys, and the fields of a row."""
     fields = [each for each in model._meta.concrete_fields if not each.primary_key]
-    return _insert_sql(model, fields, number, [model._meta.pk]), fields
+    sql = _insert_sql(model, fields, number, [model._meta.pk])
+    values = [Given()] * (number * len(fields))
+    return Statement(f"insert_{model._meta.db_table}", sql, values), fields
 
 
 @lru_cache(maxsize=MOST_KEPT)
