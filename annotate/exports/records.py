@@ -6,7 +6,7 @@ A release's files, report and evaluation use these records only, never the live 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connection
 from django.db.models import Model
@@ -18,9 +18,10 @@ from annotate.queries.release_domains import classes_shown
 from annotate.selection.domains import DEFAULT_PRESET, DomainTable, preset
 from annotate.selection.priming import keywords
 from annotate.site.version import software_version
-from shared.prepared import insert_statement
+from shared.prepared import insert, insert_statement
 
 CHUNK = 2000
+Row = TypeVar("Row")
 EDGES = ("x_min", "x_max", "y_min", "y_max")
 FLAGS = ("is_occluded", "is_truncated", "is_group", "is_depiction", "is_inside")
 
@@ -65,48 +66,55 @@ def _caption_set(campaign: Campaign) -> dict[str, Any] | None:
 def save_images(
     release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]] = repeat({})
 ) -> list[ReleasedImage]:
-    """Save the release's images and return them; `more` has further keys of each record.
+    """Save the release's images and return them; `more` has further keys of each record. It may
+    read the tasks twice.
 
     Raises HidingRefused if the release hides captions in a way that fits none of its images.
     """
     saved: list[ReleasedImage] = []
-    for chunk in saved_in_chunks(release, tasks, more):
-        for image in chunk:
+    records, rest = ImageRecords(release, tasks), iter(more)
+    for chunk in chunks(tasks):
+        images = records.save(chunk, rest)
+        for image in images:
             # Saves memory. It is loaded again if somebody reads it.
             del image.details
-        saved += chunk
+        saved += images
     return saved
 
 
-def saved_in_chunks(
-    release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]] = repeat({})
-) -> Iterator[list[ReleasedImage]]:
-    """As `save_images`, but holds few of the images. It may read the tasks twice."""
-    for chunk in _chunks(_images(release, tasks, more)):
-        yield ReleasedImage.objects.bulk_create(chunk)
+class ImageRecords:
+    """Saves the images of a release, some at a time.
 
+    `tasks` are all tasks of the release. They are read only if it hides captions; raises
+    HidingRefused if it does so in a way that fits none of its images.
+    """
 
-def _images(
-    release: Release, tasks: Iterable[Task], more: Iterable[dict[str, Any]]
-) -> Iterator[ReleasedImage]:
-    """The release's images, unsaved."""
-    known = _BoxReader()
-    assert release.context is not None, "see annotate.services.releases"
-    table = preset(release.context["domains"]["name"])
-    hidden = hidden_images(release.hidden, tasks)
-    rest = iter(more)
-    for chunk in _chunks(tasks):
-        boxes = known.boxes_of({task.image_id for task in chunk})
-        for task in chunk:
-            found = boxes[task.image_id]
-            yield ReleasedImage(
-                release=release,
+    def __init__(self, release: Release, tasks: Iterable[Task]) -> None:
+        assert release.context is not None, "see annotate.services.releases"
+        self.release = release
+        self._hidden = hidden_images(release.hidden, tasks)
+        self._table = preset(release.context["domains"]["name"])
+        self._boxes = _BoxReader()
+
+    def save(
+        self, tasks: Sequence[Task], more: Iterable[dict[str, Any]] = repeat({})
+    ) -> list[ReleasedImage]:
+        """Save the images of these tasks and return them; `more` as in `save_images`."""
+        boxes = self._boxes.boxes_of({task.image_id for task in tasks})
+        images = [
+            ReleasedImage(
+                release=self.release,
                 task=task,
                 number=task.number,
-                record=image_record(task.image, found, table) | next(rest),
-                details=_details(task, found),
-                is_hidden=task.image_id in hidden,
+                record=image_record(task.image, boxes[task.image_id], self._table) | further,
+                details=_details(task, boxes[task.image_id]),
+                is_hidden=task.image_id in self._hidden,
             )
+            for task, further in zip(tasks, more, strict=False)
+        ]
+        for part in chunks(images, most_rows(ReleasedImage._meta.concrete_fields)):
+            insert(*part)
+        return images
 
 
 class _BoxReader:
@@ -190,21 +198,26 @@ def insert_rows(model: type[Model], names: Sequence[str], rows: Iterator[tuple[A
 
     Objects of the model would take most of the time.
     """
-    most = connection.features.max_query_params
-    at_once = min(CHUNK, most // len(names)) if most else CHUNK
     with connection.cursor() as cursor:
-        while part := list(islice(rows, at_once)):
+        for part in chunks(rows, most_rows(names)):
             sql = insert_statement(model, tuple(names), len(part))
             cursor.execute(sql, [*chain.from_iterable(part)])
 
 
+def most_rows(columns: Sequence[Any]) -> int:
+    """The number of rows of so many columns that one statement can have, at most CHUNK."""
+    most = connection.features.max_query_params
+    return min(CHUNK, most // len(columns)) if most else CHUNK
+
+
 def create_in_chunks(model: type[Model], rows: Iterator[Any]) -> None:
     """Create the rows, holding at most CHUNK of them in memory."""
-    for chunk in _chunks(rows):
+    for chunk in chunks(rows):
         model._default_manager.bulk_create(chunk)
 
 
-def _chunks(rows: Iterable[Any]) -> Iterator[list[Any]]:
+def chunks(rows: Iterable[Row], size: int | None = None) -> Iterator[list[Row]]:
+    """The rows in lists of CHUNK, or of another size."""
     rows = iter(rows)
-    while chunk := list(islice(rows, CHUNK)):
+    while chunk := list(islice(rows, size or CHUNK)):
         yield chunk

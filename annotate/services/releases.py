@@ -6,9 +6,10 @@ drawn responses become.
 """
 
 import random
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -24,8 +25,8 @@ from annotate.selection.domains import DEFAULT_PRESET
 from annotate.services.campaigns import incomplete_tasks
 from annotate.site.snapshots import SnapshotConflict, in_one_snapshot
 
-# Tasks whose responses are in memory at once.
-TASKS_AT_ONCE = 500
+# Lookups from a response to what the draw needs to know of its task.
+OF_TASK = ("task__number", "task__wanted")
 
 # Checks by other apps before a release. Each returned sentence names one unfinished matter.
 OpenQuestions = Callable[[Campaign], Sequence[str]]
@@ -219,44 +220,33 @@ class Draw:
 
     def __iter__(self) -> Iterator[Drawn]:
         with_answers = KINDS[self.campaign.kind].with_answers
-        columns = ("task_id", "pk", "worker_id", "seconds", "primed")
-        tasks = self.campaign.tasks.with_material()
-        for task, rows in self._sampled(tasks, lambda rows: with_answers(rows, *columns)):
+        columns = ("pk", "worker_id", "seconds", "primed")
+        tasks = self.campaign.tasks.with_material().order_by("number").iterator()
+        for number, rows in self._sampled(lambda rows: with_answers(rows, *OF_TASK, *columns)):
+            task = next(task for task in tasks if task.number == number)
             task.campaign = self.campaign
-            yield Drawn(task, [Candidate(*row) for row in rows])
+            yield Drawn(task, [*map(Candidate._make, rows)])
 
     def workers(self) -> set[int]:
         """The workers whose responses are drawn."""
-        tasks = self.campaign.tasks.only("campaign", "number", "wanted")
-        sampled = self._sampled(tasks, lambda rows: rows.values_list("task_id", "worker_id"))
+        sampled = self._sampled(lambda rows: rows.values_list(*OF_TASK, "worker_id"))
         return {worker for _, rows in sampled for (worker,) in rows}
 
     def _sampled(
-        self, tasks: QuerySet[Task], values_of: Callable[[QuerySet[Response]], QuerySet[Any, Any]]
-    ) -> Iterator[tuple[Task, list[Any]]]:
-        """Each complete task, with the values of the responses drawn for it. The first value is the
-        task's key and is left out."""
+        self, values_of: Callable[[QuerySet[Response]], QuerySet[Any, Any]]
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """The number of each complete task, with the values of the responses drawn for it: what
+        `values_of` selects after OF_TASK."""
         rng = random.Random(self.seed)
-        for chunk in _in_parts(tasks):
-            by_task: dict[int, list[Any]] = defaultdict(list)
-            responses = Response.objects.of(self.campaign).counting().order_by("pk")
-            rows = responses.filter(task__in=[task.pk for task in chunk])
-            for task_id, *values in values_of(rows):
-                by_task[task_id].append(values)
-            for task in chunk:
-                # The positions that are drawn depend on the number of responses alone.
-                if len(by_task[task.pk]) >= task.wanted:
-                    yield task, rng.sample(by_task[task.pk], task.wanted)
-
-
-def _in_parts(tasks: QuerySet[Task]) -> Iterator[list[Task]]:
-    """The tasks by number, TASKS_AT_ONCE in a list."""
-    ordered = tasks.order_by("number")
-    part = list(ordered[:TASKS_AT_ONCE])
-    yield part
-    while len(part) == TASKS_AT_ONCE:
-        part = list(ordered.filter(number__gt=part[-1].number)[:TASKS_AT_ONCE])
-        yield part
+        # By the campaign of the task, so that SQLite reads the tasks in their order, with the
+        # responses of each, instead of sorting all responses.
+        responses = Response.objects.filter(task__campaign=self.campaign).counting()
+        rows = values_of(responses.order_by("task__number", "pk")).iterator()
+        for (number, wanted), of_task in groupby(rows, key=itemgetter(0, 1)):
+            values = [row[len(OF_TASK) :] for row in of_task]
+            # The positions that are drawn depend on the number of responses alone.
+            if len(values) >= wanted:
+                yield number, rng.sample(values, wanted)
 
 
 def _worker_numbers(drawn: Iterable[int]) -> dict[int, int]:

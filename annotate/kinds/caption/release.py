@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import merge
-from itertools import repeat
-from typing import Any, NamedTuple
+from itertools import chain, groupby, repeat
+from typing import Any
 
-from annotate.exports.records import insert_rows, saved_in_chunks
+from annotate.exports.records import ImageRecords, chunks, insert_rows
 from annotate.kinds.base import Candidate, Drawn, Part
 from annotate.models import Release, ReleasedCaption, Role, Task
 
@@ -19,78 +19,76 @@ COLUMNS = (
     "seconds",
     "primed",
 )
-
-
-class _Place(NamedTuple):
-    """Where an image is in the release."""
-
-    image: int
-    is_hidden: bool
+# Images that are saved at once, with all their captions.
+IMAGES_AT_ONCE = 500
+# What was drawn for an image, in one or several languages.
+_Image = Sequence[tuple[Part, Drawn]]
 
 
 def freeze(release: Release, parts: Sequence[Part], numbers: Mapping[int, int]) -> None:
     """Save the images, and image by image the captions of each part's language.
 
-    Neither the images nor the captions are held in memory: they are read once for each of the
-    rounds.
+    Hidden captions come last. If there are any, what is drawn is read once more for them, instead
+    of being held in memory.
     """
-    saved = saved_in_chunks(release, _Tasks(release, parts))
-    places = {image.number: _Place(image.pk, image.is_hidden) for chunk in saved for image in chunk}
-    # The public captions first.
-    for is_hidden in sorted({place.is_hidden for place in places.values()}):
-        insert_rows(
-            ReleasedCaption,
-            COLUMNS,
-            (
-                row
-                for part, drawn in _by_number(parts)
-                if places[drawn.task.number].is_hidden == is_hidden
-                for row in _rows(release, part, drawn, places[drawn.task.number].image, numbers)
-            ),
-        )
+    tasks = (task for images in _images(parts) for task in _tasks(release, images))
+    records = ImageRecords(release, tasks)
+    hidden: dict[int, int] = {}
+    for images in _images(parts):
+        saved = records.save(_tasks(release, images))
+        public = {image.number: image.pk for image in saved if not image.is_hidden}
+        hidden |= {image.number: image.pk for image in saved if image.is_hidden}
+        insert_rows(ReleasedCaption, COLUMNS, _rows(release, images, public, numbers))
+    if hidden:
+        for images in _images(parts):
+            insert_rows(ReleasedCaption, COLUMNS, _rows(release, images, hidden, numbers))
 
 
-class _Tasks(Iterable[Task]):
-    """The release's tasks, which are those of its own campaign, each time read again."""
-
-    def __init__(self, release: Release, parts: Sequence[Part]) -> None:
-        self.release, self.parts = release, parts
-
-    def __iter__(self) -> Iterator[Task]:
-        if len(self.parts) == 1:
-            yield from (task for task, _ in self.parts[0].drawn)
-            return
-        # An image may be complete in another language only.
-        numbers = {drawn.task.number for _, drawn in _by_number(self.parts)}
-        tasks = self.release.campaign.tasks.with_material().order_by("number")
-        yield from (task for task in tasks.iterator() if task.number in numbers)
-
-
-def _by_number(parts: Sequence[Part]) -> Iterator[tuple[Part, Drawn]]:
+def _images(parts: Sequence[Part]) -> Iterator[list[_Image]]:
     """What is drawn of all parts, by the number of the image, and then in the order of the parts.
 
     The campaigns of a family have the same images under the same numbers.
     """
-    pairs = (zip(repeat(part), part.drawn) for part in parts)
-    return merge(*pairs, key=lambda pair: pair[1].task.number)
+    merged = merge(*(zip(repeat(part), part.drawn) for part in parts), key=_number)
+    return chunks((list(group) for _, group in groupby(merged, key=_number)), IMAGES_AT_ONCE)
+
+
+def _number(drawn: tuple[Part, Drawn]) -> int:
+    return drawn[1].task.number
+
+
+def _tasks(release: Release, images: Sequence[_Image]) -> list[Task]:
+    """The tasks of the release's own campaign for these images."""
+    if not release.languages:
+        return [drawn.task for ((_, drawn),) in images]
+    # An image may be complete in another language only.
+    numbers = [_number(image[0]) for image in images]
+    tasks = release.campaign.tasks.with_material().filter(number__in=numbers)
+    return list(tasks.order_by("number"))
 
 
 def _rows(
-    release: Release, part: Part, drawn: Drawn, image: int, numbers: Mapping[int, int]
+    release: Release,
+    images: Iterable[_Image],
+    keys: Mapping[int, int],
+    numbers: Mapping[int, int],
 ) -> Iterator[tuple[Any, ...]]:
-    task, responses = drawn
-    language = part.config.language if release.languages else ""
-    for response, role in _roles(responses, part.config.baselines):
-        yield (
-            image,
-            response.pk,
-            numbers[response.worker_id],
-            role.value,
-            response.answer,
-            language,
-            response.seconds,
-            task.is_primed(response.primed),
-        )
+    """The rows of the captions of those images that are in `keys`, their keys by their numbers."""
+    for part, (task, responses) in chain.from_iterable(images):
+        if task.number not in keys:
+            continue
+        language = part.config.language if release.languages else ""
+        for response, role in _roles(responses, part.config.baselines):
+            yield (
+                keys[task.number],
+                response.pk,
+                numbers[response.worker_id],
+                role.value,
+                response.answer,
+                language,
+                response.seconds,
+                task.is_primed(response.primed),
+            )
 
 
 def _roles(responses: Sequence[Candidate], baselines: int) -> Iterator[tuple[Candidate, Role]]:
