@@ -8,7 +8,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-PER_PAGE = 50
+PER_PAGE = 25
 # A primary key has at most this many digits.
 DIGITS = 18
 
