@@ -21,13 +21,14 @@ from qualcontrol.models import (
     SecondOpinion,
     SpotCheck,
     Verdict,
-    WorkerRisk,
 )
+from qualcontrol.models.second_opinions import SecondOpinionQuerySet
 from qualcontrol.risk.hypotheses import block_of
 from qualcontrol.risk.model import Crowd
 from qualcontrol.risk.random_sample import random_order
 from qualcontrol.services.flagging import flags_if_written
-from qualcontrol.services.worker_risks import crowd_of, newcomer_risk
+from qualcontrol.services.worker_risks import crowd_of, newcomer_risk, stored_tallies
+from shared.prepared import prepared
 
 # The causes to show an item.
 SECOND, ASKED, HELD = "second opinion", "asked for", "held payment"
@@ -161,23 +162,52 @@ def review_counts(campaign: Campaign, reviewer: User) -> ReviewCounts:
 
 
 def _items(campaign: Campaign, causes: Mapping[int, str]) -> list[Item]:
-    responses = Response.objects.select_related(
-        "task__campaign",
-        "task__image",
-        "worker",
-        "assessment",
-        "spot_check",
-        "gold",
-        *KINDS[campaign.kind].answer_relations,
-    ).in_bulk(list(causes))
+    responses, asked = _rows_of(campaign, list(causes))
     workers = {response.worker_id for response in responses.values()}
-    crowd = crowd_of(campaign, WorkerRisk.objects.of(campaign).filter(worker__in=workers))
-    wanted = SecondOpinion.objects.wanted().filter(response__in=list(causes))
-    asked = {one.response_id: one for one in wanted.select_related("asked_by")}
+    crowd = crowd_of(campaign, stored_tallies(campaign, workers))
     return [
         replace(_item(crowd, responses[pk], cause), asked=asked.get(pk))
         for pk, cause in causes.items()
     ]
+
+
+def _rows_of(
+    campaign: Campaign, keys: Sequence[int]
+) -> tuple[dict[int, Response], dict[int | None, SecondOpinion]]:
+    """The responses with these keys, and the requests for a second opinion on them."""
+    relations = KINDS[campaign.kind].answer_relations
+    responses: Iterable[Response]
+    wanted: Iterable[SecondOpinion]
+    if len(keys) == 1:
+        # A reviewer waits for this at each item, so the queries are compiled once.
+        responses = _one_response(relations, response=keys[0])
+        wanted = _wanted_on_one(response=keys[0])
+    else:
+        responses = _with_relations(Response.objects.filter(pk__in=keys), relations)
+        wanted = _with_asker(SecondOpinion.objects.filter(response__in=keys))
+    return {row.pk: row for row in responses}, {row.response_id: row for row in wanted}
+
+
+@prepared
+def _one_response(relations: tuple[str, ...], *, response: Any) -> QuerySet[Response]:
+    return _with_relations(Response.objects.filter(pk=response), relations)
+
+
+@prepared
+def _wanted_on_one(response: Any) -> QuerySet[SecondOpinion]:
+    return _with_asker(SecondOpinion.objects.filter(response=response))
+
+
+def _with_relations(
+    responses: QuerySet[Response], relations: tuple[str, ...]
+) -> QuerySet[Response]:
+    return responses.select_related(
+        "task__campaign", "task__image", "worker", "assessment", "spot_check", "gold", *relations
+    )
+
+
+def _with_asker(requests: SecondOpinionQuerySet) -> QuerySet[SecondOpinion]:
+    return requests.wanted().select_related("asked_by")
 
 
 def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:

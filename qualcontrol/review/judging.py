@@ -2,11 +2,12 @@
 
 from collections import Counter
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services import responses as response_services
@@ -37,6 +38,7 @@ from qualcontrol.services.locks import locked_response
 from qualcontrol.services.policies import decide
 from qualcontrol.services.sampling import draw_rest_of_trial, spot_check_of
 from qualcontrol.services.worker_risks import note_changes, refresh_worker_risks
+from shared.prepared import Change, insert, prepared, prepared_update
 
 
 def judge_item(
@@ -111,20 +113,19 @@ def keep_judgement(
     response = locked_response(response.pk)
     campaign = response.task.campaign
     # Checked first, with the message that gold items have, so that neither reveals gold.
-    if Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).exists():
+    by_whom = {"reviewer": reviewer.pk} if reviewer else {}
+    if _judgements_by(response=response.pk, **by_whom):
         raise AlreadyJudged(JUDGED_BY_YOU)
     if response.status != ResponseStatus.SUBMITTED:
         raise AlreadyJudged("This response has been discarded and needs no judgement.")
     check = _open_check(response, campaign, at)
-    Judgement.objects.create(
-        spot_check=check, reviewer=reviewer, verdict=verdict, reason=reason, at=at
-    )
+    insert(Judgement(spot_check=check, reviewer=reviewer, verdict=verdict, reason=reason, at=at))
     Reservation.objects.filter(response=response).delete()
     return _resolve(check, response, campaign, reviewer, at)
 
 
 def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotCheck:
-    check = SpotCheck.objects.filter(response=response).first()
+    check = next(iter(_checks_of(response=response.pk)), None)
     if check is None:
         check = spot_check_of(response, campaign=campaign, at=at)
         check.save(force_insert=True)
@@ -141,17 +142,15 @@ def _resolve(
     at: datetime,
 ) -> bool:
     """Record the verdict if enough reviewers agree."""
-    judgements = list(check.judgements.select_related("reviewer"))
+    judgements = _judgements_of(check=check.pk)
     verdict, votes = Counter(one.verdict for one in judgements).most_common(1)[0]
     if votes < _needed(response, campaign):
         return False
     reason = next((one.reason for one in judgements if one.verdict == verdict), "")
-    SpotCheck.objects.filter(pk=check.pk, verdict="").update(
-        verdict=verdict, reason=reason, judged_at=at
-    )
+    _store_verdict(check=check.pk, verdict=verdict, reason=reason, judged_at=at)
     # Logged only now: reviewers can read the log, and must not see an earlier judgement.
     for one in judgements:
-        Decision.objects.create(
+        decision = Decision(
             response=response,
             campaign=campaign,
             act=Act.JUDGE_GOOD if one.verdict == Verdict.GOOD else Act.JUDGE_BAD,
@@ -159,6 +158,7 @@ def _resolve(
             actor=one.reviewer,
             at=one.at,
         )
+        insert(decision)
     if verdict == Verdict.BAD:
         discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
@@ -171,8 +171,44 @@ def _resolve(
 def _needed(response: Response, campaign: Campaign) -> int:
     """The number of reviewers who must agree: at least two if one has asked for a second
     opinion."""
-    is_asked = SecondOpinion.objects.wanted().filter(response=response).exists()
+    is_asked = bool(_second_opinions_on(response=response.pk))
     return max(campaign.config.review.reviewers, 2 if is_asked else 1)
+
+
+# Queries that are compiled once, because a reviewer waits for them at each verdict.
+
+
+@prepared
+def _judgements_by(response: Any, reviewer: Any = None) -> QuerySet[Judgement, int]:
+    """The judgement of the response by this reviewer, or by nobody named."""
+    theirs = Judgement.objects.filter(spot_check__response=response, reviewer=reviewer)
+    return theirs.values_list("pk", flat=True)
+
+
+@prepared
+def _checks_of(response: Any) -> QuerySet[SpotCheck]:
+    return SpotCheck.objects.filter(response=response)
+
+
+@prepared
+def _judgements_of(check: Any) -> QuerySet[Judgement]:
+    return Judgement.objects.filter(spot_check=check).select_related("reviewer")
+
+
+@prepared_update
+def _store_verdict(check: Any, **columns: Any) -> Change:
+    return SpotCheck.objects.filter(pk=check, verdict=""), columns
+
+
+@prepared
+def _second_opinions_on(response: Any) -> QuerySet[SecondOpinion, int]:
+    wanted = SecondOpinion.objects.wanted().filter(response=response)
+    return wanted.values_list("pk", flat=True)
+
+
+@prepared
+def _open_holds_of(assignment: Any) -> QuerySet[HeldPayment]:
+    return HeldPayment.objects.open().filter(cause=HeldCause.RULES, assignment=assignment)
 
 
 def discard_bad(
@@ -195,15 +231,15 @@ def discard_bad(
 def _end_hold_if_judged(response: Response, at: datetime) -> None:
     """End the hold of the response's assignment if all its responses that break the rules have
     verdicts. The caller holds the worker's lock."""
-    held = HeldPayment.objects.open().filter(
-        cause=HeldCause.RULES, assignment=response.assignment_id
-    )
-    if response.assignment_id is None or not held.exists():
+    if response.assignment_id is None or not _open_holds_of(assignment=response.assignment_id):
         return
     theirs = Assessment.objects.filter(response__assignment=response.assignment_id)
     breaking = [row.pk for row in theirs if BREAKS_RULES in row.codes.split()]
     judged = SpotCheck.objects.filter(response__in=breaking).exclude(verdict="")
     if judged.count() == len(breaking):
+        held = HeldPayment.objects.open().filter(
+            cause=HeldCause.RULES, assignment=response.assignment_id
+        )
         held.update(outcome=HeldOutcome.JUDGED, ended_at=at)
 
 

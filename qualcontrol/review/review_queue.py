@@ -17,11 +17,12 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotate.models import Campaign, ResponseStatus
 from qualcontrol.models import (
     Assessment,
+    Exclusion,
     Gold,
     HeldCause,
     HeldPayment,
@@ -46,7 +47,7 @@ from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.random_sample import REQUIRED_EVERY, is_required_turn, random_order
 from qualcontrol.risk.ranking import CheckRanking, Pick
 from qualcontrol.services.worker_risks import crowd_of
-from shared.prepared import prepared
+from shared.prepared import Change, prepared, prepared_update
 
 # How long a response is reserved for a reviewer. After that others are shown it.
 RESERVED_FOR = timedelta(minutes=15)
@@ -96,7 +97,6 @@ class _Candidates:
     ) -> None:
         self.campaign, self.reviewer, self.count, self.at = campaign, reviewer, count, at
         self.taken = without
-        self.reservations = Reservation.objects.of(campaign).in_force(at)
         # The values of the prepared queries below.
         self.given: dict[str, Any] = {"campaign": campaign.pk, "at": at}
         if reviewer is not None:
@@ -111,8 +111,8 @@ class _Candidates:
         if self.campaign.config.review.trial:
             yield from self._new(self._firsts_of_waiting())
             yield from self._new(self._free(_firsts, FIRST))
-        judged = SpotCheck.objects.of(self.campaign).exclude(verdict="").count()
-        turn = judged + self.reservations.count()
+        turn = sum(_numbers_of_judged(campaign=self.campaign.pk))
+        turn += sum(_numbers_of_reserved(campaign=self.campaign.pk, at=self.at))
         sources = {
             RANDOM: self._new(self._free(_drawn, RANDOM)),
             FIRST: self._new(self._free(_firsts, FIRST)),
@@ -151,9 +151,7 @@ class _Candidates:
             yield response, FIRST
 
     def _most_useful(self) -> Iterator[tuple[int, str]]:
-        excluded = self.campaign.exclusions.in_force().values("worker")
-        risks = WorkerRisk.objects.of(self.campaign).filter(expected_value__gte=0)
-        best = risks.exclude(worker__in=excluded).most_valuable_first()[: 2 * self.count + SPARE]
+        best = _best_to_check(2 * self.count + SPARE, campaign=self.campaign.pk)
         crowd = crowd_of(self.campaign, best)
         ranking = CheckRanking(crowd) if crowd else None
         while ranking is not None and (pick := ranking.take()):
@@ -242,6 +240,29 @@ def _reserved(*, campaign: Any, at: Any, reviewer: Any) -> QuerySet[Any, Any]:
     )
 
 
+@prepared
+def _numbers_of_judged(campaign: Any) -> QuerySet[SpotCheck, int]:
+    """The number of the campaign's checks with a verdict, as the only row; none for 0."""
+    judged = SpotCheck.objects.of(campaign).exclude(verdict="").order_by()
+    return judged.values("campaign").annotate(number=Count("pk")).values_list("number", flat=True)
+
+
+@prepared
+def _numbers_of_reserved(campaign: Any, at: Any) -> QuerySet[Reservation, int]:
+    """The number of the campaign's reservations in force, as the only row; none for 0."""
+    reserved = Reservation.objects.of(campaign).in_force(at).order_by()
+    return reserved.values("campaign").annotate(number=Count("pk")).values_list("number", flat=True)
+
+
+@prepared
+def _best_to_check(most: int, *, campaign: Any) -> QuerySet[WorkerRisk, Any]:
+    """The workers whose next check has the highest expected value, with their tallies."""
+    excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
+    risks = WorkerRisk.objects.of(campaign).filter(expected_value__gte=0)
+    best = risks.exclude(worker__in=excluded).most_valuable_first()[:most]
+    return best.values_list("worker_id", "tally")
+
+
 def _free_rows(rows: QuerySet[Any], campaign: Any, at: Any, reviewer: Any) -> QuerySet[Any]:
     """The rows whose response this reviewer can judge: it has no verdict, this reviewer has not
     judged it, it is not reserved for another reviewer, and it is not a gold item. If this
@@ -285,13 +306,22 @@ def _first_of(sources: Iterator[Iterator[tuple[int, str]]]) -> tuple[int, str] |
 @transaction.atomic
 def _reserve(campaign: Campaign, response: int, reviewer: User, at: datetime) -> bool:
     """Reserve a response for a reviewer; False if it is reserved for another one."""
-    of_response = Reservation.objects.filter(response=response)
-    if of_response.filter(Q(until__lte=at) | Q(reviewer=reviewer)).update(
-        reviewer=reviewer, until=at + RESERVED_FOR
-    ):
+    until = at + RESERVED_FOR
+    if _take_over(response=response, reviewer=reviewer.pk, at=at, until=until):
         return True
-    new = Reservation(
-        campaign=campaign, response_id=response, reviewer=reviewer, until=at + RESERVED_FOR
-    )
+    new = Reservation(campaign=campaign, response_id=response, reviewer=reviewer, until=until)
     Reservation.objects.bulk_create([new], ignore_conflicts=True)
-    return of_response.filter(reviewer=reviewer).exists()
+    return bool(_reservations_of(response=response, reviewer=reviewer.pk))
+
+
+@prepared_update
+def _take_over(response: Any, reviewer: Any, at: Any, until: Any) -> Change:
+    """Reserve a response that is reserved for this reviewer, or whose reservation has expired."""
+    free = Reservation.objects.filter(Q(until__lte=at) | Q(reviewer=reviewer), response=response)
+    return free, {"reviewer": reviewer, "until": until}
+
+
+@prepared
+def _reservations_of(response: Any, reviewer: Any) -> QuerySet[Reservation, int]:
+    mine = Reservation.objects.filter(response=response, reviewer=reviewer)
+    return mine.values_list("pk", flat=True)

@@ -8,8 +8,12 @@ SQLite has no row locks; there a write transaction locks the whole database.
 """
 
 from collections.abc import Collection
+from typing import Any
+
+from django.db.models import QuerySet
 
 from annotate.models import Response, Worker
+from shared.prepared import prepared
 
 
 def lock_worker(worker: Worker) -> None:
@@ -25,6 +29,18 @@ def lock_workers(workers: Collection[int]) -> None:
 
 def locked_response(response_pk: int) -> Response:
     """Read a response, and lock it and its worker until the transaction ends."""
-    Worker.objects.select_for_update(of=("self",), no_key=True).get(responses=response_pk)
-    responses = Response.objects.select_related("task__campaign")
-    return responses.select_for_update(of=("self",), no_key=True).get(pk=response_pk)
+    _locked_workers_of(response=response_pk)
+    (response,) = _locked_responses(response=response_pk)
+    return response
+
+
+@prepared
+def _locked_workers_of(response: Any) -> QuerySet[Worker]:
+    locked = Worker.objects.select_for_update(of=("self",), no_key=True)
+    return locked.filter(responses=response)
+
+
+@prepared
+def _locked_responses(response: Any) -> QuerySet[Response]:
+    locked = Response.objects.select_for_update(of=("self",), no_key=True)
+    return locked.filter(pk=response).select_related("task__campaign")

@@ -15,13 +15,22 @@ other and decides about each on what it reads under that lock.
 """
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from annotate.models import Campaign, Worker
 from annotate.wording import counted
-from qualcontrol.models import HeldPayment, SpotCheck, Verdict, WorkerRisk, WorkerRiskChange
+from qualcontrol.models import (
+    Exclusion,
+    HeldPayment,
+    Pause,
+    SpotCheck,
+    Verdict,
+    WorkerRisk,
+    WorkerRiskChange,
+)
 from qualcontrol.risk.model import LEAST_BAD_VERDICTS
 from qualcontrol.services.exclusions import (
     exclude_worker,
@@ -30,6 +39,7 @@ from qualcontrol.services.exclusions import (
     resume_worker,
 )
 from qualcontrol.services.locks import lock_worker
+from shared.prepared import prepared
 
 # A worker with more bad responses than this in a trial is paused.
 SLIPS_FORGIVEN = 1
@@ -49,25 +59,31 @@ def _to_look_at(campaign: Campaign) -> list[Worker]:
     `_decide_about` reads it again."""
     review = campaign.config.review
     least = min(review.certainty, review.pause_certainty)
+    return _perhaps_to_act_on(least, review.trial > 0, campaign=campaign.pk)
+
+
+@prepared
+def _perhaps_to_act_on(least: float, has_trial: bool, *, campaign: Any) -> QuerySet[Worker]:
+    """The query of `_to_look_at`, which runs after each verdict."""
+    paused = Pause.objects.in_force().filter(campaign=campaign, is_by_policy=True)
     about = Q(pk__in=_suspicious(campaign).filter(risk__gte=least).values("worker"))
-    about |= Q(pk__in=campaign.pauses.in_force().filter(is_by_policy=True).values("worker"))
-    about |= Q(pk__in=_failed_trials(campaign).values("pk"))
+    about |= Q(pk__in=paused.values("worker"))
     about |= Q(pk__in=_senders_of_unplaced(campaign).values("pk"))
-    return list(Worker.objects.filter(about).order_by("pk"))
+    if has_trial:
+        about |= Q(pk__in=_failed_trials(campaign).values("pk"))
+    return Worker.objects.filter(about).order_by("pk")
 
 
-def _suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
+def _suspicious(campaign: Any) -> QuerySet[WorkerRisk]:
     """Workers whom the policy may act against: not excluded, with enough and new bad verdicts."""
-    excluded = campaign.exclusions.in_force().values("worker")
+    excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
     risks = WorkerRisk.objects.of(campaign).exclude(worker__in=excluded)
     return risks.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
 
 
-def _failed_trials(campaign: Campaign) -> QuerySet[Worker]:
-    """The workers who failed the campaign's trial, except those without a bad verdict since a
-    person last decided in their favour."""
-    if not campaign.config.review.trial:
-        return Worker.objects.none()
+def _failed_trials(campaign: Any) -> QuerySet[Worker]:
+    """The workers who failed the trial of a campaign that has one, except those without a bad
+    verdict since a person last decided in their favour."""
     bad = SpotCheck.objects.of(campaign).filter(is_first=True, verdict=Verdict.BAD).order_by()
     by_worker = bad.values("response__worker").annotate(n=Count("pk"))
     failed = by_worker.filter(n__gt=SLIPS_FORGIVEN).values("response__worker")
@@ -75,7 +91,7 @@ def _failed_trials(campaign: Campaign) -> QuerySet[Worker]:
     return Worker.objects.filter(pk__in=failed).filter(pk__in=known.values("worker"))
 
 
-def _senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:
+def _senders_of_unplaced(campaign: Any) -> QuerySet[Worker]:
     """The workers with several answers that fit no task and that nobody accepted, at least one of
     them since a person last let the worker continue."""
     rows = HeldPayment.objects.of(campaign).against_worker().order_by().values("worker")
@@ -111,7 +127,8 @@ def _doubt(campaign: Campaign, worker: Worker, worker_risk: WorkerRisk | None) -
     pause_certainty = campaign.config.review.pause_certainty
     if worker_risk is not None and worker_risk.risk >= pause_certainty and pause_certainty < 1:
         return _why(campaign, worker_risk)
-    if _failed_trials(campaign).filter(pk=worker.pk).exists():
+    has_trial = campaign.config.review.trial > 0
+    if has_trial and _failed_trials(campaign).filter(pk=worker.pk).exists():
         return _why_failed(campaign, worker)
     if _senders_of_unplaced(campaign).filter(pk=worker.pk).exists():
         return _why_unplaced(campaign, worker)

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Case, Count, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
 
 from annotate.models import Campaign
 from qualcontrol.models import Assessment, LearnedValues, Verdict, WorkerRisk, WorkerRiskChange
@@ -20,6 +20,7 @@ from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
 from qualcontrol.risk.ranking import CheckRanking
 from qualcontrol.risk.reasons import reasons
+from shared.prepared import Change, insert, prepared, prepared_update
 
 Tallies = dict[int, list[list[Any]]]
 COUNTED = ["tally", "responses", "good", "bad"]
@@ -30,9 +31,13 @@ MOST_NAMED = 300
 
 def note_changes(campaign: Campaign, workers: Iterable[int]) -> None:
     """Request a new count of these workers. Call it in the transaction of the change."""
-    WorkerRiskChange.objects.bulk_create(
+    changes = [
         WorkerRiskChange(campaign=campaign, worker_id=worker) for worker in sorted(set(workers))
-    )
+    ]
+    if len(changes) == 1:
+        insert(changes[0])
+    else:
+        WorkerRiskChange.objects.bulk_create(changes)
 
 
 @transaction.atomic
@@ -41,7 +46,7 @@ def refresh_worker_risks(*, campaign: Campaign) -> set[int]:
     learned = _locked_values(campaign)
     changed = _take_changes(campaign)
     if tallies := _tallies(campaign, changed) if changed else {}:
-        _bump_revision(learned)
+        _bump_revision(campaign=campaign.pk)
         _write(campaign, tallies, learned)
     return changed
 
@@ -81,7 +86,7 @@ def recount_worker_risks(*, campaign: Campaign) -> int:
         wrong = sum(after[worker] != before.get(worker) for worker in after)
         if wrong:
             # A `learn` that has read the wrong counts must not save them again.
-            _bump_revision(learned)
+            _bump_revision(campaign=campaign.pk)
     return wrong
 
 
@@ -96,37 +101,66 @@ def fit_tallies(campaign: Campaign, tallies: Tallies, *, values: Any) -> Crowd:
     return fit(groups, limit=review.limit, certainty=review.certainty, learned=values)
 
 
-def crowd_of(campaign: Campaign, risks: QuerySet[WorkerRisk]) -> Crowd | None:
-    """These workers with the values learned last; None if none of them has responses."""
-    tallies = {pk: tally for pk, tally in risks.values_list("worker_id", "tally") if tally}
+def crowd_of(campaign: Campaign, counted: Iterable[tuple[int, Any]]) -> Crowd | None:
+    """The workers with these tallies and the values learned last; None if none has responses."""
+    tallies = {worker: tally for worker, tally in counted if tally}
     if not tallies:
         return None
-    learned = LearnedValues.objects.filter(campaign=campaign).first()
-    return fit_tallies(campaign, tallies, values=_usable(learned))
+    return fit_tallies(campaign, tallies, values=_last_learned(campaign))
+
+
+def stored_tallies(campaign: Campaign, workers: Collection[int]) -> list[tuple[int, Any]]:
+    """The keys and tallies of these workers."""
+    if len(workers) == 1:
+        return _tallies_of_one(campaign=campaign.pk, worker=next(iter(workers)))
+    risks = WorkerRisk.objects.of(campaign).filter(worker__in=workers)
+    return list(risks.values_list("worker_id", "tally"))
+
+
+@prepared
+def _tallies_of_one(campaign: Any, worker: Any) -> QuerySet[WorkerRisk, Any]:
+    risks = WorkerRisk.objects.of(campaign).filter(worker=worker)
+    return risks.values_list("worker_id", "tally")
 
 
 def newcomer_risk(campaign: Campaign, codes: Collection[str]) -> float:
     """The probability that a new worker's first response is bad if it has these flags."""
-    learned = LearnedValues.objects.filter(campaign=campaign).first()
     tallies = {0: [[0, " ".join(codes), 1, 0, 0]]}
-    crowd = fit_tallies(campaign, tallies, values=_usable(learned))
+    crowd = fit_tallies(campaign, tallies, values=_last_learned(campaign))
     return crowd.chance_bad(0, 0, tuple(codes))
 
 
-def _usable(learned: LearnedValues | None) -> Any:
-    """The learned values; None if there are none, or if they are in an earlier form."""
-    values = learned.values if learned is not None else None
+def _last_learned(campaign: Campaign) -> Any:
+    """The values that the model learned last; None if there are none, or in an earlier form."""
+    return next((_usable(learned) for learned in _learned_values(campaign=campaign.pk)), None)
+
+
+def _usable(learned: LearnedValues) -> Any:
+    values = learned.values
     return values if values and values.get("form") == LEARNED_FORM else None
+
+
+@prepared
+def _learned_values(campaign: Any) -> QuerySet[LearnedValues]:
+    return LearnedValues.objects.filter(campaign=campaign)
 
 
 def _locked_values(campaign: Campaign) -> LearnedValues:
     """The campaign's learned values, locked. This lock also guards the campaign's worker risks."""
-    LearnedValues.objects.get_or_create(campaign=campaign)
-    return LearnedValues.objects.select_for_update(no_key=True).get(campaign=campaign)
+    if not (locked := _locked_learned_values(campaign=campaign.pk)):
+        LearnedValues.objects.get_or_create(campaign=campaign)
+        locked = _locked_learned_values(campaign=campaign.pk)
+    return locked[0]
 
 
-def _bump_revision(learned: LearnedValues) -> None:
-    LearnedValues.objects.filter(pk=learned.pk).update(revision=learned.revision + 1)
+@prepared
+def _locked_learned_values(campaign: Any) -> QuerySet[LearnedValues]:
+    return LearnedValues.objects.select_for_update(no_key=True).filter(campaign=campaign)
+
+
+@prepared_update
+def _bump_revision(campaign: Any) -> Change:
+    return LearnedValues.objects.filter(campaign=campaign), {"revision": F("revision") + 1}
 
 
 def _take_changes(campaign: Campaign) -> set[int]:
@@ -143,11 +177,30 @@ def _take_changes(campaign: Campaign) -> set[int]:
 def _tallies(campaign: Campaign, workers: Collection[int] | None = None) -> Tallies:
     """Count the responses by block, flags and verdict, for all workers or for these; each worker's
     list has the form of `WorkerRisk.tally`."""
+    tallies: Tallies = defaultdict(list)
+    for worker, block, codes, all_, good, bad in _counts(campaign, workers):
+        tallies[worker].append([block, codes, all_ - good - bad, good, bad])
+    return dict(tallies)
+
+
+def _counts(campaign: Campaign, workers: Collection[int] | None) -> Iterable[tuple[Any, ...]]:
+    if workers is not None and len(workers) == 1:
+        return _counts_of_one(campaign=campaign.pk, worker=next(iter(workers)))
     assessments = Assessment.objects.filter(campaign=campaign)
     if workers is not None and len(workers) <= MOST_NAMED:
         assessments = assessments.filter(worker__in=workers)
+    return _counted(assessments).iterator()
+
+
+@prepared
+def _counts_of_one(campaign: Any, worker: Any) -> QuerySet[Assessment, Any]:
+    return _counted(Assessment.objects.filter(campaign=campaign, worker=worker))
+
+
+def _counted(assessments: QuerySet[Assessment]) -> QuerySet[Assessment, Any]:
+    """Rows of worker, block, codes, and the numbers of all, good and bad responses."""
     verdict = "response__spot_check__verdict"
-    rows = (
+    return (
         assessments.annotate(block=_block())
         .order_by("worker", "block", "codes")
         .values_list("worker_id", "block", "codes")
@@ -157,10 +210,6 @@ def _tallies(campaign: Campaign, workers: Collection[int] | None = None) -> Tall
             bad=Count("pk", filter=Q(**{verdict: Verdict.BAD})),
         )
     )
-    tallies: Tallies = defaultdict(list)
-    for worker, block, codes, all_, good, bad in rows.iterator():
-        tallies[worker].append([block, codes, all_ - good - bad, good, bad])
-    return dict(tallies)
 
 
 def _block() -> Case:

@@ -89,7 +89,7 @@ def test_learning_again_without_changes_writes_nothing(campaign, django_assert_n
     learn(campaign=campaign)
     before = LearnedValues.objects.values().get()
 
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(5):
         learn(campaign=campaign)
 
     assert LearnedValues.objects.values().get() == before
