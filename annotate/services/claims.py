@@ -208,7 +208,8 @@ def release_claims(*, pages: Collection[int]) -> int:
     """Delete the claims of these pages and give back their places; return the number of claims."""
     claims = _locked(Claim.objects.filter(page__in=pages))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).delete()
-    move_places(Counter(claim.task_id for claim in claims if claim.takes_place))
+    freed = Counter(claim.task_id for claim in claims if claim.takes_place)
+    move_places(freed, are_locked=True)
     return len(claims)
 
 
@@ -217,7 +218,7 @@ def give_back_places(*, pages: Collection[int]) -> None:
     """Give back the places of these pages' claims. The pages keep their claims and tasks."""
     claims = _locked(Claim.objects.filter(page__in=pages, takes_place=True))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).update(takes_place=False)
-    move_places(Counter(claim.task_id for claim in claims))
+    move_places(Counter(claim.task_id for claim in claims), are_locked=True)
 
 
 @transaction.atomic
@@ -225,7 +226,7 @@ def take_places_again(*, page: int) -> None:
     """Take back the places of a page's claims that `give_back_places` gave back."""
     claims = _locked(Claim.objects.filter(page=page, takes_place=False))
     Claim.objects.filter(pk__in=[claim.pk for claim in claims]).update(takes_place=True)
-    move_places(Counter({claim.task_id: -1 for claim in claims}))
+    move_places(Counter({claim.task_id: -1 for claim in claims}), are_locked=True)
 
 
 def _locked(claims: QuerySet[Claim]) -> list[Claim]:

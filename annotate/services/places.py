@@ -1,7 +1,7 @@
 """Update the stored counters of tasks, for one task or for thousands.
 
-Callers that change several tasks do so in the order of their keys, so that two callers cannot
-deadlock.
+Callers that change several tasks lock them first, in the order of their keys, so that two callers
+cannot deadlock.
 """
 
 from collections import Counter
@@ -33,14 +33,15 @@ def lock_tasks(keys: Sequence[int]) -> dict[int, int]:
     return dict(locked.values_list("pk", "answers_missing"))
 
 
-def move_places(changes: Counter[int]) -> None:
-    """Add these changes to `places_left`, by task key."""
-    _move(changes, ["places_left"])
+def move_places(changes: Counter[int], *, are_locked: bool = False) -> None:
+    """Add these changes to `places_left`, by task key. The tasks are locked, unless they are."""
+    _move(changes, ["places_left"], are_locked)
 
 
-def move_answers(changes: Counter[int]) -> None:
-    """Add these changes to `answers_missing` and to `places_left`, by task key."""
-    _move(changes, ["answers_missing", "places_left"])
+def move_answers(changes: Counter[int], *, are_locked: bool = False) -> None:
+    """Add these changes to `answers_missing` and to `places_left`, by task key. The tasks are
+    locked, unless they are."""
+    _move(changes, ["answers_missing", "places_left"], are_locked)
 
 
 @prepared_update
@@ -48,13 +49,14 @@ def _move_one(columns: Sequence[str], *, task: Any, change: Any) -> Change:
     return Task.objects.filter(pk=task), {column: F(column) + change for column in columns}
 
 
-def _move(changes: Counter[int], columns: Sequence[str]) -> None:
+def _move(changes: Counter[int], columns: Sequence[str], are_locked: bool) -> None:
     """Apply the changes with one update per batch for all tasks that change by the same number."""
     for batch in batches(sorted(task for task, change in changes.items() if change)):
         if len(batch) == 1:
             _move_one(tuple(columns), task=batch[0], change=changes[batch[0]])
             continue
-        lock_tasks(batch)
+        if not are_locked:
+            lock_tasks(batch)
         for change in {changes[task] for task in batch}:
             tasks = Task.objects.filter(pk__in=[task for task in batch if changes[task] == change])
             tasks.update(**{column: F(column) + change for column in columns})

@@ -1,7 +1,7 @@
 """Add submitted responses, discard them and restore them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
@@ -50,14 +50,18 @@ def add_submitted(
 
 
 @transaction.atomic(savepoint=False)
-def add_all_submitted(*, submitted: Sequence[Submitted], at: datetime) -> list[list[Response]]:
+def add_all_submitted(
+    *, submitted: Sequence[Submitted], at: datetime, tasks: Collection[int] = ()
+) -> list[list[Response]]:
     """Store what several workers submitted; return the new responses of each submission.
 
     An answer is skipped if the worker already has a response to its task. A task may get more
-    responses than it wants. The caller must have locked the workers.
+    responses than it wants. The caller must have locked the workers. `tasks` are others that the
+    caller will change afterwards: they are locked now, together with those of the answers.
     """
     keys = sorted({answered.task.pk for each in submitted for answered in each.answers})
-    lock_tasks(keys)
+    # All at once and in order; otherwise two transactions may cause a deadlock.
+    lock_tasks(sorted({*keys, *tasks}))
     workers = {each.worker.pk for each in submitted}
     pairs = Response.objects.filter(task__in=keys, worker__in=workers)
     known = set(pairs.values_list("worker_id", "task_id"))
@@ -84,7 +88,7 @@ def add_all_submitted(*, submitted: Sequence[Submitted], at: datetime) -> list[l
     responses = Response.objects.bulk_create(chain.from_iterable(found))
     _keep_content(responses, new)
     moved = Counter(response.task_id for response in responses)
-    move_answers(Counter({task: -number for task, number in moved.items()}))
+    move_answers(Counter({task: -number for task, number in moved.items()}), are_locked=True)
     return found
 
 
@@ -168,7 +172,8 @@ def _move_batch(
     moved = _set_status(_that_fit(batch, room) if counts else batch, old, new)
     change = -1 if counts else 1
     tasks = Counter(response.task_id for response in moved)
-    move_answers(Counter({task: change * number for task, number in tasks.items()}))
+    changes = Counter({task: change * number for task, number in tasks.items()})
+    move_answers(changes, are_locked=True)
     return moved
 
 

@@ -40,14 +40,18 @@ MOST_TOGETHER = 100
 @dataclass(frozen=True)
 class _Reading:
     """A HIT with the submissions that the marketplace lists for it, and its own entry in the list,
-    if that is known. `note` is called after the submissions are stored."""
+    if that is known. `check` is called after the submissions are stored."""
 
     hit: Hit
     found: Sequence[ListedAssignment | StrangeReply] = ()
     listed: ListedHit | None = None
-    note: Callable[[], None] | None = None
+    check: Callable[[], None] | None = None
     # Whether its submissions are left to be read in shares.
     is_left: bool = False
+    # Whether its submissions were read without its entry in the list.
+    is_unlisted: bool = False
+    # The number of its free slots, if its submissions wait until more slots are submitted.
+    waits_with: int | None = None
 
     @property
     def readable(self) -> list[ListedAssignment]:
@@ -115,10 +119,12 @@ class HitReader:
             strange = (found for found in each.found if isinstance(found, StrangeReply))
             store_each(self.run, each.hit, strange)
         _note_listed(self.run, lot)
+        _note_unlisted(self.run, [each.hit for each in lot if each.is_unlisted])
+        _note_waiting(self.run, lot)
         for each in lot:
             with self.run.alone(HIT_NAME(each.hit), begins=False):
-                if each.note:
-                    each.note()
+                if each.check:
+                    each.check()
 
 
 def _read_by_itself(run: Run, hit: Hit) -> _Reading:
@@ -139,8 +145,7 @@ def _read_listed(run: Run, hit: Hit, listed: ListedHit) -> _Reading:
     adopt(hit, listed.hit_id, listed.expires_at)
     is_partial = listed.available + listed.pending > 0
     if _may_wait(run, hit, is_partial=is_partial, unread=listed.submitted - hit.ingested):
-        _note_unread(run, hit, available=min(listed.available, hit.slots - hit.ingested))
-        return _Reading(hit)
+        return _Reading(hit, waits_with=min(listed.available, hit.slots - hit.ingested))
     found: Sequence[ListedAssignment | StrangeReply] = ()
     # The listed counts may be older than the event that named the HIT.
     is_changed = listed.submitted != hit.ingested or listed.completed != hit.settled
@@ -149,21 +154,20 @@ def _read_listed(run: Run, hit: Hit, listed: ListedHit) -> _Reading:
             return _Reading(hit, listed=listed, is_left=True)
         # Later submissions change the counts, so the next sync reads them.
         found = _listed_assignments(run, hit, most=listed.submitted)
-    return _Reading(hit, found, listed, note=partial(_refuse_other_slots, hit, listed))
+    return _Reading(hit, found, listed, check=partial(_refuse_other_slots, hit, listed))
 
 
 def _read_unlisted(run: Run, hit: Hit, answered: int) -> _Reading:
     is_partial = hit.ingested + answered < hit.slots
     if _may_wait(run, hit, is_partial=is_partial, unread=answered):
-        _note_unread(run, hit, available=min(hit.available, hit.slots - hit.ingested))
-        return _Reading(hit)
+        return _Reading(hit, waits_with=min(hit.available, hit.slots - hit.ingested))
     found = _listed_assignments(run, hit, most=hit.ingested + answered)
-    return _Reading(hit, found, note=partial(_note_unlisted, run, hit))
+    return _Reading(hit, found, is_unlisted=True)
 
 
 def _read_left(run: Run, hit: Hit) -> _Reading:
     found = _listed_assignments(run, hit, most=hit.to_read or 0)
-    return _Reading(hit, found, note=partial(_note_unlisted, run, hit))
+    return _Reading(hit, found, is_unlisted=True)
 
 
 def _listed_assignments(
@@ -196,15 +200,45 @@ def _refuse_other_slots(hit: Hit, listed: ListedHit) -> None:
         )
 
 
-def _note_unlisted(run: Run, hit: Hit) -> None:
-    """Store the counts of a HIT that was read without them: slots that were free still count as
+def _note_unlisted(run: Run, hits: Sequence[Hit]) -> None:
+    """Store the counts of HITs that were read without them: slots that were free still count as
     free, as far as possible."""
-    open_slots = max(0, hit.slots - hit.assignments.not_lost().count())
-    hit.available = min(hit.available, open_slots)
-    hit.pending, hit.unread_since, hit.to_read = open_slots - hit.available, None, None
-    hit.read_at = run.at
+    if not hits:
+        return
+    stored = numbers_by_hit(Assignment.objects.not_lost().filter(hit__in=hits))
+    for hit in hits:
+        open_slots = max(0, hit.slots - stored.get(hit.pk, 0))
+        hit.available = min(hit.available, open_slots)
+        hit.pending, hit.unread_since, hit.to_read = open_slots - hit.available, None, None
+        hit.read_at = run.at
     columns = ["available", "pending", "unread_since", "to_read", "read_at"]
-    store_with_counts([hit], columns=columns)
+    _store_together(run, hits, partial(store_with_counts, columns=columns))
+
+
+def _note_waiting(run: Run, lot: Sequence[_Reading]) -> None:
+    """Store the counts of HITs that are left for later; unread submissions count as in progress."""
+    waiting = []
+    for each in lot:
+        if each.waits_with is not None:
+            hit = each.hit
+            hit.available = each.waits_with
+            hit.pending = hit.slots - hit.available - hit.ingested
+            hit.unread_since = hit.unread_since or run.at
+            waiting.append(hit)
+    columns = ["available", "pending", "unread_since"]
+    _store_together(run, waiting, partial(Hit.objects.bulk_update, fields=columns))
+
+
+def _store_together(
+    run: Run, hits: Sequence[Hit], store: Callable[[Sequence[Hit]], object]
+) -> None:
+    """Store HITs in one statement. If the database refuses one of them, store each by itself."""
+    try:
+        store(hits)
+    except (IntegrityError, DataError):
+        for hit in hits:
+            with run.alone(HIT_NAME(hit), begins=False, ends=False):
+                store([hit])
 
 
 def _note_listed(run: Run, lot: Sequence[_Reading]) -> None:
@@ -230,12 +264,7 @@ def _note_listed(run: Run, lot: Sequence[_Reading]) -> None:
         hit.to_read = min(entry.submitted, hit.slots) if hit in left else None
     columns = ["available", "pending", "status", "expires_at", "listed_at"]
     columns += ["unread_since", "to_read"]
-    try:
-        store_with_counts(list(listed), columns=columns)
-    except (IntegrityError, DataError):
-        for hit in listed:
-            with run.alone(HIT_NAME(hit), begins=False, ends=False):
-                store_with_counts([hit], columns=columns)
+    _store_together(run, list(listed), partial(store_with_counts, columns=columns))
     _close_returned(run, [hit for hit in listed if hit not in left])
 
 
@@ -300,15 +329,6 @@ def _may_wait(run: Run, hit: Hit, *, is_partial: bool, unread: int) -> bool:
         seconds=settings.MTURK_READ_WAIT_SECONDS
     )
     return is_partial and unread > 0 and not is_due and hit.status == HitStatus.OPEN
-
-
-def _note_unread(run: Run, hit: Hit, *, available: int) -> None:
-    """Store the counts of a HIT that is left for later; unread submissions count as in progress."""
-    Hit.objects.filter(pk=hit.pk).update(
-        available=available,
-        pending=hit.slots - available - hit.ingested,
-        unread_since=hit.unread_since or run.at,
-    )
 
 
 def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:

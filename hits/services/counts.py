@@ -23,9 +23,11 @@ def recount_all(keys: Collection[int]) -> None:
     Faulty replies may have added more assignments than a HIT has slots, so the counts are at most
     the number of slots. Surplus assignments no longer count once they are marked as lost.
     """
-    there = Assignment.objects.not_lost()
     for batch in batches(sorted(keys)):
-        _store_counts(batch, ingested=there, settled=there.filter(status__in=DECIDED))
+        with transaction.atomic(savepoint=False):
+            # The statement that counts must begin after others have stored their counts.
+            _lock(batch)
+            _store_counts(batch)
 
 
 @transaction.atomic
@@ -34,7 +36,7 @@ def store_with_counts(hits: Sequence[Hit], *, columns: Sequence[str]) -> None:
     keys = [hit.pk for hit in hits]
     _lock(keys)
     Hit.objects.alive().bulk_update(hits, columns)
-    recount_all(keys)
+    _store_counts(keys)
 
 
 def numbers_by_hit(rows: QuerySet[Any]) -> dict[int, int]:
@@ -42,14 +44,11 @@ def numbers_by_hit(rows: QuerySet[Any]) -> dict[int, int]:
     return dict(rows.order_by().values_list("hit").annotate(Count("pk")))
 
 
-@transaction.atomic(savepoint=False)
-def _store_counts(keys: Collection[int], **counted: AssignmentQuerySet) -> None:
-    """Store the numbers of these assignments in the columns of the HITs."""
-    # Locked first: the statement that counts must begin after others have stored their counts.
-    _lock(keys)
-    Hit.objects.filter(pk__in=keys).update(
-        **{column: _number(assignments) for column, assignments in counted.items()}
-    )
+def _store_counts(keys: Collection[int]) -> None:
+    """Count the assignments of these HITs, which are locked."""
+    there = Assignment.objects.not_lost()
+    decided = there.filter(status__in=DECIDED)
+    Hit.objects.filter(pk__in=keys).update(ingested=_number(there), settled=_number(decided))
 
 
 def _lock(keys: Collection[int]) -> None:

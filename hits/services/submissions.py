@@ -25,7 +25,6 @@ from django.db.models import Prefetch, Q, prefetch_related_objects
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
 from annotate.models import Campaign, Claim, Response, Task
-from annotate.services.places import lock_tasks
 from annotate.services.responses import Answered, Submitted, add_all_submitted
 from hits.models import Assignment, Hit, TaskPage, WorkerAccount
 from hits.mturk.answers import UnreadableAnswer, parse_answer
@@ -118,15 +117,13 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
     """Create the responses of new assignments, each with the XML of its answer."""
     answers = _answers(campaign, new)
     claimed = set(chain.from_iterable(answer.claimed for answer in answers))
-    answered = {each.task.pk for answer in answers for each in answer.answers}
-    # Lock all tasks at once and in order; otherwise two transactions may cause a deadlock.
-    lock_tasks(sorted(answered | claimed))
     found = add_all_submitted(
         submitted=[
             Submitted(row.account.worker, answer.answers, row.pk)
             for (row, _), answer in zip(new, answers, strict=True)
         ],
         at=at,
+        tasks=claimed,
     )
     # Other workers with a page of these assignments have returned them, or never had them.
     close_pages(page.pk for page in _pages_of(new))

@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 import celery
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Failure, Response
 from annotate.services.campaigns import recount_places
 from hits.models import Assignment, AssignmentStatus, Hit
 from hits.mturk.client import MarketplaceError, marketplace_of
+from hits.reconcile.ingest import read_left
 from hits.reconcile.reconciler import reconcile, sync_share
 from hits.reconcile.settle import settle
 from hits.reconcile.shares import SHARES, Work, held_shares
@@ -117,6 +119,19 @@ def test_what_a_share_has_read_costs_no_further_call(answered, one_at_once):
     done = sync_share(answered, Work.READ, share)
 
     assert (done.ingested, done.api_calls) == (SLOTS, 1)
+
+
+def test_the_counts_of_hits_in_shares_are_stored_together(answered, monkeypatch):
+    monkeypatch.setattr("hits.reconcile.reading.AT_ONCE", 0)
+    reconcile(answered, at_most=0)
+
+    with CaptureQueriesContext(connection) as queries:
+        reconcile(answered, steps=(read_left,))
+
+    updates = [one for one in queries if one["sql"].startswith('UPDATE "hits_hit"')]
+    assert set(Hit.objects.values_list("ingested", "pending", "to_read")) == {(SLOTS, 0, None)}
+    # What is free or pending, and the numbers of assignments, each for both HITs.
+    assert len(updates) == 2, updates
 
 
 def test_a_share_in_other_hands_is_left_alone(answered, one_at_once):
