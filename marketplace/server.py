@@ -9,6 +9,7 @@ from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
 from marketplace.background import repeaters
+from shared.web_channels import Channel
 
 
 class Companion(Protocol):
@@ -39,6 +40,7 @@ def serve(
         clear_untrusted_proxy_headers=not settings.BEHIND_PROXY,
         ident="marketplace",
     )
+    server.channel_class = Channel
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
     companions: list[Companion] = []

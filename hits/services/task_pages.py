@@ -400,7 +400,8 @@ def _locked_hits(campaign: Any, hit_id: Any, marketplace_id: Any) -> QuerySet[Hi
 
 @prepared
 def _pages_of(hit: Any) -> QuerySet[TaskPage]:
-    return TaskPage.objects.filter(hit=hit).with_places().order_by("opened_at", "pk")
+    pages = TaskPage.objects.filter(hit=hit).with_places().order_by("opened_at", "pk")
+    return pages.defer("counts", "primed", "device")  # of the answers, which nobody reads here
 
 
 def _refuse_submitted(campaign: Campaign, frame: FrameParameters) -> None:

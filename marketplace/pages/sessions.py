@@ -67,10 +67,22 @@ def _begin(request: HttpRequest, worker: Worker) -> None:
 
 def worker_of(request: HttpRequest) -> Worker | None:
     """The signed-in worker, or None, also for participants."""
-    pk = request.session.get(WORKER_KEY)
-    number = request.session.get(SIGN_IN_NUMBER_KEY, 0)
+    pk, number = _signed_in(request)
     found = queries.workers_signed_in(worker=pk, number=number) if pk else []
     return found[0] if found else None
+
+
+def recognise(request: HttpRequest, worker: Worker) -> bool:
+    """Whether this worker is signed in. If so, `request.worker` need not be read any more."""
+    is_signed_in = _signed_in(request) == (worker.pk, worker.sign_in_number)
+    if is_signed_in:
+        request.worker = worker  # type: ignore[attr-defined]
+    return is_signed_in
+
+
+def _signed_in(request: HttpRequest) -> tuple[int | None, int]:
+    """The key of the session's worker, if any, and the number of the sign-in."""
+    return request.session.get(WORKER_KEY), request.session.get(SIGN_IN_NUMBER_KEY, 0)
 
 
 def participation_of(request: HttpRequest) -> Participation | None:

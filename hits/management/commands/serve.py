@@ -31,6 +31,7 @@ from hits.local.processes import (
     site_running,
     stopped_by_signals,
 )
+from shared.web_channels import Channel
 
 DEMO = settings.BASE_DIR / "build" / "demo"
 # Processes in addition to the sites: name, command, and seconds between two rounds. With two
@@ -178,6 +179,7 @@ class Command(BaseCommand):
                 max_request_body_size=(settings.UPLOAD_MAX_MB + 10) * 1_000_000,
                 **trusted,
             )
+            server.channel_class = Channel
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
         signal.signal(signal.SIGTERM, _exit)
