@@ -24,9 +24,14 @@ def process_lock(name: str, *, waits: bool = False) -> Iterator[bool]:
         yield is_held
 
 
+def lock_key(name: str) -> int:
+    """The key of the lock of this name in PostgreSQL."""
+    return int.from_bytes(sha256(name.encode()).digest()[:8], signed=True)
+
+
 @contextmanager
 def _on_server(name: str, waits: bool) -> Iterator[bool]:
-    key = int.from_bytes(sha256(name.encode()).digest()[:8], signed=True)
+    key = lock_key(name)
     take = "SELECT pg_advisory_lock(%s)" if waits else "SELECT pg_try_advisory_lock(%s)"
     with connection.cursor() as cursor:
         cursor.execute(take, [key])

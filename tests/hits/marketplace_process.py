@@ -59,6 +59,11 @@ class MarketplaceProcess:
         )
         return [json.loads(line) for line in done.stdout.splitlines()]
 
+    def run_script(self, script: str, *arguments: str) -> list[Any]:
+        """Run Python code with the marketplace's settings; return the objects that it prints."""
+        settings = {"DJANGO_SETTINGS_MODULE": "marketplace.settings"}
+        return self._run("-c", script, *arguments, **settings)
+
     def requester(self, name: str, balance: str = "10000.00") -> dict[str, str]:
         keys: dict[str, str] = self.command("marketplace_requester", name, "--balance", balance)[0]
         return keys
@@ -67,12 +72,9 @@ class MarketplaceProcess:
         """Keys of a new requester."""
         if not self.spare_requesters:
             self.batches += 1
-            self.spare_requesters = self._run(
-                "-c",
-                MAKE_REQUESTERS,
-                f"requester-{self.batches}",
-                str(REQUESTERS_AT_ONCE),
-                DJANGO_SETTINGS_MODULE="marketplace.settings",
+            prefix = f"requester-{self.batches}"
+            self.spare_requesters = self.run_script(
+                MAKE_REQUESTERS, prefix, str(REQUESTERS_AT_ONCE)
             )
         return self.spare_requesters.pop()
 

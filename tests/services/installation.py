@@ -23,6 +23,8 @@ from tests.servers import PATIENCE, answers, free_port, running
 
 SERVER = os.environ.get("POSTGRESQL", "postgres://postgres@127.0.0.1:5432/postgres")
 
+CELERY = ("-m", "celery", "-A", "annotate")
+
 
 class ServiceAbsent(Exception):
     """PostgreSQL or Redis is not available; the message lists what was tried."""
@@ -36,10 +38,24 @@ class Installation:
     environment: dict[str, str]
     marketplace: MarketplaceProcess
     processes: dict[str, "subprocess.Popen[Any]"] = field(default_factory=dict)
+    stack: ExitStack = field(default_factory=ExitStack)
 
     @property
     def media(self) -> Path:
         return Path(self.environment["MEDIA_ROOT"])
+
+    def start(self, name: str, *arguments: str) -> "subprocess.Popen[Any]":
+        """Start `python ARGUMENTS` and stop it at the end. Its connections have its name in
+        PostgreSQL."""
+        self.processes[name] = self.stack.enter_context(
+            running(
+                [sys.executable, *arguments],
+                self.folder / f"{name}.log",
+                {**self.environment, "PGAPPNAME": name},
+                ROOT,
+            )
+        )
+        return self.processes[name]
 
     def manage(self, *arguments: str) -> str:
         """Run `manage.py ARGUMENTS`; return its output."""
@@ -71,13 +87,19 @@ class Installation:
     def number(self, query: str) -> int:
         return int(self.rows(query)[0][0])
 
-    def wait_until(self, is_so: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+    def wait_until(
+        self,
+        is_so: Callable[[], bool],
+        what: str,
+        seconds: float = PATIENCE,
+        every: float = 0.2,
+    ) -> None:
         """Wait for the processes; fails with their last log lines."""
         deadline = time.monotonic() + seconds
         while not is_so():
             if time.monotonic() > deadline:
                 raise AssertionError(f"{what}: not within {seconds:g} s\n{self.logs()}")
-            time.sleep(0.2)
+            time.sleep(every)
 
     def logs(self, last: int = 3000) -> str:
         """The end of each process's log."""
@@ -91,8 +113,30 @@ def running_installation(
 ) -> Iterator[Installation]:
     """Start all processes, optionally with `sync --watch`, and stop them at the end.
 
-    Raises ServiceAbsent. Each process's connections have its name in PostgreSQL.
+    Raises ServiceAbsent.
     """
+    with prepared_installation(folder, marketplace) as installation:
+        url = installation.environment["SITE_URL"]
+        listen = f"--listen={urlsplit(url).netloc}"
+        installation.start("site", "-m", "waitress", listen, "annotate.wsgi:application")
+        installation.start("worker", *CELERY, "worker", "--concurrency", "2")
+        start_beat(installation)
+        if watches:
+            installation.start("watch", "manage.py", "sync", "--watch", "1")
+        installation.wait_until(lambda: answers(f"{url}/sign-in/"), "the site starts")
+        yield installation
+
+
+def start_beat(installation: Installation) -> None:
+    schedule = str(installation.folder / "beat")
+    installation.start("beat", *CELERY, "beat", "--schedule", schedule, "--pidfile", "")
+
+
+@contextmanager
+def prepared_installation(
+    folder: Path, marketplace: MarketplaceProcess, **settings: str
+) -> Iterator[Installation]:
+    """An installation without processes, with Redis and an empty database. Raises ServiceAbsent."""
     keys = marketplace.requester("services")
     with ExitStack() as stack:
         database = stack.enter_context(scratch_database())
@@ -110,29 +154,10 @@ def running_installation(
             "AWS_SECRET_ACCESS_KEY": keys["secret_key"],
             "MEDIA_ROOT": str(folder / "media"),
             "SYNC_SECONDS": "1",
+            **settings,
         }
-        installation = Installation(folder, environment, marketplace)
+        installation = Installation(folder, environment, marketplace, stack=stack)
         installation.manage("migrate", "--verbosity", "0")
-        beat = ["beat", "--schedule", str(folder / "beat"), "--pidfile", ""]
-        commands = {
-            "site": ["-m", "waitress", f"--listen=127.0.0.1:{port}", "annotate.wsgi:application"],
-            "worker": ["-m", "celery", "-A", "annotate", "worker", "--concurrency", "2"],
-            "beat": ["-m", "celery", "-A", "annotate", *beat],
-        }
-        if watches:
-            commands["watch"] = ["manage.py", "sync", "--watch", "1"]
-        for name, arguments in commands.items():
-            installation.processes[name] = stack.enter_context(
-                running(
-                    [sys.executable, *arguments],
-                    folder / f"{name}.log",
-                    {**environment, "PGAPPNAME": name},
-                    ROOT,
-                )
-            )
-        installation.wait_until(
-            lambda: answers(f"{environment['SITE_URL']}/sign-in/"), "the site starts"
-        )
         yield installation
 
 
