@@ -35,7 +35,9 @@ def main(public_id: str, hits: int, slots: int, question: str) -> None:
         batch_size=1000,
     )
     cost = hits * slots * (hit_type.reward + fee)
-    money.move_money(requester=hit_type.requester, kinds={TransferKind.HOLD: cost}, at=now)
+    # A large campaign costs more than a new requester has.
+    kinds = {TransferKind.DEPOSIT: cost, TransferKind.HOLD: cost}
+    money.move_money(requester=hit_type.requester, kinds=kinds, at=now)
     print(json.dumps([hit.public_id for hit in made]))
 
 

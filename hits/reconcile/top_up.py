@@ -124,6 +124,8 @@ def _expire_excess(run: Run, excess: Excess) -> None:
 
     The next sync plans new HITs for slots that are still wanted.
     """
+    if excess == Excess():
+        return  # as in most syncs, which need not read all open HITs
     unwanted, unaffordable = excess.unwanted, excess.unaffordable
     for hit in run.campaign.hits.filter(status=HitStatus.OPEN, available__gt=0).order_by("-pk"):
         if hit.available <= unwanted or unaffordable > 0:

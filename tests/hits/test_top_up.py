@@ -3,6 +3,8 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus
@@ -12,6 +14,9 @@ from hits.reconcile.reconciler import reconcile
 from hits.reconcile.run import TOKENS_HOLD
 from tests.factories import HitFactory
 from tests.hits.conftest import make_campaign
+
+# The order of the query for HITs that are too many.
+LAST_FIRST = 'ORDER BY "hits_hit"."id" DESC'
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -70,3 +75,27 @@ def test_a_campaign_that_is_paused_during_a_sync_gets_no_more_hits(requester, mo
 
     assert done.hits_created == 0
     assert set(Hit.objects.values_list("status", flat=True)) == {HitStatus.PLANNED}
+
+
+def test_open_hits_are_not_read_if_none_is_too_many(campaign):
+    """A large campaign has thousands of them, at each sync."""
+    with CaptureQueriesContext(connection) as captured:
+        reconcile(campaign, steps=[top_up.top_up], is_whole=False)
+
+    from_the_last = [each["sql"] for each in captured if LAST_FIRST in each["sql"]]
+    assert from_the_last == []
+
+
+def test_excess_hits_are_expired_the_last_ones_first(campaign):
+    for _ in range(3):
+        plan(campaign, timezone.now())
+    reconcile(campaign)
+    before = list(Hit.objects.order_by("pk"))
+
+    with CaptureQueriesContext(connection) as captured:
+        reconcile(campaign, steps=[top_up.top_up], is_whole=False)
+
+    assert any(LAST_FIRST in each["sql"] for each in captured)
+    statuses = [status_of(hit) for hit in before]
+    assert statuses[0] == HitStatus.OPEN
+    assert statuses[-3:] == [HitStatus.EXPIRED] * 3
