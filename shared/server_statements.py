@@ -9,7 +9,7 @@ for a session. SQLite has no server, and its driver keeps compiled statements.
 from collections.abc import Sequence
 from itertools import count
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from django.db import NotSupportedError
 from django.db.backends.utils import CursorWrapper
@@ -23,6 +23,8 @@ ONE_PLAN = "SET plan_cache_mode = force_generic_plan"
 _numbers = count(1)
 # {connection of psycopg2: names of the statements that it knows}
 _known: "WeakKeyDictionary[Any, set[str]]" = WeakKeyDictionary()
+# {name: the statement}, to find out what a name stands for
+_named: "WeakValueDictionary[str, Statement]" = WeakValueDictionary()
 
 
 class Given:
@@ -35,6 +37,7 @@ class Statement:
     def __init__(self, name: str, sql: str, values: Sequence[Any]) -> None:
         self.name = f"{name.strip('_')}_{next(_numbers)}"
         self.sql, self.values = sql, values
+        _named[self.name] = self
         places = ", ".join("%s" for each in values if isinstance(each, Given))
         self.call = f"EXECUTE {self.name} ({places})" if places else f"EXECUTE {self.name}"
 
@@ -69,3 +72,10 @@ class Statement:
                 known.clear()
             cursor.execute(f"PREPARE {self.name} AS {self.sql}", values)
         known.add(self.name)
+
+
+def sql_of(sent: str) -> str:
+    """The SQL of a statement that was sent by its name; all other SQL as it was sent."""
+    verb, _, rest = sent.partition(" ")
+    statement = _named.get(rest.partition(" ")[0]) if verb == "EXECUTE" else None
+    return statement.sql if statement else sent

@@ -1,6 +1,4 @@
-"""Connections to the database: what they sent, and how the server ends them."""
-
-from collections.abc import Mapping
+"""Connections to the database that the server ends."""
 
 import psycopg2
 import pytest
@@ -22,14 +20,3 @@ def cut_connection() -> None:
             cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
     finally:
         other.close()
-
-
-def sql_of(captured: Mapping[str, str]) -> str:
-    """The SQL of a captured statement, also if this connection sent its name only."""
-    verb, name, *_ = f"{captured['sql']} ".split(" ", 2)
-    if verb != "EXECUTE":
-        return captured["sql"]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT statement FROM pg_prepared_statements WHERE name = %s", [name])
-        ((prepared,),) = cursor.fetchall()
-    return str(prepared).partition(" AS ")[2]

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotate.services.api_tokens import issue_token
 from shared import database_away
+from shared.server_statements import sql_of
 from tests.connections import cut_connection, cuts_connections
 from tests.factories import UserFactory
 
@@ -22,7 +23,7 @@ class Cut:
         self.fail, self.is_done = fail, False
 
     def around_query(self, execute, sql, params, many, context):
-        if CUT_AT in sql and not self.is_done:
+        if CUT_AT in sql_of(sql) and not self.is_done:
             self.is_done = True
             self.fail()
         return execute(sql, params, many, context)

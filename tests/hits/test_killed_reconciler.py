@@ -21,6 +21,7 @@ from hits.reconcile.reconciler import STEPS, reconcile
 from hits.services.bonuses import plan_bonus
 from qualcontrol.review.judging import reject_response
 from qualcontrol.services.exclusions import exclude_worker
+from shared.server_statements import sql_of
 from tests.factories import UserFactory
 from tests.hits.conftest import make_campaign
 from tests.hits.test_reconciler import work
@@ -55,7 +56,7 @@ class Boundaries:
 
     def around_writes(self, execute, sql, params, many, context):
         result = execute(sql, params, many, context)
-        if sql.startswith(("INSERT", "UPDATE")):
+        if sql_of(sql).startswith(("INSERT", "UPDATE")):
             self.reached()
         return result
 

@@ -13,7 +13,7 @@ from annotate.services.campaigns import recount_places
 from annotate.services.claims import give_back_places
 from hits.models import TaskPage
 from hits.services.task_pages import FrameParameters, open_page, store_answers
-from tests.connections import sql_of
+from shared.server_statements import sql_of
 from tests.factories import NOON, HitFactory, HitTypeFactory
 from tests.hits.conftest import make_campaign
 
@@ -131,6 +131,6 @@ def test_an_answer_locks_tasks_before_its_page_as_does_the_end_of_a_page():
     with CaptureQueriesContext(connection) as captured:
         hits.answer(page)
 
-    statements = [sql_of(query) for query in captured]
+    statements = [sql_of(query["sql"]) for query in captured]
     changed = [each.split('"')[1] for each in statements if each.startswith("UPDATE")]
     assert changed.index("annotate_task") < changed.index("hits_taskpage")

@@ -24,6 +24,7 @@ from marketplace.panels.stand_in.state import World, new_id
 from marketplace.services import assignments, reviews
 from marketplace.services.panels import amounts, bonuses, rounds
 from marketplace.services.panels import studies as panel_studies
+from shared.server_statements import sql_of
 from tests.marketplace.panel_people import connect, make_panel_study, publish
 
 pytestmark = pytest.mark.django_db
@@ -222,7 +223,7 @@ class Steps:
             raise KilledError
 
     def around_query(self, execute, sql, params, many, context):
-        writes = sql.lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE"))
+        writes = sql_of(sql).lstrip().upper().startswith(("INSERT", "UPDATE", "DELETE"))
         if writes:
             self.take()
         result = execute(sql, params, many, context)

@@ -50,6 +50,7 @@ def test_a_statement_is_planned_once_by_each_connection():
             assert workers_called(name=worker.name) == [worker]
         ((name, used),) = known().items()
         assert name.startswith("workers_called_")
+        assert '"marketplace_worker"."name" = %s' in server_statements.sql_of(f"EXECUTE {name} (1)")
         assert used == plans
 
 
