@@ -22,6 +22,8 @@ from annotate.exports.stored import without_workers
 from annotate.exports.tables import Asked, Extra, Table
 from annotate.language.text import Problem
 from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Task, Team
+from annotate.models.responses import ResponseQuerySet
+from annotate.queries.words import with_words
 
 
 class CampaignNotPossible(DomainError):
@@ -239,6 +241,15 @@ class TaskKind(ABC):
         rows = [self.row(response, answer) for response, answer in answers]
         if rows:
             type(rows[0])._default_manager.bulk_create(rows)
+
+    def with_words(
+        self,
+        rows: ResponseQuerySet,
+        campaign: Campaign,  # noqa: ARG002
+        words: str,
+    ) -> ResponseQuerySet:
+        """Those of the campaign's responses in whose text people find all the words."""
+        return with_words(rows, self.words_field, words)
 
     def answer(self, response: Response) -> Any:
         return attrgetter(self.answer_field.replace("__", "."))(response)

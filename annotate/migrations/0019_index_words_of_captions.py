@@ -2,7 +2,7 @@ from django.db import migrations
 
 from annotate.site.postgres_index import PostgresIndex
 
-# `qualcontrol.queries.finding.HasWords` asks in the same form.
+# `annotate.kinds.caption.words.HasWords` asks in the same form.
 INDEX = PostgresIndex(
     "caption_words", "annotate_caption", "gin (to_tsvector('simple', left(text, 10000)))"
 )

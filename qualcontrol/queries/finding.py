@@ -11,16 +11,14 @@ from django.db import connection
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
 from annotate.kinds import KINDS
-from annotate.models import Box, Campaign, Caption, ObjectClass, Response, ResponseStatus, Task
+from annotate.models import Box, Campaign, ObjectClass, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
+from annotate.queries.words import if_few
 from qualcontrol.models import Assessment, SpotCheck, Verdict
 
 # The order of the two lists.
 TASKS_IN_ORDER = ("number",)
 RESPONSES_IN_ORDER = ("task__number", "pk")
-# A longer text is found by its beginning. The index holds this much of it.
-INDEXED = 10_000
-FEW = 5_000
 
 COUNTING, DISCARDED = "counting", "discarded"
 OPEN, GOOD, BAD, UNCHECKED = "open", "good", "bad", "unchecked"
@@ -34,15 +32,6 @@ STATUSES = {
 }
 COMPLETE, INCOMPLETE, EMPTY = "complete", "incomplete", "empty"
 ANY_FLAG = "any"
-
-
-class HasWords(Func):
-    """Whether a text contains all the words; quotation marks keep words together, and a minus sign
-    excludes one. In the form of the index `caption_words` (PostgreSQL only)."""
-
-    template = "(to_tsvector('simple', left(%(expressions)s))"
-    arg_joiner = f", {INDEXED})) @@ websearch_to_tsquery('simple', "
-    output_field = BooleanField()
 
 
 class HasCode(Func):
@@ -63,7 +52,7 @@ def found_responses(campaign: Campaign, wanted: Mapping[str, Any]) -> ResponseQu
     if is_narrow or not any(wanted.values()):
         return in_order
     # If few are found, the database looks up just these, instead of all responses in their order.
-    few = _if_few(rows.of(campaign).values_list("pk", flat=True))
+    few = if_few(rows.of(campaign).values_list("pk", flat=True))
     return in_order if few is None else Response.objects.filter(pk__in=few)
 
 
@@ -72,11 +61,11 @@ def _filtered(campaign: Campaign, wanted: Mapping[str, Any]) -> tuple[ResponseQu
     those of few tasks, by a class."""
     rows, is_narrow = Response.objects.all(), False
     if words := wanted.get("words"):
-        rows = _with_words(rows, campaign, words)
+        rows = KINDS[campaign.kind].with_words(rows, campaign, words)
     if name := wanted.get("class"):
         having = campaign.tasks.filter(_has_class(name, "image"))
         # By number, in whose order the responses are read.
-        few = _if_few(having.values_list("number", flat=True))
+        few = if_few(having.values_list("number", flat=True))
         is_narrow = few is not None
         in_class = _has_class(name, "task__image") if few is None else Q(task__number__in=few)
         rows = rows.filter(in_class)
@@ -110,34 +99,6 @@ def found_tasks(campaign: Campaign, wanted: Mapping[str, Any]) -> QuerySet[Task]
     return rows
 
 
-def _with_words(rows: ResponseQuerySet, campaign: Campaign, words: str) -> ResponseQuerySet:
-    field = KINDS[campaign.kind].words_field
-    if connection.vendor == "postgresql" and field == "caption__text":
-        theirs = Caption.objects.filter(response__campaign=campaign)
-        matching = theirs.filter(HasWords(F("text"), Value(words)))
-        few = _if_few(matching.values_list("pk", flat=True))
-        if few is None:
-            return rows.filter(HasWords(F(field), Value(words)))
-        return rows.filter(pk__in=few)
-    for word in words.replace('"', " ").split():
-        # The first condition is fast, the second one finds whole words only.
-        rows = rows.filter(**{f"{field}__icontains": word})
-        rows = rows.filter(**{f"{field}__iregex": rf"(^|\W){_escaped(word)}($|\W)"})
-    return rows
-
-
-def _if_few(keys: QuerySet[Any, int]) -> list[int] | None:
-    """The keys if there are at most FEW. PostgreSQL does not know how rare a word is: given the
-    keys, it reads just these responses, and otherwise it looks through them in their order."""
-    found = list(keys[: FEW + 1])
-    return found if len(found) <= FEW else None
-
-
-def _escaped(word: str) -> str:
-    """The word as a regular expression that all databases read in the same way."""
-    return "".join(one if one.isalnum() else f"\\{one}" if one.isascii() else one for one in word)
-
-
 def _has_class(name: str, image: str) -> Exists:
     # Named by their keys, so that the database knows how many boxes they have.
     classes = ObjectClass.objects.filter(name__iexact=name).values_list("pk", flat=True)
@@ -154,7 +115,7 @@ def _with_status(rows: ResponseQuerySet, campaign: Campaign, status: str) -> Res
         return rows.filter(~Exists(checks.exclude(verdict="").filter(response=OuterRef("pk"))))
     verdict = {OPEN: "", GOOD: Verdict.GOOD, BAD: Verdict.BAD}[status]
     found = checks.open() if status == OPEN else checks.filter(verdict=verdict)
-    few = _if_few(found.order_by().values_list("response_id", flat=True))
+    few = if_few(found.order_by().values_list("response_id", flat=True))
     if few is not None:
         return rows.filter(pk__in=few)
     has_verdict = Exists(checks.filter(verdict=verdict, response=OuterRef("pk")))
@@ -170,7 +131,7 @@ def with_flag(rows: ResponseQuerySet, campaign: Campaign, code: str) -> Response
     if connection.vendor == "postgresql":
         has_code = HasCode(F("codes"), Value(code))
         theirs = Assessment.objects.filter(has_code, campaign=campaign)
-        few = _if_few(theirs.values_list("pk", flat=True))
+        few = if_few(theirs.values_list("pk", flat=True))
         return rows.filter(Exists(flagged.filter(has_code)) if few is None else Q(pk__in=few))
     whole = Q(codes=code) | Q(codes__startswith=f"{code} ") | Q(codes__endswith=f" {code}")
     return rows.filter(Exists(flagged.filter(whole | Q(codes__contains=f" {code} "))))

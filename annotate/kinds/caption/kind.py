@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.db import connection
+
 from annotate.campaign_file import CampaignConfig
 from annotate.exports.tables import Asked, Table
 from annotate.images.copies import display_srcset, display_url
@@ -19,6 +21,7 @@ from annotate.kinds.base import (
 from annotate.kinds.caption.export import CAPTION_FILES, own_files
 from annotate.kinds.caption.release import freeze
 from annotate.kinds.caption.tables import tables
+from annotate.kinds.caption.words import with_indexed_words
 from annotate.kinds.wording import translated
 from annotate.language.consensus import mean_similarities
 from annotate.language.languages import language_of
@@ -34,6 +37,7 @@ from annotate.models import (
     Task,
     Team,
 )
+from annotate.models.responses import ResponseQuerySet
 from annotate.queries.keywords import (
     english_keywords,
     keywords_in,
@@ -173,6 +177,13 @@ class CaptionKind(TaskKind):
     def agreements(self, answers: Mapping[int, str]) -> dict[int, float]:
         """Each caption's mean similarity to the others."""
         return dict(zip(answers, mean_similarities([*answers.values()]), strict=True))
+
+    def with_words(
+        self, rows: ResponseQuerySet, campaign: Campaign, words: str
+    ) -> ResponseQuerySet:
+        if connection.vendor == "postgresql":
+            return with_indexed_words(rows, campaign, words)
+        return super().with_words(rows, campaign, words)
 
     def judge_payload(self, response: Response) -> dict[str, Any]:
         return {"caption": self.answer(response)}
