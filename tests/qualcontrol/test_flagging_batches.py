@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotate.models import Behaviour
 from qualcontrol.models import Assessment, Copying, CopyKey
+from qualcontrol.services.filed_captions import FiledCaptions
 from qualcontrol.services.flagging import assess
 from tests.factories import NOON, CampaignFactory, ResponseFactory, TaskFactory, WorkerFactory
 
@@ -87,3 +88,21 @@ def test_the_queries_for_a_batch_do_not_grow_with_it():
 
     # The second batch also reads the workers' earlier answers, and writes changed flags.
     assert queries[1] <= queries[0] + 2
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="the plan is SQLite's")
+def test_the_latest_captions_of_several_workers_are_looked_up_by_worker():
+    """Otherwise the time grows with the campaign."""
+    campaign, workers = CampaignFactory(), WorkerFactory.create_batch(3)
+    tasks = TaskFactory.create_batch(2, campaign=campaign)
+    assess(campaign=campaign, responses=write(campaign, workers, tasks))
+
+    with CaptureQueriesContext(connection) as queries:
+        FiledCaptions(campaign, []).read_latest([worker.pk for worker in workers])
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {queries[-1]['sql']}")
+        plan = [row[-1] for row in cursor.fetchall()]
+    searches = [step for step in plan if "qualcontrol_assessment" in step]
+    assert len(searches) == len(workers), plan
+    assert all("campaign_id=? AND worker_id=?" in step for step in searches), plan
