@@ -6,24 +6,30 @@ from typing import Any
 from urllib.parse import quote, urlencode, urljoin
 
 from bs4 import BeautifulSoup, Tag
+from django.db import connection
 
-RUBBISH = [
-    "",
+# What can reach a database, or break on the way to it.
+STORABLE = [
     "a\0b",
-    "\0",
-    "😀 صورة",
     "\ud800",
     "-1",
-    "0",
     "9" * 30,
     "1e999",
     "NaN",
-    "-Infinity",
-    "١٢",
     "²",
-    "2026-13-99",
     "0001-01-01T00:00",
     "9999-12-31T23:59:59.999999-23:59",
+    "x" * 5_000,
+]
+# What is read or refused in the same way whatever the database, and what only PostgreSQL refuses.
+FURTHER = [
+    "",
+    "\0",
+    "😀 صورة",
+    "0",
+    "-Infinity",
+    "١٢",
+    "2026-13-99",
     "' OR 1=1 --",
     "%00%",
     "../../etc/passwd",
@@ -31,8 +37,9 @@ RUBBISH = [
     '{"a": [1]}',
     "null",
     "line\r\nX-Injected: yes",
-    "x" * 5_000,
 ]
+# CI runs the same tests on both databases, so on SQLite they need not try all of it again.
+RUBBISH = STORABLE if connection.vendor == "sqlite" else [*STORABLE, *FURTHER]
 # The names of filters and pages, of any page.
 FILTERS = (
     "page", "sort", "order", "after", "before", "status", "state", "act", "worker", "class",

@@ -12,8 +12,6 @@ from annotate.captioners.matching import pairs_in_words
 from annotate.captioners.parses import NoParser, read_conllu, spacy_parser
 from annotate.captioners.splits import count_pairs, hold_out, recall, recall_by_agreement
 
-(BLACK_CAT,) = pairs_named(["black cat"])
-
 CAPTIONS = {
     1: ["A black cat on a sofa", "A cat"],
     2: ["A cat on a black sofa", "A black kitten sleeps", "The cat is black"],
@@ -29,6 +27,12 @@ CONLLU = """\
 3\tcats\tcat\tNOUN\t_\t_\t0\troot\t_\t_
 
 """
+
+
+@pytest.fixture(scope="module")
+def black_cat():
+    (pair,) = pairs_named(["black cat"])
+    return pair
 
 
 def in_words(text):
@@ -121,41 +125,41 @@ def occurrences(captions):
     return count_pairs((row, in_words(row.text)) for row in rows)
 
 
-def test_training_has_no_image_with_the_pair():
-    split = hold_out(BLACK_CAT, occurrences(CAPTIONS), validation_share=1 / 3, seed=1)
+def test_training_has_no_image_with_the_pair(black_cat):
+    split = hold_out(black_cat, occurrences(CAPTIONS), validation_share=1 / 3, seed=1)
 
     assert split.training == [3, 5]
     assert sorted(split.validation + split.evaluation) == [1, 2, 4]
     assert split.counts == {"training": 2, "validation": 1, "evaluation": 2}
 
 
-def test_the_seed_alone_decides_the_draw():
+def test_the_seed_alone_decides_the_draw(black_cat):
     many = occurrences({image: ["A black cat"] for image in range(40)})
-    draws = [hold_out(BLACK_CAT, many, seed=seed) for seed in (1, 1, 2)]
+    draws = [hold_out(black_cat, many, seed=seed) for seed in (1, 1, 2)]
 
     assert draws[0] == draws[1] != draws[2]
 
 
-def test_captions_of_other_images_serve_for_evaluation():
+def test_captions_of_other_images_serve_for_evaluation(black_cat):
     other = occurrences({7: ["A black cat"], 8: ["A cat"]})
 
-    split = hold_out(BLACK_CAT, occurrences(CAPTIONS), evaluation=other)
+    split = hold_out(black_cat, occurrences(CAPTIONS), evaluation=other)
 
     assert split == ([3, 5], [1, 2, 4], [7])
 
 
-def test_recall_is_the_share_of_images_with_one_caption_that_has_the_pair():
+def test_recall_is_the_share_of_images_with_one_caption_that_has_the_pair(black_cat):
     generated = occurrences({1: ["A sofa", "A black cat"], 2: ["A cat", "A black sofa"]})
 
-    assert recall(BLACK_CAT, [1, 2, 4], generated) == (3, 1)
-    assert recall(BLACK_CAT, [1, 2, 4], generated).value == pytest.approx(1 / 3)
-    assert recall(BLACK_CAT, [], generated).value is None
+    assert recall(black_cat, [1, 2, 4], generated) == (3, 1)
+    assert recall(black_cat, [1, 2, 4], generated).value == pytest.approx(1 / 3)
+    assert recall(black_cat, [], generated).value is None
 
 
-def test_recall_by_the_number_of_references_that_agree():
+def test_recall_by_the_number_of_references_that_agree(black_cat):
     generated = occurrences({1: ["A black cat"], 2: ["A black cat"], 4: ["A cat"]})
 
-    found = recall_by_agreement(BLACK_CAT, [1, 2, 4], occurrences(CAPTIONS), generated)
+    found = recall_by_agreement(black_cat, [1, 2, 4], occurrences(CAPTIONS), generated)
 
     assert found == {1: (2, 1), 2: (1, 1)}
 

@@ -8,7 +8,7 @@ from annotate.models import Box
 from annotate.templatetags.campaigns import show_answer
 from tests.factories import LinkResponseFactory, LinkTaskFactory
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def shown(words, boxes=("Car", "Dog", "Man")):

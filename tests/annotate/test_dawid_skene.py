@@ -2,11 +2,11 @@
 
 import random
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pandas
 import pytest
-from crowdkit.aggregation import DawidSkene
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +39,8 @@ def reference(given_votes, *, iterations, known=()):
             truths[question] = true
             rows += [(question, worker, said) for worker in set(given_votes.workers.tolist())]
     table = pandas.DataFrame(rows, columns=["task", "worker", "label"])
-    model = DawidSkene(n_iter=iterations, tol=-np.inf)
+    # It takes four seconds to load, also in runs that leave these tests out.
+    model = import_module("crowdkit.aggregation").DawidSkene(n_iter=iterations, tol=-np.inf)
     with warnings.catch_warnings():
         # crowd-kit calls pandas in a way that pandas is about to remove.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -15,6 +15,8 @@ from annotate.report.naming import Names
 from annotate.report.sections import agreement, deciles, diversity, mentions, priming, similarity
 from annotate.report.sections.base import Inputs, NotMeasured
 
+pytestmark = pytest.mark.one_database
+
 DOG, NONE = "a dog runs fast", "some grass grows here"
 
 

@@ -4,19 +4,16 @@ import os
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.test import Client
-from playwright.sync_api import BrowserContext, Frame, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.accessibility import RULES, violations
 from tests.browser.conftest import PHONE
 from tests.leaderboard.test_rights import ROUTES, address_of, world  # noqa: F401
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 WIDE = {"width": 1600, "height": 1000}
-# The rules of axe to check in each colour scheme; none means all. Only these two look at colours,
-# and nothing else of a page differs between the schemes.
-RULES = {"light": [], "dark": ["color-contrast", "link-in-text-block"]}
 # Pages that other tests look at: the task in its frame, and the API's pages when they are drawn.
 ELSEWHERE = {"hits:task", "api-documentation", "logout", "image-copy", "media"}
 
@@ -67,16 +64,6 @@ def test_every_page_is_accessible_and_fits_the_screen(
 
     assert len(pages) > 40
     assert not faults, "\n".join(faults)
-
-
-def violations(frame: Frame, rules: list[str]) -> list[str]:
-    only = {"runOnly": rules} if rules else {}
-    found = Axe().run(frame, options={"resultTypes": ["violations"], **only})
-    return [
-        f"{each['id']}: {node['html'][:200]}"
-        for each in found.response["violations"]
-        for node in each["nodes"]
-    ]
 
 
 def photograph(page: Page, name: str) -> None:

@@ -15,7 +15,7 @@ from tests.factories import (
 )
 from tests.jobs import run_jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 FILE = {
     "name": "street",

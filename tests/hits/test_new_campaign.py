@@ -22,7 +22,7 @@ from tests.factories import (
     WorkerAccountFactory,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 ENTRIES = {
     "task": {"name": "street-scenes", "kind": "caption", "preset": ""},

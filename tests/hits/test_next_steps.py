@@ -26,7 +26,7 @@ from tests.factories import (
     WorkerFactory,
 )
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def campaign_of(*, answered: int = 0, **fields):

@@ -11,7 +11,7 @@ from hits.queries.costs import estimate, panel_estimate
 from tests.factories import NOON, SelectionFactory, UserFactory
 from tests.hits.conftest import make_campaign
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture(autouse=True)

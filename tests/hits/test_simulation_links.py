@@ -21,6 +21,8 @@ from simulation.workers.words import mentions, references
 from simulation.workers.writers import Honest, Limits, Sight
 from tests.factories import LinkTaskFactory, ResponseFactory
 
+pytestmark = pytest.mark.one_database
+
 SHOWN = sorted(set(LABELS) - HIDDEN)
 CAPTION = "In a bright picture, a palm tree is near two dogs and a picture frame."
 BOXES = {"box:1": "Dog", "box:2": "Dog", "box:3": "Palm tree", "box:4": "Picture frame"}

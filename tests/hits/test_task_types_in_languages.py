@@ -38,7 +38,7 @@ from tests.factories import (
 )
 from tests.hits.test_task_page import address, form_fields
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OTHERS = sorted(set(LANGUAGES) - {"en"})
 # Of the campaign's author and of the image, not of the catalogues.

@@ -16,7 +16,7 @@ from tests.factories import CampaignFactory, UserFactory
 from tests.hits.test_dashboard import EXAMPLES, named_addresses
 from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 # What a submitter may open, besides what needs no sign-in. Everything else is refused.
 OPEN_TO_SUBMITTERS = {

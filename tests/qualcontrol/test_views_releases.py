@@ -6,7 +6,7 @@ from annotate.models import Job, JobStatus, Release
 from tests.factories import CampaignFactory, ResponseFactory, TaskFactory
 from tests.jobs import run_jobs
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("reviewer")]
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefixtures("reviewer")]
 
 
 def test_the_releases_page_says_what_is_missing_and_refuses(client, campaign):

@@ -22,6 +22,8 @@ from tests.factories import (
     WorkerFactory,
 )
 
+pytestmark = pytest.mark.one_database
+
 TEXTS = ["a brown dog runs on grass", "the dog runs over grass", "a cat sits", "the cat sits down"]
 
 

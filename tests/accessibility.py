@@ -1,0 +1,30 @@
+"""What axe finds on a page of a browser, in both colour schemes."""
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Frame, Page
+
+# The rules of axe to check in each colour scheme; none means all. Only these two look at colours,
+# and nothing else of a page differs between the schemes.
+RULES: dict[str, list[str]] = {"light": [], "dark": ["color-contrast", "link-in-text-block"]}
+
+
+def violations_in_both_schemes(page: Page, **options: Any) -> list[str]:
+    """What is wrong with the page, which is loaded once; `options` are those of `Axe.run`."""
+    found = []
+    for scheme, rules in RULES.items():
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found += [f"{scheme}: {each}" for each in violations(page, rules, **options)]
+    return found
+
+
+def violations(frame: Frame | Page, rules: list[str], **options: Any) -> list[str]:
+    """What breaks these rules in the frame, or any rule if there are none."""
+    only = {"runOnly": rules} if rules else {}
+    found = Axe().run(frame, options={"resultTypes": ["violations"], **only}, **options)
+    return [
+        f"{each['id']}: {node['html'][:200]}"
+        for each in found.response["violations"]
+        for node in each["nodes"]
+    ]
