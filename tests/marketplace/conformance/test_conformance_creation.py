@@ -15,6 +15,8 @@ from tests.marketplace.driver import (
     hits_of,
 )
 
+pytestmark = pytest.mark.one_database
+
 
 def test_the_same_properties_are_the_same_type(marketplace):
     """Check 9."""

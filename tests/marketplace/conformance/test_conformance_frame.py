@@ -10,6 +10,8 @@ from lxml import etree
 from marketplace.questions import answers
 from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_type
 
+pytestmark = pytest.mark.one_database
+
 # What client programs parse answers by.
 ANSWERS_SCHEMA = etree.XMLSchema(
     etree.parse(Path(__file__).parents[1] / "question_form_answers.xsd")

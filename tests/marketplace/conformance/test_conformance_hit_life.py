@@ -6,6 +6,8 @@ import pytest
 
 from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code
 
+pytestmark = pytest.mark.one_database
+
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 NOW = 0
 

@@ -4,6 +4,8 @@ import pytest
 
 from tests.marketplace.driver import create_hit, create_hit_type
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def client(marketplace):

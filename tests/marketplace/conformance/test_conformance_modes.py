@@ -8,6 +8,8 @@ from botocore.exceptions import ClientError
 
 from tests.marketplace.driver import QUESTION, counts, create_hit, create_hit_type, error_code
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def client(marketplace):

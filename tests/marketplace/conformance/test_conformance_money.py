@@ -4,6 +4,8 @@ import pytest
 
 from tests.marketplace.driver import counts, create_hit, create_hit_type, error_code
 
+pytestmark = pytest.mark.one_database
+
 REASON = "Not a sentence."
 
 

@@ -7,6 +7,8 @@ from botocore.exceptions import ClientError
 
 from tests.marketplace.driver import create_hit, create_hit_type, error_code
 
+pytestmark = pytest.mark.one_database
+
 HIDE = "DiscoverPreviewAndAccept"
 
 
