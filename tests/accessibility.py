@@ -10,6 +10,11 @@ from playwright.sync_api import Frame, Page
 RULES: dict[str, list[str]] = {"light": [], "dark": ["color-contrast", "link-in-text-block"]}
 
 
+# After a change of the scheme, colours may pass through others for a moment.
+END_TRANSITIONS = """() => document.getAnimations()
+  .filter((one) => one instanceof CSSTransition).forEach((one) => one.finish())"""
+
+
 def violations_in_both_schemes(page: Page, **options: Any) -> list[str]:
     """What is wrong with the page, which is loaded once; `options` are those of `Axe.run`."""
     found = []
@@ -21,6 +26,7 @@ def violations_in_both_schemes(page: Page, **options: Any) -> list[str]:
 
 def violations(frame: Frame | Page, rules: list[str], **options: Any) -> list[str]:
     """What breaks these rules in the frame, or any rule if there are none."""
+    frame.evaluate(END_TRANSITIONS)
     only = {"runOnly": rules} if rules else {}
     found = Axe().run(frame, options={"resultTypes": ["violations"], **only}, **options)
     return [
