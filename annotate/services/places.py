@@ -34,13 +34,13 @@ def lock_tasks(keys: Sequence[int]) -> dict[int, int]:
 
 
 def move_places(changes: Counter[int], *, are_locked: bool = False) -> None:
-    """Add these changes to `places_left`, by task key. The tasks are locked, unless they are."""
+    """Add these changes to `places_left`, by task key. Locks the tasks, unless the caller has."""
     _move(changes, ["places_left"], are_locked)
 
 
 def move_answers(changes: Counter[int], *, are_locked: bool = False) -> None:
-    """Add these changes to `answers_missing` and to `places_left`, by task key. The tasks are
-    locked, unless they are."""
+    """Add these changes to `answers_missing` and to `places_left`, by task key. Locks the
+    tasks, unless the caller has."""
     _move(changes, ["answers_missing", "places_left"], are_locked)
 
 

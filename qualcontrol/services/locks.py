@@ -28,10 +28,15 @@ def lock_workers(workers: Collection[int]) -> None:
 
 
 def locked_response(response_pk: int) -> Response:
-    """Read a response, and lock it and its worker until the transaction ends."""
+    """Read a response, and lock it and its worker until the transaction ends.
+
+    Raises Response.DoesNotExist, for example if it was withdrawn after the caller read it.
+    """
     _locked_workers_of(response=response_pk)
-    (response,) = _locked_responses(response=response_pk)
-    return response
+    locked = _locked_responses(response=response_pk)
+    if not locked:
+        raise Response.DoesNotExist(f"There is no response {response_pk}.")
+    return locked[0]
 
 
 @prepared

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotate.models import ResponseStatus
+from annotate.models import Response, ResponseStatus
 from qualcontrol.models import Act, Decision, SpotCheck, Verdict
 from qualcontrol.review.judging import judge, reject_response
 from qualcontrol.services.errors import AlreadyJudged, CannotReject, ReasonMissing
@@ -154,6 +154,14 @@ def test_judge_a_response_that_was_discarded_meanwhile_is_refused():
         judge(response=check.response, verdict="GOOD", reason="", reviewer=None, at=NOON)
 
     assert not Decision.objects.exists()
+
+
+def test_judge_a_response_that_was_deleted_meanwhile_is_refused():
+    response = ResponseFactory()
+    Response.objects.filter(pk=response.pk).delete()
+
+    with pytest.raises(Response.DoesNotExist):
+        judge(response=response, verdict="GOOD", reason="", reviewer=None, at=NOON)
 
 
 def test_open_leaves_out_checks_of_discarded_responses():
