@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 # A process for each processor; one that has no tests left takes some of another's.
 SIDE_BY_SIDE := -n auto --dist worksteal
+# Without what starts processes or takes long. The ten slowest tests are printed.
+QUICK := -m "not slow and not browser and not services" --durations 10
+SLOW := -m "slow and not browser and not services" --durations 10
 
 # A process that finds bytecode starts sooner.
 unexport PYTHONDONTWRITEBYTECODE
 # Options of `manage.py demo`.
 DEMO :=
 
-.PHONY: demo test test-site test-marketplace serve lint types types-marketplace style audit format browser browser-site browser-marketplace bench javascript requirements clean
+.PHONY: demo test test-site test-marketplace check slow slow-site slow-marketplace serve lint types types-marketplace style audit format browser browser-site browser-marketplace bench javascript requirements clean
 
 demo: .venv/installed
 	$(BIN)/python manage.py demo $(DEMO)
@@ -17,10 +20,21 @@ demo: .venv/installed
 test: test-site test-marketplace
 
 test-site: .venv/installed-dev
-	$(BIN)/pytest $(SIDE_BY_SIDE)
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(QUICK)
 
 test-marketplace: .venv/installed-dev
-	$(BIN)/pytest $(SIDE_BY_SIDE) tests/marketplace --ds=marketplace.settings
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(QUICK) tests/marketplace tests/shared --ds=marketplace.settings
+
+# All tests but those that need PostgreSQL or Redis.
+check: test slow browser javascript
+
+slow: slow-site slow-marketplace
+
+slow-site: .venv/installed-dev
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(SLOW)
+
+slow-marketplace: .venv/installed-dev
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(SLOW) tests/marketplace tests/shared --ds=marketplace.settings
 
 serve: .venv/installed
 	$(BIN)/python manage.py serve
@@ -31,19 +45,19 @@ lint: .venv/installed-dev
 # The parts of `make lint`, which run side by side. The two sites' types are checked with a settings
 # module each, so each has a cache of its own.
 types:
-	DJANGO_SETTINGS_MODULE=annotate.settings $(BIN)/mypy shared annotate qualcontrol hits leaderboard simulation benchmarks tools
+	DJANGO_SETTINGS_MODULE=config.settings $(BIN)/mypy shared corpora accounts background annotate qualcontrol hits leaderboard simulation config benchmarks tools
 
 types-marketplace:
 	DJANGO_SETTINGS_MODULE=marketplace.settings $(BIN)/mypy --cache-dir .mypy_cache/marketplace marketplace \
-		benchmarks/marketplace.py benchmarks/marketplace_hits.py benchmarks/marketplace_rush.py benchmarks/marketplace_site.py
+		benchmarks/marketplace.py benchmarks/marketplace_hits.py
 
 style:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/bandit --quiet --recursive --severity-level medium --configfile pyproject.toml \
-		annotate hits qualcontrol leaderboard shared marketplace simulation
+		accounts annotate background config corpora hits leaderboard marketplace qualcontrol shared simulation
 	$(BIN)/lint-imports
-	$(BIN)/python tools/architecture_map.py --check
+	$(BIN)/python tools/arrows.py
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings marketplace.settings
 

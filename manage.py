@@ -11,17 +11,18 @@ from pathlib import Path
 from django.core.management import ManagementUtility, find_commands
 
 OTHER_SITE = "marketplace"
-# What the commands of that site begin with.
-OTHER_COMMANDS = ("marketplace", "panel_")
 
 
 def settings_for(arguments: list[str]) -> str:
-    """The settings module for the command, or for the one that help is asked about."""
+    """The settings module for the command, or for the one that help is asked about.
+
+    The names of the other site's commands begin with its own.
+    """
     words = [word for word in arguments if not word.startswith("-")]
     if words[:1] == ["help"]:
         words = words[1:]
-    is_other = bool(words) and words[0].startswith(OTHER_COMMANDS)
-    return f"{OTHER_SITE}.settings" if is_other else "annotate.settings"
+    is_other = bool(words) and words[0].startswith(OTHER_SITE)
+    return f"{OTHER_SITE}.settings" if is_other else "config.settings"
 
 
 def main() -> None:
@@ -32,11 +33,10 @@ def main() -> None:
 
         def main_help_text(self, commands_only: bool = False) -> str:
             text = super().main_help_text(commands_only)
-            folder = Path(__file__).resolve().parent / OTHER_SITE / "management"
+            folders = (Path(__file__).resolve().parent / OTHER_SITE).rglob("management")
+            names = sorted(name for folder in folders for name in find_commands(str(folder)))
             missing = [
-                name
-                for name in sorted(find_commands(str(folder)))
-                if name.startswith(OTHER_COMMANDS) and name not in text.split()
+                name for name in names if name.startswith(OTHER_SITE) and name not in text.split()
             ]
             if commands_only:
                 return "\n".join(sorted([*text.split(), *missing]))

@@ -1,5 +1,1 @@
-"""The requester site's project package, with its images, campaigns, responses and releases."""
-
-from annotate.celery import app as celery_app
-
-__all__ = ["celery_app"]
+"""The domain: images, selections, campaigns, tasks, responses, releases, exports."""

@@ -3,12 +3,14 @@
 Uses pydantic, and not Django. `annotate.kinds.reading` reads a file.
 """
 
-import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from corpora.language.languages import LANGUAGE_TAG, checked_tag
+from corpora.language.text import CaptionRules, gettext_noop
 
 CENT = Decimal("0.01")
 Money = Annotated[
@@ -17,17 +19,6 @@ Money = Annotated[
     AfterValidator(lambda amount: amount.quantize(CENT)),
 ]
 Share = Annotated[float, Field(ge=0, le=1)]
-
-
-# The tags of BCP 47 that a campaign may name: a language, its script and its region.
-LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(-[A-Z][a-z]{3})?(-[A-Z]{2})?")
-
-
-def checked_tag(tag: str) -> str:
-    """The tag of a language; raises ValueError if it is none."""
-    if LANGUAGE_TAG.fullmatch(tag) is None:
-        raise ValueError('write the tag of a language, such as "de", "zh" or "pt-BR"')
-    return tag
 
 
 LanguageTag = Annotated[
@@ -41,31 +32,16 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CaptionRules(Section):
-    """Rules that a caption must follow to be accepted (Chen et al. 2015, section 3)."""
-
-    least_words: int = Field(default=8, ge=1)
-    most_words: int = Field(default=60, ge=1)
-    forbid_there_is: bool = True
-    forbid_line_breaks: bool = True
-    forbid_urls: bool = True
-    forbid_keyword_lists: bool = True
-
-    @model_validator(mode="after")
-    def _bounds_in_order(self) -> "CaptionRules":
-        if self.least_words > self.most_words:
-            raise ValueError("least_words is greater than most_words")
-        return self
-
-
 class Priming(Section):
     """Whether workers see the image's object classes. A share below 1 allows a comparison.
 
     It is a share of the images, or of the responses to each image. With "none", nobody sees them.
     """
 
-    share: Share = 1.0
-    by: Literal["image", "response", "none"] = "image"
+    share: Share = Field(default=1.0, description="share with keywords")
+    by: Literal["image", "response", "none"] = Field(
+        default="image", description="what the share is of; none: nobody sees keywords"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -75,36 +51,54 @@ class Priming(Section):
 
 
 class BadExample(Section):
-    text: str = Field(min_length=1)
-    why: str = Field(min_length=1)
+    text: str = Field(min_length=1, description="a bad caption")
+    why: str = Field(min_length=1, description="what is wrong with it")
 
 
 class Instructions(Section):
-    """Examples for the task page, in addition to the fixed instructions of the task type."""
+    """The campaign's own texts on the task page, in place of the built-in ones."""
 
-    good: tuple[str, ...] = ()
-    bad: tuple[BadExample, ...] = ()
+    intro: str = Field(default="", max_length=2_000, description="shown above the rules")
+    rules: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
+        default=(), max_length=30, description="one line each, without the limits of words"
+    )
+    good: tuple[str, ...] = Field(default=(), description="good captions")
+    bad: tuple[BadExample, ...] = Field(default=(), description="captions that are not good")
 
 
 class Hit(Section):
     """Properties of the campaign's HITs at the marketplace."""
 
     title: str = Field(
-        default="Describe a photograph in one sentence", min_length=1, max_length=128
+        default=gettext_noop("Describe a photograph in one sentence"),
+        min_length=1,
+        max_length=128,
+        description="title of the HIT",
     )
     description: str = Field(
-        default="Look at a photograph and write one sentence that describes its important parts.",
+        default=gettext_noop(
+            "Look at a photograph and write one sentence that describes its important parts."
+        ),
         min_length=1,
         max_length=2000,
+        description="description of the HIT",
     )
-    keywords: str = Field(default="image, photograph, caption, describe, writing", max_length=1000)
-    reward: Money = Field(default=Decimal("0.10"), ge=0)
+    keywords: str = Field(
+        default="image, photograph, caption, describe, writing",
+        max_length=1000,
+        description="search words, with commas between",
+    )
+    reward: Money = Field(
+        default=Decimal("0.10"), ge=0, description="US dollars for one assignment"
+    )
     images: int = Field(default=1, ge=1, le=20, description="images shown in one assignment")
     # From ten assignments per HIT on, MTurk doubles the fee (docs/decisions).
     assignments: int = Field(default=9, ge=1, le=9, description="assignments of one HIT")
     minutes: int = Field(default=20, ge=1, le=525_600, description="time allotted to a worker")
-    lifetime_days: int = Field(default=7, ge=1, le=365)
-    auto_approval_days: int = Field(default=30, ge=0, le=30)
+    lifetime_days: int = Field(default=7, ge=1, le=365, description="days until a HIT expires")
+    auto_approval_days: int = Field(
+        default=30, ge=0, le=30, description="days until the marketplace approves by itself"
+    )
 
 
 NO_REQUIREMENTS: Mapping[str, Any] = {
@@ -125,13 +119,17 @@ REQUIREMENTS: Mapping[str, Mapping[str, Any]] = {
 class Workers(Section):
     """Who may work, and the qualification requirements."""
 
-    who: Literal["own", "panel", "nocaps"] = "nocaps"
-    countries: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...] = ("US",)
+    who: Literal["own", "panel", "nocaps"] = Field(
+        default="nocaps", description="sets the defaults of the other keys"
+    )
+    countries: tuple[Annotated[str, Field(pattern=r"^[A-Z]{2}$")], ...] = Field(
+        default=("US",), description="two-letter codes; empty: all countries"
+    )
     approved_hits: int = Field(default=5000, ge=0, description="minimum number of approved HITs")
     approval_rate: int = Field(
         default=95, ge=0, le=99, description="minimum approval rate in per cent"
     )
-    masters: bool = False
+    masters: bool = Field(default=False, description="require the Masters qualification")
 
     @model_validator(mode="before")
     @classmethod
@@ -159,7 +157,7 @@ class Workers(Section):
 class Review(Section):
     """Spot checks, the policy about workers, and approval."""
 
-    share: Share = 0.02
+    share: Share = Field(default=0.02, description="share of responses in the random sample")
     first: int = Field(default=1, ge=0, description="first responses of each worker, all checked")
     trial: int = Field(
         default=0, ge=0, description="responses until the first ones have verdicts; 0: any number"
@@ -168,12 +166,22 @@ class Review(Section):
     gold_every: int = Field(
         default=0, ge=0, description="one of this many checks is a gold item; 0: none"
     )
-    policy: Literal["decide", "propose"] = "decide"
+    policy: Literal["decide", "propose"] = Field(
+        default="decide", description="who excludes careless workers: the campaign, or a person"
+    )
     limit: float = Field(default=0.10, gt=0, lt=1, description="tolerated share of bad responses")
-    certainty: float = Field(default=0.95, ge=0.5, le=1)
-    pause_certainty: float = Field(default=0.80, ge=0.5, le=1)
-    discard: Literal["all", "since_first_bad"] = "all"
-    approve_after_hours: float = Field(default=24, ge=0, le=720)
+    certainty: float = Field(
+        default=0.95, ge=0.5, le=1, description="risk at which a worker is excluded, or proposed"
+    )
+    pause_certainty: float = Field(
+        default=0.80, ge=0.5, le=1, description="risk at which a worker is paused; 1: never"
+    )
+    discard: Literal["all", "since_first_bad"] = Field(
+        default="all", description="which responses an exclusion discards"
+    )
+    approve_after_hours: float = Field(
+        default=24, ge=0, le=720, description="hours from submission to approval"
+    )
 
     @model_validator(mode="after")
     def _pauses_before_excluding(self) -> "Review":
@@ -189,31 +197,14 @@ class Review(Section):
 
 
 class Flags(Section):
-    """Thresholds of the flags (docs/flags.md)."""
+    """Thresholds of flags that depend on the study (docs/flags.md)."""
 
-    function_words: Share = Field(default=0.10, description="a list has a smaller share")
     misspelled: int = Field(default=1, ge=1, description="unknown words")
-    gibberish: Share = Field(default=0.5, description="share of words unknown or repeated")
-    foreign: Share = Field(default=0.25, description="share of words of another language")
-    odd_order: int = Field(default=1, ge=1, description="pairs of words English does not have")
-    broken_order: int = Field(default=2, ge=1)
-    ornate: int = Field(default=1, ge=1, description="words that captions hardly ever have")
     copy_similarity: Share = Field(default=0.9, description="similarity of two texts")
-    repeat_similarity: Share = Field(default=0.65, description="the same by whole words")
     repeats: int = Field(default=3, ge=1, description="of the worker's latest captions")
-    twin_copies: int = Field(default=3, ge=1, description="copies of one other account")
-    twin_hours: float = Field(
-        default=2, gt=0, le=8760, description="hours between copy and original"
-    )
     unlike: Share = Field(default=0.25, description="of the others' likeness to each other")
-    very_unlike: Share = 0.12
-    shared_things: int = Field(default=4, ge=1, description="that the others name")
-    brief: Share = Field(default=0.5, description="of the others' median length")
-    wordy: float = Field(default=2.0, ge=1)
     pasted: Share = Field(default=0.5, description="share of the text that was pasted")
-    characters_a_second: float = Field(default=15, gt=0)
     seconds: float = Field(default=8, ge=0, description="on the page, at least")
-    times_left: int = Field(default=5, ge=1, description="the page lost the focus")
 
 
 KindSection = TypeVar("KindSection", bound=Section)
@@ -228,23 +219,40 @@ class CampaignConfig(Section):
 
     model_config = ConfigDict(extra="allow")
 
-    name: str = Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=100)
+    name: str = Field(
+        pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        max_length=100,
+        description="name of the campaign: lower-case letters, digits and hyphens",
+    )
     preset: str | None = None
     kind: str
-    # Of the captions, the task page and its messages.
-    language: LanguageTag = "en"
+    language: LanguageTag = Field(default="en", description="of the captions and the task page")
     # Exactly one of these: a selection of images, or captions of a release or a caption set.
-    selection: str | None = Field(default=None, min_length=1)
-    release: str | None = Field(default=None, min_length=1)
-    caption_set: str | None = Field(default=None, min_length=1)
-    references: int = Field(default=10, ge=1, le=1000)
-    baselines: int = Field(default=1, ge=0, le=1)
+    selection: str | None = Field(
+        default=None, min_length=1, description="name of the selection of images"
+    )
+    release: str | None = Field(
+        default=None, min_length=1, description="name of the release whose captions are used"
+    )
+    caption_set: str | None = Field(
+        default=None, min_length=1, description="name of the set of captions that are used"
+    )
+    references: int = Field(
+        default=10, ge=1, le=1000, description="reference captions of each image"
+    )
+    baselines: int = Field(
+        default=1, ge=0, le=1, description="captions of each image for the human baseline"
+    )
     responses: int | None = Field(
         default=None, ge=1, le=1000, description="per task, for kinds without references"
     )
     # The range of the database's 64-bit integer column.
-    seed: int = Field(default=0, ge=-(2**63), lt=2**63)
-    budget: Money = Field(ge=0)
+    seed: int = Field(
+        default=0, ge=-(2**63), lt=2**63, description="makes random choices repeatable"
+    )
+    budget: Money = Field(
+        ge=0, description="the most that the campaign may spend, in US dollars with fees"
+    )
     captions: CaptionRules = CaptionRules()
     priming: Priming = Priming()
     instructions: Instructions = Instructions()

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from annotate.models import Job, JobStatus
-from annotate.notices.registry import Event, NoticeKind, register
+from background.models import Job, JobStatus
+from background.notices.registry import Event, NoticeKind, register
 
 # Jobs that failed earlier, such as before an upgrade, are not noticed any more.
 RECENTLY = timedelta(days=1)
@@ -12,14 +12,15 @@ RECENTLY = timedelta(days=1)
 
 def failed_jobs(at: datetime) -> Iterator[Event]:
     rows = Job.objects.filter(status=JobStatus.FAILED, ended_at__gt=at - RECENTLY)
-    for job in rows.select_related("campaign", "asked_by"):
+    for job in rows.select_related("asked_by", "team").prefetch_related("about"):
         yield Event(
             subject=str(job.key),
             title=f"Failed: {job}",
             text=job.error,
             path=job.get_absolute_url(),
-            campaign=job.campaign,
+            about=job.about,
             only=job.asked_by,
+            of_team=job.team,
         )
 
 

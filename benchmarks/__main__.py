@@ -11,10 +11,8 @@ SHORT = (
     "selection",
     "claims",
     "pages",
-    "exclusion",
     "release",
     "export",
-    "report",
     "sync",
     "caption_cost",
 )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from django.db import connection
 from django.db.models import Model
 
+from accounts.services.teams import first_team
 from annotate.kinds.reading import parse_config
 from annotate.models import (
     Box,
@@ -27,8 +28,6 @@ from annotate.models import (
     Worker,
 )
 from annotate.queries.keywords import KEYWORDS
-from annotate.services.teams import first_team
-from qualcontrol.models import Assessment
 
 AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
 CLASSES = 600  # boxable classes of Open Images
@@ -146,20 +145,6 @@ def add_captions(
             f"UPDATE annotate_task SET answers_missing = answers_missing - {each}, "
             f"places_left = places_left - {each} WHERE {chosen}"
         )
-
-
-def add_assessments(campaign: Campaign) -> None:
-    """Add an assessment without flags for each submitted response, in the order of each worker's
-    responses."""
-    insert(
-        Assessment,
-        f"annotate_response AS response WHERE response.campaign_id = {campaign.pk} "
-        f"AND response.status = '{ResponseStatus.SUBMITTED}'",
-        response_id="response.id",
-        campaign_id=str(campaign.pk),
-        worker_id="response.worker_id",
-        position="row_number() OVER (PARTITION BY response.worker_id ORDER BY response.id)",
-    )
 
 
 def settle_down() -> None:

@@ -23,8 +23,8 @@ from annotate.services.releases import freeze
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.counted import Counter, count_statements
 from hits.models import Hit, HitStatus, HitType
+from hits.mturk.answers import external_question
 from hits.mturk.client import Marketplace, marketplace_of
-from hits.mturk.question import external_question
 from hits.queries.costs import slot_fee
 from hits.reconcile.bar import bar
 from hits.reconcile.ingest import ingest

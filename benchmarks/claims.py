@@ -12,8 +12,7 @@ from functools import partial
 
 from django.utils.crypto import get_random_string
 
-from annotate.models import Campaign, Claim, Worker
-from annotate.services.claims import NothingToDo, claim_tasks
+from annotate.models import Campaign, Worker
 from benchmarks.campaigns import (
     AT,
     add_captions,
@@ -23,7 +22,8 @@ from benchmarks.campaigns import (
 )
 from benchmarks.growth import add_growth, both_sizes
 from benchmarks.harness import Report, in_turn, main, seconds
-from hits.models import Hit, HitType, TaskPage
+from hits.models import Claim, Hit, HitType, TaskPage
+from hits.services.claims import NothingToDo, claim_tasks
 
 ROUNDS, CLAIMS = 12, 25
 DONE = 500

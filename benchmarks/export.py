@@ -1,45 +1,41 @@
 """Export time of 166,100 captions (15,100 images with eleven each, as in nocaps), compared with
-`json.dump` of the same rows from memory, and with Turkle's export. Then time and peak memory of
-every format, compared with pandas."""
+`json.dump` of the same rows from memory; and the time of every format and of its ZIP archive."""
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
+from collections import deque
 from pathlib import Path
-from typing import Any
 
 from django.utils import timezone
 
 from annotate.exports.formats import FORMATS
-from annotate.kinds.caption.export import write_captions
+from annotate.kinds import KINDS
+from annotate.kinds.exporting import content_of, export_archive, write_export
 from annotate.models import Release
 from annotate.services import releases
-from benchmarks import turkle_comparison as turkle
 from benchmarks.campaigns import add_captions, make_campaign, make_workers, settle_down
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
 
 IMAGES, CAPTIONS = 15_100, 11
 REPEATS = 3
 AIM = 3.0
-MOST_SECONDS, MOST_MB = 60, 500
-TURKLE_ROWS = 3_000
+MOST_SECONDS = 60
 
 
-def measure(options: argparse.Namespace) -> Report:
+def measure(_options: argparse.Namespace) -> Report:
     with (
-        scratch_database() as database,
+        scratch_database(),
         tempfile.TemporaryDirectory(prefix="benchmark-") as folder,
     ):
         release = _release()
         out = Path(folder)
-        write_captions(release, out)
+        KINDS["caption"].write(release, out)
         ours = dump = float("inf")
         for _ in range(REPEATS):
-            ours = min(ours, seconds(lambda: write_captions(release, out)))
+            ours = min(ours, seconds(lambda: KINDS["caption"].write(release, out)))
             dump = min(dump, _dump_again(out))
-        formats = {name: _format(database, name, out / name) for name in FORMATS}
+        formats = {name: _format(release, name, out / name) for name in FORMATS}
     rows = IMAGES * CAPTIONS
     report = Report(
         [
@@ -59,36 +55,21 @@ def measure(options: argparse.Namespace) -> Report:
         },
     )
     for name, found in formats.items():
-        report.lines += _lines(name, found)
-    turkle.compare(
-        report,
-        options,
-        key="export_rows_per_s",
-        what="export, captions per second",
-        ours=rows / ours,
-        tasks=TURKLE_ROWS,
-        more_is_better=True,
-    )
+        took = found["seconds"]
+        report.lines += [
+            Line(name, f"{took:.2f} s", f"{MOST_SECONDS} s", ratio(took, MOST_SECONDS), 1),
+            Line(f"{name} as a ZIP archive", f"{found['zip_s']:.2f} s"),
+        ]
     return report
 
 
-def _format(database: str, name: str, folder: Path) -> dict[str, Any]:
-    """The figures of one format, measured in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.one_export", database, name, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-def _lines(name: str, found: dict[str, Any]) -> list[Line]:
-    others = "" if found["pandas_s"] is None else f"; pandas {found['pandas_s']:.2f} s"
-    took, peak = found["seconds"], found["peak_mb"]
-    about = f"{name}, {found['size_mb']} MB"
-    return [
-        Line(about, f"{took:.2f} s", f"{MOST_SECONDS} s{others}", ratio(took, MOST_SECONDS), 1),
-        Line(f"{name}, peak memory", f"{peak} MB", f"{MOST_MB} MB", ratio(peak, MOST_MB), 1),
-        Line(f"{name} as a ZIP archive", f"{found['zip_s']:.2f} s"),
-    ]
+def _format(release: Release, name: str, folder: Path) -> dict[str, float]:
+    """The seconds of one format's files, and of their ZIP archive."""
+    content, chosen = content_of(release), FORMATS[name]
+    return {
+        "seconds": round(seconds(lambda: write_export(content, chosen, folder)), 2),
+        "zip_s": round(seconds(lambda: deque(export_archive(content, chosen), maxlen=0)), 2),
+    }
 
 
 def _release() -> Release:
@@ -113,4 +94,4 @@ def _dump_again(folder: Path) -> float:
 
 
 if __name__ == "__main__":
-    main(measure, name="export", description=__doc__, options=turkle.add_option)
+    main(measure, name="export", description=__doc__)

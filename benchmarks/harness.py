@@ -103,18 +103,6 @@ def main(
 
 
 @contextmanager
-def kept_database(name: str) -> Iterator[str]:
-    """Use a database of this name beside the one of DATABASE_URL, or in `build/` on SQLite, and
-    keep it. Creates it the first time, and runs its missing migrations later."""
-    if connection.vendor == "sqlite":
-        BUILD.mkdir(exist_ok=True)
-        name = str(BUILD / f"{name}.sqlite3")
-    connection.settings_dict["TEST"]["NAME"] = name
-    connection.creation.create_test_db(verbosity=0, serialize=False, keepdb=True)
-    yield name
-
-
-@contextmanager
 def scratch_database() -> Iterator[str]:
     """Create an empty database with all tables, on the server of DATABASE_URL or as an SQLite file
     in a temporary folder. Yields its name, for `use`, and removes it at the end. The user's

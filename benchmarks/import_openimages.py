@@ -4,10 +4,6 @@ boxes.
 The minimal script checks nothing, resolves no keys, and has one index, on the image's id. The
 product checks each field, resolves image and class, and maintains unique rows and foreign keys. On
 SQLite the script uses `executemany`, on PostgreSQL COPY.
-
-PostgreSQL has two more measurements. One is a COPY of checked and resolved rows into a table with
-the same keys as the product's: the time that the server alone needs for the product's result. The
-other is the import during a running campaign, whose readers must not wait, so keys are not dropped.
 """
 
 import argparse
@@ -17,11 +13,9 @@ import tempfile
 from pathlib import Path
 
 from django.db import connection, transaction
-from django.utils import timezone
 
-from annotate.models import Box, Campaign, CampaignStatus, Selection
+from annotate.models import Box
 from annotate.services import imports
-from annotate.services.teams import first_team
 from benchmarks.harness import Line, Report, main, ratio, scratch_database, seconds
 from benchmarks.openimages_files import BOX_HEADER, REAL_BOXES, Files, write_files
 
@@ -38,8 +32,7 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 def measure(chosen: argparse.Namespace) -> Report:
     rows = chosen.rows or (REAL_BOXES if chosen.full else SHORT_BOXES)
-    bare, ours, keyed = [], [], []
-    beside_campaign = None
+    bare, ours = [], []
     with tempfile.TemporaryDirectory(prefix="benchmark-") as name, scratch_database():
         folder = Path(name)
         files = write_files(folder, boxes=rows)
@@ -51,30 +44,9 @@ def measure(chosen: argparse.Namespace) -> Report:
             bare.append(seconds(lambda: load_barely(files, folder)))
             remove_boxes()
             ours.append(seconds(lambda: import_boxes(files)))
-            if connection.vendor == "postgresql":
-                keyed.append(copy_with_keys(folder / "resolved.csv"))
         again = seconds(lambda: import_boxes(files))
         kept = Box.objects.count()
-        if connection.vendor == "postgresql":
-            remove_boxes()
-            start_campaign()
-            beside_campaign = seconds(lambda: import_boxes(files))
-    found = report(rows, kept, reading, images, min(bare), min(ours), again)
-    if beside_campaign is not None:
-        add_server_lines(found, min(ours), min(keyed), beside_campaign)
-    return found
-
-
-def add_server_lines(found: Report, ours: float, keyed: float, beside_campaign: float) -> None:
-    keyed_ratio, campaign_ratio = ratio(ours, keyed), ratio(beside_campaign, ours)
-    seconds_of = "{:.2f} s".format
-    found.lines += [
-        Line("import of boxes", seconds_of(ours), f"{seconds_of(keyed)}, with keys", keyed_ratio),
-        Line(
-            "while a campaign runs", seconds_of(beside_campaign), "while none does", campaign_ratio
-        ),
-    ]
-    found.figures |= {"ratio_to_copy_with_keys": keyed_ratio, "ratio_of_campaign": campaign_ratio}
+    return report(rows, kept, reading, images, min(bare), min(ours), again)
 
 
 def report(
@@ -154,54 +126,6 @@ def copy_barely(files: Files) -> None:
             cursor.execute(statement)
         with files.boxes.open(encoding="utf-8") as file:
             cursor.copy_expert("COPY bare FROM STDIN (FORMAT csv, HEADER)", file)
-
-
-def copy_with_keys(resolved: Path) -> float:
-    """Seconds to load our table's rows from a file into another table, including the creation of
-    its keys."""
-    table = Box._meta.db_table
-    columns = ", ".join(imports.BOXES.columns(imports.BOXES.fields))
-    with connection.cursor() as cursor, resolved.open("w", encoding="utf-8") as out:
-        cursor.copy_expert(
-            f"COPY (SELECT {columns} FROM {table} ORDER BY id) TO STDOUT (FORMAT csv)", out
-        )
-        cursor.execute(
-            "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint "
-            "WHERE conrelid = %s::regclass ORDER BY contype = 'p' DESC, conname",
-            [table],
-        )
-        keys = ", ".join(
-            f'ADD CONSTRAINT "keyed_{name}" {rule}' for name, rule in cursor.fetchall()
-        )
-
-    def copy() -> None:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("DROP TABLE IF EXISTS keyed")
-            cursor.execute(f"CREATE TABLE keyed (LIKE {table} INCLUDING IDENTITY)")
-            with resolved.open(encoding="utf-8") as file:
-                cursor.copy_expert(f"COPY keyed ({columns}) FROM STDIN (FORMAT csv)", file)
-            cursor.execute(f"ALTER TABLE keyed {keys}")
-
-    return seconds(copy)
-
-
-def start_campaign() -> None:
-    now = timezone.now()
-    team = first_team(at=now)
-    selection = Selection.objects.create(
-        team=team, name="none", split=SPLIT, count=0, sample=1, seed=0, created_at=now
-    )
-    Campaign.objects.create(
-        team=team,
-        slug="running",
-        kind="caption",
-        status=CampaignStatus.RUNNING,
-        endpoint="local",
-        selection=selection,
-        budget=0,
-        config_json={},
-        created_at=now,
-    )
 
 
 if __name__ == "__main__":

@@ -101,6 +101,13 @@ SITE = (
              AND campaign.config_json->'review'->>'discard' = 'all'""",
     ),
     Holds(
+        2,
+        "A response that is judged bad does not count.",
+        """SELECT response.id FROM annotate_response AS response
+           JOIN qualcontrol_spotcheck AS spot ON spot.response_id = response.id
+           WHERE spot.verdict = 'BAD' AND response.status = 'SUBMITTED'""",
+    ),
+    Holds(
         3,
         "A HIT that exists was asked for once, and its tokens differ.",
         "SELECT token FROM hits_hit GROUP BY token HAVING count(*) > 1",
@@ -119,7 +126,8 @@ SITE = (
                             ELSE hit.available + hit.pending END)
                      FROM hits_hit AS hit WHERE hit.campaign_id = campaign.id), 0)
          + coalesce((SELECT sum(bonus.amount + bonus.fee) FROM hits_bonus AS bonus
-                     JOIN hits_assignment AS assignment ON assignment.id = bonus.assignment_id
+                     JOIN hits_assignment AS assignment
+                       ON assignment.submission_id = bonus.assignment_id
                      JOIN hits_hit AS hit ON hit.id = assignment.hit_id
                      WHERE hit.campaign_id = campaign.id), 0)
          > campaign.budget + 0.001""",
@@ -127,7 +135,7 @@ SITE = (
     Holds(
         5,
         "Every account and assignment of a campaign is of the campaign's endpoint.",
-        """SELECT assignment.id FROM hits_assignment AS assignment
+        """SELECT assignment.submission_id FROM hits_assignment AS assignment
            JOIN hits_hit AS hit ON hit.id = assignment.hit_id
            JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
            JOIN hits_workeraccount AS account ON account.id = assignment.account_id
@@ -136,10 +144,17 @@ SITE = (
     Holds(
         6,
         "A submitted assignment has a response, or keeps the text of its answer.",
-        """SELECT assignment.id FROM hits_assignment AS assignment
+        """SELECT assignment.submission_id FROM hits_assignment AS assignment
            WHERE assignment.status <> 'LOST' AND assignment.unplaced_answer = ''
              AND NOT EXISTS (SELECT 1 FROM annotate_response AS response
-                             WHERE response.assignment_id = assignment.id)""",
+                             WHERE response.submission_id = assignment.submission_id)""",
+    ),
+    Holds(
+        6,
+        "Every submission is that of an assignment.",
+        """SELECT submission.id FROM annotate_submission AS submission
+           LEFT JOIN hits_assignment AS assignment ON assignment.submission_id = submission.id
+           WHERE assignment.submission_id IS NULL""",
     ),
     Holds(
         6,
@@ -159,7 +174,7 @@ SITE = (
                  - (SELECT count(*) FROM annotate_response AS response
                     WHERE response.task_id = task.id AND response.status = 'SUBMITTED')
               OR task.places_left <> task.answers_missing
-                 - (SELECT count(*) FROM annotate_claim AS claim
+                 - (SELECT count(*) FROM hits_claim AS claim
                     WHERE claim.task_id = task.id AND claim.takes_place)""",
     ),
     Holds(
@@ -205,8 +220,8 @@ SITE = (
     Holds(
         9,
         "An assignment that a person rejected before it was paid is not paid.",
-        """SELECT assignment.id FROM hits_assignment AS assignment
-           JOIN annotate_response AS response ON response.assignment_id = assignment.id
+        """SELECT assignment.submission_id FROM hits_assignment AS assignment
+           JOIN annotate_response AS response ON response.submission_id = assignment.submission_id
            JOIN qualcontrol_decision AS decision
              ON decision.response_id = response.id AND decision.act = 'REJECT'
            WHERE assignment.status = 'APPROVED' AND decision.at < assignment.decided_at""",
@@ -214,8 +229,8 @@ SITE = (
     Holds(
         9,
         "An answer that fits no task is paid only if a person says so.",
-        """SELECT assignment.id FROM hits_assignment AS assignment
-           JOIN qualcontrol_heldpayment AS held ON held.assignment_id = assignment.id
+        """SELECT assignment.submission_id FROM hits_assignment AS assignment
+           JOIN qualcontrol_heldpayment AS held ON held.submission_id = assignment.submission_id
            WHERE held.cause = 'NO_TASK' AND assignment.status = 'APPROVED'
              AND held.outcome NOT IN ('PAY', 'LAPSED')""",
     ),
@@ -324,7 +339,8 @@ MARKETPLACE_IN_SITE = (
            GROUP BY assignment.public_id, bonus.amount""",
         """SELECT assignment.assignment_id, CAST(round(bonus.amount * 100) AS integer), count(*)
            FROM hits_bonus AS bonus
-           JOIN hits_assignment AS assignment ON assignment.id = bonus.assignment_id
+           JOIN hits_assignment AS assignment
+             ON assignment.submission_id = bonus.assignment_id
            GROUP BY assignment.assignment_id, bonus.amount""",
     ),
     Covered(

@@ -22,7 +22,7 @@ RELOADS, RELOADS_AFTER = 20, 0.5
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 FRAME = re.compile(r'<iframe[^>]* src="([^"]+)"')
-ACTION = re.compile(r'<form method="post" action="([^"]+)" data-task')
+ACTION = re.compile(r'<form method="post" action="([^"]+)"[^>]* data-task')
 FORWARD_TO = re.compile(r'data-forward-to="([^"]+)"')
 ASSIGNMENT = re.compile(r'data-assignment="([^"]+)"')
 TOKEN = re.compile(r'name="token" value="([^"]+)"')

@@ -1,168 +1,67 @@
-"""The marketplace's time for an assignment, at the beginning and at the end of a campaign, and the
-cost of lists and of accepting with 100 and with 20,000 HITs.
+"""The marketplace's cost of lists and of accepting, with 100 and with 20,000 HITs.
 
-Workers with sessions take assignments through accept, the page with its frame, submit and approve.
 Every request passes the whole site, including signatures, sessions and database, in this process
-and without a network. `--scale` runs 1,000 workers and 16,610 assignments.
+and without a network: boto3's calls and workers' browsers call the site, and a stopwatch measures
+its time.
 """
 
 import argparse
-import random
 from collections.abc import Callable
-from contextlib import ExitStack
-from itertools import islice
+from datetime import timedelta
+from decimal import Decimal
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlsplit
 
+import boto3
+from botocore.awsrequest import AWSResponse
 from django.conf import settings
+from django.db import connection
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
 
-from benchmarks.harness import (
-    Line,
-    Report,
-    in_turn,
-    main,
-    milliseconds,
-    ratio,
-    scratch_database,
-    use,
-)
-from benchmarks.marketplace_site import (
-    QUESTION,
-    Browser,
-    Watch,
-    fill,
-    fill_hit,
-    make_hit_type,
-    make_requester,
-    make_workers,
-    requester_client,
-    settle_down,
-)
-from marketplace.models import Assignment, AssignmentStatus, Hit, HitType, Requester, Worker
+from benchmarks.growth import add_growth, both_sizes
+from benchmarks.harness import Report, in_turn, main
+from marketplace import queries
+from marketplace.models import Assignment, Hit, HitType, Requester, Worker
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services.hits import HitTypeProperties, get_or_create_hit_type
+from marketplace.services.workers import get_or_create_requester
 
-# Workers and assignments: a short run, and a tenth of nocaps' 166,100 captions.
-SHORT, SCALE = (50, 250), (1_000, 16_610)
-PLACES, SPARE_HITS = 9, 20
-# So many assignments here, then so many there.
-TURN = 5
+QUESTION = (
+    '<HTMLQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/'
+    '2011-11-11/HTMLQuestion.xsd"><HTMLContent><![CDATA[<!doctype html><title>Describe</title>'
+    '<form method="post" action="/mturk/externalSubmit"><textarea name="caption"></textarea>'
+    "</form>]]></HTMLContent><FrameHeight>400</FrameHeight></HTMLQuestion>"
+)
+ANSWER = (
+    '<?xml version="1.0"?><QuestionFormAnswers xmlns="http://mechanicalturk.amazonaws.com/'
+    'AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"><Answer><QuestionIdentifier>'
+    "caption</QuestionIdentifier><FreeText>A dog runs on a beach.</FreeText></Answer>"
+    "</QuestionFormAnswers>"
+)
+HOST = "127.0.0.1"
 AIM = 1.2
 SIZES = (100, 20_000)
 PAGE = 100
 ROUNDS, CALLS = 15, 5
-SEED = 2019
+REWARD, FEE = Decimal("0.10"), Decimal("0.02")
 
 
-def measure(options: argparse.Namespace) -> Report:
-    workers, assignments = SCALE if options.scale or options.full else SHORT
-    report = Report(figures={"workers": workers, "assignments": assignments, "sizes": list(SIZES)})
-    settings.ALLOWED_HOSTS = ["127.0.0.1"]
-    _compare_tenths(report, workers, assignments)
-    _compare_sizes(report)
-    return report
-
-
-def _compare_tenths(report: Report, workers: int, assignments: int) -> None:
-    """Alternate between the last tenth of one marketplace and the first tenth of an equal one. Its
-    own first tenth was measured minutes ago, when the machine may have had another load."""
-    tenth = assignments // 10 // TURN * TURN
-    with scratch_database() as old:
-        campaign = Campaign(workers, assignments)
-        earlier = campaign.work(assignments - tenth)
-        with scratch_database() as new:
-            campaigns = {new: Campaign(workers, assignments), old: campaign}
-            times = in_turn(
-                [new, old], lambda database: campaigns[database].work(TURN), rounds=tenth // TURN
-            )
-        use(old)
-        campaign.check(assignments)
-    _report_tenths(report, own=[*earlier, *times[old]], first=times[new], last=times[old])
-
-
-class Campaign:
-    """A marketplace in the current database, with HITs for so many assignments."""
-
-    def __init__(self, workers: int, assignments: int) -> None:
-        self.watch = Watch()
-        # A few more, so that the last workers find HITs that they have not done.
-        hits = assignments // PLACES + SPARE_HITS
-        self.client = requester_client(make_requester(hits * PLACES), self.watch)
-        self.hit_type = make_hit_type(Requester.objects.get())
-        for _ in range(hits):
-            self.client.create_hit_with_hit_type(
-                HITTypeId=self.hit_type.public_id,
-                Question=QUESTION,
-                LifetimeInSeconds=86_400,
-                MaxAssignments=PLACES,
-            )
-        crowd = make_workers(workers, name="worker")
-        browsers = [Browser(worker, self.watch) for worker in crowd]
-        # All workers do about as many assignments, in random order.
-        turns = [browsers[number % workers] for number in range(assignments)]
-        random.Random(SEED).shuffle(turns)
-        self.turns = iter(turns)
-        settle_down()
-
-    def work(self, count: int) -> list[float]:
-        """The site's time for each of the next assignments."""
-        self.watch.lap()
-        times = []
-        for browser in islice(self.turns, count):
-            assignment_id = browser.work(browser.accept(self.hit_type))
-            self.client.approve_assignment(AssignmentId=assignment_id)
-            times.append(self.watch.lap())
-        return times
-
-    def check(self, assignments: int) -> None:
-        """Raise AssertionError unless so many assignments were approved."""
-        approved = Assignment.objects.filter(status=AssignmentStatus.APPROVED).count()
-        assert approved == assignments, f"{approved} were approved"
-
-
-def _report_tenths(
-    report: Report, *, own: list[float], first: list[float], last: list[float]
-) -> None:
-    first_ms, last_ms = milliseconds(first), milliseconds(last)
-    growth = ratio(last_ms, first_ms)
-    whole = 1000 * sum(own) / len(own)
-    report.lines += [
-        Line("an assignment, on average", f"{whole:.2f} ms"),
-        Line("an assignment, last tenth", f"{last_ms:.2f} ms", f"{first_ms:.2f} ms first", growth,
-             AIM),
-    ]  # fmt: skip
-    report.figures |= {
-        "assignment_ms": round(whole, 3),
-        "first_tenth_ms": round(first_ms, 3),
-        "last_tenth_ms": round(last_ms, 3),
-        "own_first_tenth_ms": round(milliseconds(own[: len(own) // 10]), 3),
-        "growth": growth,
-    }
-
-
-def _compare_sizes(report: Report) -> None:
-    with ExitStack() as stack:
-        databases = [stack.enter_context(scratch_database()) for _ in SIZES]
-        for database, size in zip(databases, SIZES, strict=True):
-            use(database)
-            _set_the_scene(size)
+def measure(_options: argparse.Namespace) -> Report:
+    report = Report()
+    settings.ALLOWED_HOSTS = [HOST]
+    with both_sizes(_set_the_scene, SIZES) as databases:
         for key, what, action in (
             ("list_hits", "ListHITs, a row", _list_hits),
             ("list_assignments", "ListAssignmentsForHIT, a row", _list_assignments),
             ("accept", "accept", _accept),
         ):
-            in_turn(databases, _anywhere(action), rounds=1)
-            times = in_turn(databases, _anywhere(action), rounds=ROUNDS)
-            small, large = (milliseconds(times[database]) for database in databases)
-            growth = ratio(large, small)
-            report.lines.append(
-                Line(
-                    what,
-                    f"{large:.3f} ms with {SIZES[1]:,} HITs",
-                    f"{small:.3f} ms with {SIZES[0]:,}",
-                    growth,
-                    AIM,
-                )
-            )
-            report.figures[key] = {
-                "small_ms": round(small, 4), "large_ms": round(large, 4), "growth": growth,
-            }  # fmt: skip
+            in_turn(list(databases), _anywhere(action), rounds=1)
+            times = in_turn(list(databases), _anywhere(action), rounds=ROUNDS)
+            add_growth(report, key, what, times, sizes=SIZES, rows="HITs", aim=AIM)
+    return report
 
 
 def _anywhere(action: Callable[[], list[float]]) -> Callable[[str], list[float]]:
@@ -220,9 +119,154 @@ def _accept() -> list[float]:
     return times
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--scale", action="store_true", help="1,000 workers and 16,610 assignments")
+class Watch:
+    """A stopwatch that adds up the site's time."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+
+    def time(self, action: Callable[[], Any]) -> Any:
+        began = perf_counter()
+        response = action()
+        self.total += perf_counter() - began
+        return response
+
+    def lap(self) -> float:
+        """The seconds since the previous call."""
+        total, self.total = self.total, 0.0
+        return total
+
+
+class Browser:
+    """A worker's session."""
+
+    def __init__(self, worker: Worker, watch: Watch) -> None:
+        self.client = Client(SERVER_NAME=HOST)
+        self.watch = watch
+        path = urlsplit(sign_in_url(worker)).path
+        assert self.client.get(path).status_code == 302
+
+    def accept(self, hit_type: HitType) -> str:
+        """Accept a HIT of the group. Returns its assignment's page."""
+        path = f"/groups/{hit_type.public_id}/accept"
+        response = self.watch.time(lambda: self.client.post(path))
+        assert response.status_code == 303, response.content[:2000]
+        return str(response.headers["Location"])
+
+
+def requester_client(requester: Requester, watch: Watch) -> Any:
+    """A boto3 client whose signed requests are answered by the site in this process."""
+    site = Client(SERVER_NAME=HOST)
+
+    def answer(request: Any, **_: Any) -> Any:
+        headers: dict[str, Any] = {f"HTTP_{name.upper().replace('-', '_')}": _text(value)
+                   for name, value in request.headers.items()}  # fmt: skip
+        headers["HTTP_HOST"] = urlsplit(request.url).netloc
+        content_type = headers.pop("HTTP_CONTENT_TYPE")
+        response = watch.time(
+            lambda: site.post("/", request.body, content_type=content_type, **headers)
+        )
+        answered: Any = dict(response.headers)
+        return AWSResponse(request.url, response.status_code, answered, Raw(response))
+
+    client = boto3.client(
+        "mturk",
+        region_name="us-east-1",
+        endpoint_url=settings.MARKETPLACE_URL,
+        aws_access_key_id=requester.access_key,
+        aws_secret_access_key=requester.secret_key,
+    )
+    client.meta.events.register("before-send.mturk", answer)
+    return client
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+class Raw:
+    """A response's body in the form that botocore reads."""
+
+    def __init__(self, response: HttpResponse) -> None:
+        self.content = response.content
+
+    def stream(self, *_: Any, **__: Any) -> list[bytes]:
+        return [self.content]
+
+
+def make_requester(assignments: int) -> Requester:
+    """A requester with money for so many assignments."""
+    return get_or_create_requester(
+        name="lab", balance=(REWARD + FEE) * assignments, at=timezone.now()
+    )
+
+
+def make_hit_type(requester: Requester) -> HitType:
+    properties = HitTypeProperties(
+        title="Describe an image",
+        description="Write one sentence",
+        reward=REWARD,
+        assignment_duration=timedelta(hours=1),
+        auto_approval_delay=timedelta(days=3),
+    )
+    return get_or_create_hit_type(requester=requester, properties=properties, at=timezone.now())
+
+
+def make_workers(count: int, *, name: str) -> list[Worker]:
+    now = timezone.now()
+    return Worker.objects.bulk_create(
+        Worker(name=f"{name} {number}", country="US", created_at=now) for number in range(count)
+    )
+
+
+def fill(hit_type: HitType, *, hits: int, places: int) -> None:
+    """Insert so many open HITs in bulk. No money is reserved for them."""
+    now = timezone.now()
+    Hit.objects.bulk_create(
+        (
+            Hit(
+                hit_type=hit_type,
+                requester=hit_type.requester,
+                question=QUESTION,
+                max_assignments=places,
+                available=places,
+                fee=FEE,
+                expires_at=now + timedelta(days=1),
+                created_at=now,
+            )
+            for _ in range(hits)
+        ),
+        batch_size=1000,
+    )
+
+
+def fill_hit(hit: Hit, workers: list[Worker]) -> None:
+    """Insert a submitted assignment by each of these workers."""
+    now = timezone.now()
+    Assignment.objects.bulk_create(
+        Assignment(
+            hit=hit,
+            worker=worker,
+            status="Submitted",
+            accepted_at=now,
+            submitted_at=now,
+            deadline=now + timedelta(hours=1),
+            ended_at=now,
+            auto_approval_at=now + timedelta(days=3),
+            answer=ANSWER,
+        )
+        for worker in workers
+    )
+    count = len(workers)
+    queries.move(hit.pk, at=now, available=-count, unreviewed=count)
+
+
+def settle_down() -> None:
+    """Run ANALYZE on PostgreSQL, instead of waiting for autovacuum."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
 
 
 if __name__ == "__main__":
-    main(measure, name="marketplace", description=__doc__, options=options)
+    main(measure, name="marketplace", description=__doc__)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotate.datasets.openimages import BOX_COLUMNS
+from corpora.datasets.openimages import BOX_COLUMNS
 
 CLASSES = 600
 # The numbers of the validation and test files together: 303,980 and 937,327 rows.

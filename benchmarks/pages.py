@@ -1,8 +1,5 @@
 """Task page time with 1,000 and with 100,000 tasks, through the site's WSGI application and a real
 database. The time to open a page (which claims a task) and to post its answer must not grow.
-
-With 15,100 tasks, the size of nocaps, it is compared with Turkle's time to accept and show a task,
-and to create the tasks.
 """
 
 import argparse
@@ -14,23 +11,18 @@ from bs4 import BeautifulSoup
 from django.conf import settings
 from django.test import Client
 
-from annotate.models import Campaign
-from annotate.services.campaigns import create_campaign
-from benchmarks import turkle_comparison as turkle
 from benchmarks.campaigns import AT, add_captions, make_campaign, make_workers, settle_down
 from benchmarks.growth import add_growth, both_sizes
-from benchmarks.harness import Report, in_turn, main, milliseconds, scratch_database, seconds
+from benchmarks.harness import Report, in_turn, main
 from hits.models import Hit, HitStatus, HitType
 
-NOCAPS = 15_100
-TURKLE_IMPORT = 5_000
 ROUNDS, PAGES = 10, 8
 NAME = "pages"
 
 _turns = itertools.count(1)
 
 
-def measure(options: argparse.Namespace) -> Report:
+def measure(_options: argparse.Namespace) -> Report:
     report = Report()
     with both_sizes(_set_the_scene) as databases:
         in_turn(list(databases), lambda _: _open_and_post()[0], rounds=1)
@@ -44,7 +36,6 @@ def measure(options: argparse.Namespace) -> Report:
         opens = in_turn(list(databases), visit, rounds=ROUNDS)
     add_growth(report, "open", "open a task page", opens)
     add_growth(report, "post", "post its answer", posts)
-    _beside_turkle(report, options)
     return report
 
 
@@ -107,30 +98,5 @@ def _filled_in(page: bytes) -> dict[str, str]:
     }
 
 
-def _beside_turkle(report: Report, options: argparse.Namespace) -> None:
-    with scratch_database():
-        _set_the_scene(NOCAPS)
-        opened = [time for _ in range(4) for time in _open_and_post()[0]]
-        selection = Campaign.objects.get(slug=NAME).config.model_copy(update={"name": "again"})
-        making = seconds(lambda: create_campaign(config=selection, endpoint="local", at=AT))
-    turkle.compare(
-        report,
-        options,
-        what=f"open a task page, {NOCAPS:,} tasks, ms",
-        key="page_ms",
-        ours=milliseconds(opened),
-        tasks=NOCAPS,
-    )
-    turkle.compare(
-        report,
-        options,
-        what=f"make {NOCAPS:,} tasks, tasks per second",
-        key="import_tasks_per_s",
-        ours=NOCAPS / making,
-        tasks=TURKLE_IMPORT,
-        more_is_better=True,
-    )
-
-
 if __name__ == "__main__":
-    main(measure, name="pages", description=__doc__, options=turkle.add_option)
+    main(measure, name="pages", description=__doc__)

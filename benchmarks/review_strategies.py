@@ -1,4 +1,4 @@
-"""A simulated review: a reviewer who is always right, and four strategies to choose the checks.
+"""A simulated review: a reviewer who is always right, and three strategies to choose the checks.
 
 The product's strategy runs the product's own code: its risk model, ranking, required checks and
 estimate. The other strategies use the same exclusion rule with a beta distribution of each worker's
@@ -18,10 +18,9 @@ from scipy.special import betaincc
 
 from benchmarks.crowds import Crowd
 from qualcontrol.risk import model as risk
-from qualcontrol.risk.estimate import Estimate, estimate_share
+from qualcontrol.risk.estimate import Estimate, Sampled, estimate_share, is_required_turn
 from qualcontrol.risk.hypotheses import block_of
 from qualcontrol.risk.model import CERTAINTY, LIMIT, Group, fit
-from qualcontrol.risk.random_sample import is_required_turn
 from qualcontrol.risk.ranking import CheckRanking
 
 # Verdicts between two updates of the risk model.
@@ -148,7 +147,7 @@ def check_by_expected_value(
         if review.checks % SNAPSHOT_EVERY == 0:
             intervals = _intervals(review, weighed)
             snapshots.append(
-                Snapshot(review.checks, true_share(review), estimate(review), intervals)
+                Snapshot(review.checks, true_share(review), estimate(review, codes), intervals)
             )
         ranking = CheckRanking(weighed, excluded=review.excluded)
         for _ in range(BATCH):
@@ -221,12 +220,6 @@ def check_round_robin(review: SimulatedReview, *, least: int = 0) -> None:
     _check_in_order(review, _in_turn(review.work.values()), least)
 
 
-def check_latest(review: SimulatedReview, *, least: int = 0) -> None:
-    """Check each worker in turn, the worker's latest caption first."""
-    latest = _in_turn(sorted(work, reverse=True) for work in review.work.values())
-    _check_in_order(review, latest, least)
-
-
 def _in_turn(lists: Iterable[list[int]]) -> Iterator[int]:
     rounds = chain.from_iterable(zip_longest(*lists))
     return (number for number in rounds if number is not None)
@@ -252,27 +245,43 @@ def is_over(good: int, bad: int) -> bool:
     return bool(betaincc(PRIOR[0] + bad, PRIOR[1] + good, LIMIT) >= CERTAINTY)
 
 
-def estimate(review: SimulatedReview) -> Estimate:
+def estimate(review: SimulatedReview, codes: Codes) -> Estimate:
     """The product's estimate of the share of bad captions."""
-    kept_workers = [w for w in review.work if w not in review.excluded]
-    written = sum(len(review.work[worker]) for worker in kept_workers)
-    removed = sum(
-        is_bad and review.crowd.captions[number].worker not in review.excluded
+
+    def group_of(number: int) -> tuple[int, bool]:
+        return review.crowd.captions[number].worker, bool(codes[number])
+
+    kept = {worker for worker in review.work if worker not in review.excluded}
+    written = Counter(group_of(number) for worker in kept for number in review.work[worker])
+    verdicts = [
+        (group_of(number), is_bad)
         for number, is_bad in review.verdicts.items()
+        if review.crowd.captions[number].worker in kept
+    ]
+    judged = Counter(group for group, _ in verdicts)
+    removed = sum(is_bad for _, is_bad in verdicts)
+    sample = Counter((group_of(number), is_bad) for number, is_bad in _sample(review))
+    workers = {worker for (worker, _), _ in sample}
+    return estimate_share(
+        [
+            Sampled(*group, sample[group, False], sample[group, True], number, judged[group])
+            for group, number in written.items()
+            if group[0] in workers
+        ],
+        kept=written.total() - removed,
+        removed=removed,
+        unseen=written.total() - len(verdicts),
     )
-    sample = list(_sample(review))
-    bad = sum(sample)
-    return estimate_share(good=len(sample) - bad, bad=bad, kept=written - removed, removed=removed)
 
 
-def _sample(review: SimulatedReview) -> Iterator[bool]:
-    """The verdicts of the random sample, in random order, up to the first missing one."""
+def _sample(review: SimulatedReview) -> Iterator[tuple[int, bool]]:
+    """The random sample and its verdicts, in random order, up to the first missing verdict."""
     for number in review.order:
         if review.crowd.captions[number].worker in review.excluded:
             continue
         if number not in review.verdicts:
             return
-        yield review.verdicts[number]
+        yield number, review.verdicts[number]
 
 
 def true_share(review: SimulatedReview) -> float:

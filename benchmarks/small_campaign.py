@@ -25,9 +25,10 @@ from hits.local.processes import ProcessFailed
 
 REFERENCES, THREADS, REVIEWERS = 2, 3, 2
 # How long nothing may change until a run has failed. A busy machine is slow, but does not stand
-# still. MOST_PATIENCE ends a run in which something changes for ever.
+# still. MOST_PATIENCE ends a run in which something changes forever.
 PATIENCE, MOST_PATIENCE, DATABASE_STARTS_WITHIN = 120.0, 900.0, 60.0
 STUCK_AFTER, MONEY_AFTER = 4.0, 2.5
+NOTHING_LEFT = (0, 0, 0)  # missing responses, unpaid assignments and open checks
 # Longer than a HIT's time limit, after which an accepted HIT is free again.
 HIT_SECONDS = 90
 SLOT_COST = 0.12
@@ -76,16 +77,18 @@ ALIVE = """SELECT count(*) FROM hits_hit AS hit
 GROUP_OF = """SELECT type.hit_type_id FROM hits_hittype AS type
     JOIN annotate_campaign AS campaign ON campaign.id = type.campaign_id
     WHERE campaign.slug = '{}' ORDER BY type.id DESC"""
-FAILED_JOBS = """SELECT job.key, job.title, job.error FROM annotate_job AS job
-    JOIN annotate_campaign AS campaign ON campaign.id = job.campaign_id
-    WHERE campaign.slug = '{}' AND job.status = 'FAILED'
-      AND NOT EXISTS (SELECT 1 FROM annotate_job AS later
-                      WHERE later.campaign_id = job.campaign_id AND later.kind = job.kind
+FAILED_JOBS = """SELECT job.key, job.title, job.error FROM background_job AS job
+    JOIN django_content_type AS about ON about.id = job.about_type_id
+    JOIN annotate_campaign AS campaign ON campaign.id = job.about_id
+    WHERE campaign.slug = '{}' AND about.model = 'campaign' AND job.status = 'FAILED'
+      AND NOT EXISTS (SELECT 1 FROM background_job AS later
+                      WHERE later.about_id = job.about_id AND later.kind = job.kind
                         AND later.id > job.id)"""
 # What changes while jobs and syncs go on; not the times at which they were last seen.
-PROGRESS = """SELECT CAST(job.id AS text), job.status, job.step, job.done FROM annotate_job AS job
-    JOIN annotate_campaign AS campaign ON campaign.id = job.campaign_id
-    WHERE campaign.slug = '{0}'
+PROGRESS = """SELECT CAST(job.id AS text), job.status, job.step, job.done FROM background_job AS job
+    JOIN django_content_type AS about ON about.id = job.about_type_id
+    JOIN annotate_campaign AS campaign ON campaign.id = job.about_id
+    WHERE campaign.slug = '{0}' AND about.model = 'campaign'
     UNION ALL
     SELECT '', hit.status, '', count(*) FROM hits_hit AS hit
     JOIN annotate_campaign AS campaign ON campaign.id = hit.campaign_id
@@ -242,7 +245,7 @@ class SmallCampaign:
         for a while, add money or turn the clock to the deadlines; raises ProcessFailed if that
         does not help."""
         patience, helped_at, helps_after = Patience(), time.monotonic(), STUCK_AFTER
-        while (now := self._left()) != (0, 0, 0):
+        while (now := self._left()) != NOTHING_LEFT:
             if patience.note(now):
                 helped_at, helps_after = time.monotonic(), STUCK_AFTER
             elif patience.is_over:
@@ -257,6 +260,10 @@ class SmallCampaign:
                 # submission.
                 helped_at, helps_after = time.monotonic(), 2 * helps_after
             time.sleep(0.3)
+
+    @property
+    def is_complete(self) -> bool:
+        return self._left() == NOTHING_LEFT
 
     def _left(self) -> tuple[int, int, int]:
         """Missing responses, unpaid assignments and open checks."""

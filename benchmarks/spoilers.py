@@ -1,8 +1,8 @@
 """Failure patterns of the benchmarks: functions that spoil a real caption. Plain Python.
 
 The flags and the risk model were made with the patterns in `KNOWN`. Nothing was tuned on those in
-`UNSEEN` and `BY_MACHINE`. No language model was used: captions “by machine” are composed of phrases
-in this module.
+`UNSEEN`. No language model was used: “machine-written” captions are composed of phrases in this
+module.
 """
 
 import random
@@ -172,47 +172,6 @@ def fill_a_form(scene: Scene, photo: Photo) -> str:
     return f"A picture of {first} together with {second}."
 
 
-def stay_general(scene: Scene, photo: Photo) -> str:
-    """A caption by a language model that sees the image and takes no risk: correct, fluent, in the
-    style of the crowd, and true of many images."""
-    rng = scene.rng
-    first, second, third = (scene.things(photo.image, 3) + ["scene"] * 3)[:3]
-    what = rng.choice(
-        [
-            f"The {first} with the {second}",
-            f"The {first} and the {second}",
-            f"Close view of the {first} near the {second}",
-            f"The {first} beside the {second} and the {third}",
-            f"The {first}, the {second} and the {third}",
-        ]
-    )
-    wheres = [
-        "in an ordinary setting",
-        "during the day",
-        "in their usual place",
-        "seen from the side",
-    ]
-    mores = ["", " and other objects nearby", " in front of a background", " in good light"]
-    return f"{what} {rng.choice(wheres)}{rng.choice(mores)}."
-
-
-def invent(scene: Scene, photo: Photo) -> str:
-    """A caption by a language model that sees the image and invents something: a good caption with
-    one clause about a thing that is not there."""
-    thing = scene.thing(scene.other_image(photo.image))
-    clause = scene.rng.choice(
-        [
-            f"while the {thing} rests nearby",
-            f"with the {thing} in the background",
-            f"as the {thing} passes by",
-            f"with the small {thing} to the left",
-            f"in front of the {thing}",
-            f"with the {thing} partly in view",
-        ]
-    )
-    return f"{photo.text.rstrip('. ')} {clause}."
-
-
 Spoiler = Callable[[Scene, Photo], str]
 KNOWN_SPOILERS: dict[str, Spoiler] = {
     "keyword lists": list_keywords,
@@ -231,11 +190,6 @@ UNSEEN_SPOILERS: dict[str, Spoiler] = {
     "another language": write_in_spanish,
     "a frame with keywords": fill_a_form,
 }
-MACHINE_SPOILERS: dict[str, Spoiler] = {
-    "right but general": stay_general,
-    "things made up": invent,
-}
-SPOILERS = KNOWN_SPOILERS | UNSEEN_SPOILERS | MACHINE_SPOILERS
+SPOILERS = KNOWN_SPOILERS | UNSEEN_SPOILERS
 KNOWN = list(KNOWN_SPOILERS)
 UNSEEN = list(UNSEEN_SPOILERS)
-BY_MACHINE = list(MACHINE_SPOILERS)

@@ -1,5 +1,5 @@
 """The share of bad captions left after so many spot checks: the product's ranking compared with
-three simple strategies.
+two simple strategies.
 
 Crowds of 120 workers write real captions of nocaps and COCO. One worker in six is careless. The
 workers are invented, captions are assigned to them at random, and the reviewer is always right.
@@ -33,17 +33,15 @@ from benchmarks.review_strategies import (
     Snapshot,
     check_at_random,
     check_by_expected_value,
-    check_latest,
     check_round_robin,
 )
-from benchmarks.spoilers import BY_MACHINE, KNOWN, UNSEEN
+from benchmarks.spoilers import KNOWN, UNSEEN
 from qualcontrol.flags import codes_of_captions
 
-OURS, RANDOM, ROUND_ROBIN, LATEST = "ours", "random", "round-robin", "last caption"
+OURS, RANDOM, ROUND_ROBIN = "ours", "random", "round-robin"
 OTHERS: dict[str, Callable[..., None]] = {
     RANDOM: check_at_random,
     ROUND_ROBIN: check_round_robin,
-    LATEST: check_latest,
 }
 # The main result is the share of bad captions left after so many checks.
 POINTS = (0, 50, 100, 200, 400, 800)
@@ -79,15 +77,13 @@ class Sort:
 
 
 KNOWN_PATTERNS = (*KNOWN, LATE)
-# Failure patterns: those that the flags were made for, others, those of language models that see
-# the image, and the first without flags. In “mostly few”, half of the workers write at most five
-# captions. Careless workers spoil 40% of their captions, or 90% where the name says so.
+# Failure patterns: those that the flags were made for, others, and the first without flags. In
+# “mostly few”, half of the workers write at most five captions. Careless workers spoil 40% of their
+# captions, or 90% where the name says so.
 SORTS = {
     "known": Sort(KNOWN_PATTERNS),
     "unseen": Sort(tuple(UNSEEN)),
-    "by machine": Sort(tuple(BY_MACHINE)),
     "without flags": Sort(KNOWN_PATTERNS, has_flags=False),
-    "known, 90 %": Sort(KNOWN_PATTERNS, spoils=MOSTLY_SPOILED),
     "known, mostly few": Sort(KNOWN_PATTERNS, law=mostly_few),
     "unseen, mostly few": Sort(tuple(UNSEEN), law=mostly_few),
     "known, mostly few, 90 %": Sort(KNOWN_PATTERNS, law=mostly_few, spoils=MOSTLY_SPOILED),
@@ -109,23 +105,9 @@ class StrategyResult:
     def to_exclude(self) -> list[float]:
         """For each crowd, the checks until 95% of its careless workers were excluded."""
         return [
-            _at_95(_exclusions(review, set(review.crowd.patterns.values())))
+            _at_95([review.excluded.get(worker, np.inf) for worker in review.crowd.patterns])
             for review in self.reviews
         ]
-
-    def to_remove(self) -> list[float]:
-        """For each crowd, the checks until 95% of careless workers' bad captions were removed."""
-        return [
-            _at_95(_removals(review, set(review.crowd.patterns.values())))
-            for review in self.reviews
-        ]
-
-    def of_pattern(self, pattern: str) -> tuple[float, float]:
-        """The checks until 95% of the workers with this failure pattern were excluded, over all
-        crowds, and until 95% of their bad captions were removed."""
-        exclusions = [at for review in self.reviews for at in _exclusions(review, {pattern})]
-        removals = [at for review in self.reviews for at in _removals(review, {pattern})]
-        return _at_95(exclusions), _at_95(removals)
 
     @property
     def good_excluded(self) -> float:
@@ -163,24 +145,6 @@ class StrategyResult:
         return fmean(containing) if containing else None
 
 
-def _exclusions(review: SimulatedReview, patterns: set[str]) -> list[float]:
-    """For each careless worker with these patterns, the checks before the exclusion; infinite if
-    the worker was not excluded."""
-    of_them = [worker for worker, pattern in review.crowd.patterns.items() if pattern in patterns]
-    return [review.excluded.get(worker, np.inf) for worker in of_them]
-
-
-def _removals(review: SimulatedReview, patterns: set[str]) -> list[float]:
-    """For each bad caption of these workers, the checks before it was removed; infinite if it was
-    not."""
-    bad = sum(
-        caption.is_bad and review.crowd.patterns.get(caption.worker) in patterns
-        for caption in review.crowd.captions
-    )
-    removed = [float(checks) for checks, pattern in review.removals if pattern in patterns]
-    return removed + [np.inf] * (bad - len(removed))
-
-
 def _at_95(times: Sequence[float]) -> float:
     return float(np.sort(times)[int(np.ceil(0.95 * len(times))) - 1])
 
@@ -201,10 +165,7 @@ def measure(options: argparse.Namespace) -> Report:
         results = compare_strategies(SORTS[name], seeds)
         report.lines += left_lines(name, results)
         tails += lines_of(name, results)
-        tails += [
-            line for pattern in SORTS[name].patterns for line in pattern_lines(pattern, results)
-        ]
-        report.figures[name] = figures_of(SORTS[name].patterns, results)
+        report.figures[name] = figures_of(results)
     report.lines += tails
     report.figures |= {"seeds": seeds}
     if "known" in chosen:
@@ -268,28 +229,13 @@ def lines_of(sort: str, results: dict[str, StrategyResult]) -> list[Line]:
     """Lines for one sort of crowd. Only the known patterns have a limit for the ratios."""
     ours = results[OURS]
     aims = AIMS if sort == "known" else {}
-    lines = [
-        _beside(
-            f"{sort}: checks to exclude 95 %",
-            StrategyResult.to_exclude,
-            results,
-            RANDOM,
-            aims.get(RANDOM),
-        ),
-        _beside("", StrategyResult.to_exclude, results, ROUND_ROBIN, aims.get(ROUND_ROBIN)),
-        _beside("", StrategyResult.to_exclude, results, LATEST),
-    ]
-    lines += [
-        _beside(
-            f"{sort}: checks to remove 95 %" * (name == RANDOM),
-            StrategyResult.to_remove,
-            results,
-            name,
-        )
-        for name in OTHERS
-    ]
     return [
-        *lines,
+        *(
+            _beside(
+                f"{sort}: checks to exclude 95 %" * (name == RANDOM), results, name, aims.get(name)
+            )
+            for name in OTHERS
+        ),
         Line(
             f"{sort}: good workers excluded",
             f"{ours.good_excluded:.2%}",
@@ -320,36 +266,15 @@ def _percent(share: float | None) -> str:
 
 
 def _beside(
-    what: str,
-    figure: Callable[[StrategyResult], list[float]],
-    results: dict[str, StrategyResult],
-    other: str,
-    aim: float | None = None,
+    what: str, results: dict[str, StrategyResult], other: str, aim: float | None = None
 ) -> Line:
-    ours, theirs = median(figure(results[OURS])), median(figure(results[other]))
+    ours, theirs = median(results[OURS].to_exclude()), median(results[other].to_exclude())
     return Line(what, _number(ours), f"{other} {_number(theirs)}", _ratio(ours, theirs), aim)
 
 
-def pattern_lines(pattern: str, results: dict[str, StrategyResult]) -> list[Line]:
-    """Lines for one failure pattern: checks to exclude its workers and remove their captions."""
-    beside = ", ".join(
-        f"{name} {' and '.join(map(_number, results[name].of_pattern(pattern)))}" for name in OTHERS
-    )
-    ours = results[OURS].of_pattern(pattern)
-    return [
-        Line(
-            f"  {pattern}",
-            " and ".join(map(_number, ours)),
-            beside,
-            _ratio(ours[0], results[RANDOM].of_pattern(pattern)[0]),
-        )
-    ]
-
-
-def figures_of(patterns: Sequence[str], results: Mapping[str, StrategyResult]) -> dict[str, Any]:
+def figures_of(results: Mapping[str, StrategyResult]) -> dict[str, Any]:
     """The figures for `--json`; null if 95% was not reached."""
     to_exclude = {name: median(result.to_exclude()) for name, result in results.items()}
-    to_remove = {name: median(result.to_remove()) for name, result in results.items()}
     return {
         "left": {
             name: {str(checks): round(result.left(checks), 5) for checks in POINTS}
@@ -368,20 +293,6 @@ def figures_of(patterns: Sequence[str], results: Mapping[str, StrategyResult]) -
         "interval_coverage": round(results[OURS].coverage, 4),
         "estimate_error": round(results[OURS].error, 5),
         "to_exclude": {name: _finite(checks) for name, checks in to_exclude.items()},
-        "to_remove": {name: _finite(checks) for name, checks in to_remove.items()},
-        "patterns": {
-            pattern: {
-                name: dict(
-                    zip(
-                        ("to_exclude", "to_remove"),
-                        map(_finite, result.of_pattern(pattern)),
-                        strict=True,
-                    )
-                )
-                for name, result in results.items()
-            }
-            for pattern in patterns
-        },
     }
 
 

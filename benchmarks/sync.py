@@ -30,13 +30,13 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotate.models import Campaign
-from annotate.services.claims import NothingToDo
 from benchmarks.campaigns import make_campaign
 from benchmarks.harness import Line, Report, main, scratch_database, seconds
 from hits.models import Assignment
 from hits.mturk.client import Marketplace, marketplace_of
 from hits.reconcile.events import is_listing_due
 from hits.reconcile.reconciler import reconcile
+from hits.services.claims import NothingToDo
 from hits.services.task_pages import FrameParameters, open_page, store_answers
 from tests.hits.marketplace_process import (
     Frame,

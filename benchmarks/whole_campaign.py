@@ -39,9 +39,9 @@ JSON = {"Content-Type": "application/json"}
 MAKE_REVIEWERS = """
 from django.contrib.auth import get_user_model
 from django.utils import timezone
-from annotate.models import TeamRole
-from annotate.services.api_tokens import issue_token
-from annotate.services.teams import add_member, first_team
+from accounts.models import TeamRole
+from accounts.services.api_tokens import issue_token
+from accounts.services.teams import add_member, first_team
 at = timezone.now()
 for name in {names!r}:
     user = get_user_model().objects.create_user(name)
@@ -192,7 +192,7 @@ def programs(
     web_processes: int = 0,
 ) -> dict[str, Program]:
     """The installation's processes by name."""
-    celery = ["-m", "celery", "-A", "annotate"]
+    celery = ["-m", "celery", "-A", "config"]
     worker = [*celery, "worker", "--concurrency", "1"]
     beat = ["--schedule", str(places.folder / "beat"), "--pidfile", ""]
     manage_py, port = "manage.py", _port(environment, "MARKETPLACE_PORT")
@@ -204,7 +204,7 @@ def programs(
 
     if web_processes:
         marketplace = _gunicorn("marketplace", port, web_processes)
-        site = _gunicorn("annotate", places.site_port, web_processes)
+        site = _gunicorn("config", places.site_port, web_processes)
     return {
         MARKETPLACE: Program(marketplace, environment, f"{places.marketplace_url}/healthz"),
         SITE: Program(site, environment, f"{places.site_url}/sign-in/"),

@@ -8,8 +8,8 @@ from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from annotate.models import Campaign, CampaignStatus, Claim, Task
-from hits.models import Sync, TaskPage
+from annotate.models import Campaign, CampaignStatus, Task
+from hits.models import Claim, Sync, TaskPage
 from hits.queries.costs import spends
 
 

@@ -1,20 +1,23 @@
 """The jobs of this app: publish a campaign, sync one."""
 
+from decimal import Decimal
+
 from django.utils import timezone
 
-from annotate.jobs.registry import JobKind, register
-from annotate.jobs.work import JobFailed, JobInterrupted, JobPostponed, Result, Work
-from annotate.models import CampaignStatus
-from annotate.wording import counted
+from annotate.models import Campaign, CampaignStatus
+from background.jobs.registry import JobKind, register
+from background.jobs.work import JobInterrupted, JobPostponed, Result, Work
+from corpora.wording import counted
 from hits.models import Sync
 from hits.mturk.client import MarketplaceError
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
-from hits.services.lifecycle import publish
+from hits.services.lifecycle import Terms, publish
 from hits.services.syncs import PUBLISH, SYNC
 
 # What each step of a sync does, for people who watch it.
 WORDS = {
     "ingest": "Reading submissions from the marketplace",
+    "withdraw": "Asking for withdrawn work",
     "bar": "Hiding HITs from workers who have no task left",
     "close": "Closing HITs",
     "top_up": "Creating HITs at the marketplace",
@@ -59,17 +62,18 @@ def publish_campaign(work: Work) -> Result:
 
 
 def _publish(work: Work) -> Result:
-    campaign = work.campaign
+    campaign = work.about(Campaign)
     if campaign.status != CampaignStatus.RUNNING:
-        if campaign.status != work.arguments["status"]:
-            status = campaign.status.lower()
-            raise JobFailed(f"{campaign} is {status} meanwhile. Publish it again if you want to.")
         work.step("Checking the budget and the account at the marketplace")
+        terms = work.arguments["terms"]
         publish(
             campaign=campaign,
             actor=work.job.asked_by,
             at=timezone.now(),
             confirmed=work.arguments["confirmed"],
+            seen=Terms(
+                **{**terms, "cost": Decimal(terms["cost"]), "budget": Decimal(terms["budget"])}
+            ),
         )
         work.log(f"{campaign} is running.")
     return sync_campaign(work)
@@ -77,7 +81,7 @@ def _publish(work: Work) -> Result:
 
 def sync_campaign(work: Work) -> Result:
     """Sync the campaign once. What was not done is left to the next sync."""
-    campaign = work.campaign
+    campaign = work.about(Campaign)
     try:
         done = reconcile(campaign, watcher=Progress(work))
     except SyncBusy as error:
@@ -100,7 +104,7 @@ register(
         name=PUBLISH,
         label="Publish",
         work=publish_campaign,
-        title=lambda _arguments, campaign, _release: f"Publish {campaign}",
+        title=lambda _arguments, campaign: f"Publish {campaign}",
         joins_running=False,
     )
 )
@@ -109,7 +113,7 @@ register(
         name=SYNC,
         label="Sync",
         work=sync_campaign,
-        title=lambda _arguments, campaign, _release: f"Sync {campaign}",
+        title=lambda _arguments, campaign: f"Sync {campaign}",
         is_repeatable=True,
         joins_running=False,
     )

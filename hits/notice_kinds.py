@@ -8,9 +8,11 @@ from django.db.models import Exists, OuterRef
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
-from annotate.notices.registry import Event, NoticeKind, register
+from background.notices.registry import Event, NoticeKind, register
 from hits.models import Hit
 from hits.queries.costs import shortfall, spends
+from hits.services.lifecycle import MOVES
+from qualcontrol.models import Decision
 
 # A running campaign stands still if nothing was submitted for this long.
 STANDS_STILL_AFTER = timedelta(hours=6)
@@ -21,8 +23,13 @@ def standing_still(at: datetime) -> Iterator[Event]:
     since = at - STANDS_STILL_AFTER
     tasks = Task.objects.filter(campaign=OuterRef("pk"))
     hits = Hit.objects.filter(campaign=OuterRef("pk"), planned_at__lte=since)
+    # Nobody could submit during a pause, however long ago the first HITs were planned.
+    moves = Decision.objects.filter(campaign=OuterRef("pk"), act__in=MOVES, at__gt=since)
     campaigns = Campaign.objects.filter(
-        Exists(tasks.filter(answers_missing__gt=0)), Exists(hits), status=CampaignStatus.RUNNING
+        Exists(tasks.filter(answers_missing__gt=0)),
+        Exists(hits),
+        ~Exists(moves),
+        status=CampaignStatus.RUNNING,
     )
     for campaign in campaigns:
         recent = Response.objects.of(campaign).filter(
@@ -38,7 +45,7 @@ def standing_still(at: datetime) -> Iterator[Event]:
             text=f"The campaign is running and {kind.answers_name} are missing, but none was "
             f"submitted in the last {hours} hours.",
             path=campaign.get_absolute_url(),
-            campaign=campaign,
+            about=campaign,
         )
 
 
@@ -56,7 +63,7 @@ def short_budgets(_at: datetime) -> Iterator[Event]:
             text=f"${money.committed:,.2f} of ${campaign.budget:,.2f} are paid or reserved. "
             + short.in_words(KINDS[campaign.kind].answers_name),
             path=campaign.get_absolute_url(),
-            campaign=campaign,
+            about=campaign,
         )
 
 

@@ -8,9 +8,10 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from annotate.errors import DomainError
 from annotate.models import Campaign
-from annotate.site.background import PatientTask, hand_on
+from background.celery_tasks import PatientTask, hand_on, pass_on
+from background.jobs.runner import run_waiting
+from corpora.errors import DomainError
 from hits.models import Sync, WorkerBarring
 from hits.mturk.client import MarketplaceError, marketplace_of
 from hits.queries.settled import campaigns_to_sync
@@ -19,11 +20,15 @@ from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import SyncBusy, reconcile, sync_share
 from hits.reconcile.shares import AT_ONCE, SHARES, Work
 from hits.services import retention
+from hits.services.syncs import sync_jobs
+from hits.services.unclaimed import close_without_campaigns
 
 log = logging.getLogger(__name__)
 
 # Time for payments in one sync of a process that syncs all campaigns one after the other.
 PAYS_FOR = timedelta(minutes=2)
+# Seconds after which a sync that no worker has begun is dropped. By then there is a later one.
+WAITS_FOR = max(60, settings.SYNC_SECONDS)
 
 
 class MarketplaceTask(PatientTask):
@@ -35,15 +40,13 @@ class MarketplaceTask(PatientTask):
 
 @shared_task(base=PatientTask)
 def sync_campaigns() -> None:
-    """Process the events, then start one task for each campaign that may need a sync.
-
-    Celery beat runs this task every minute.
-    """
+    """Process the events, then start one task for each campaign that may need a sync."""
     now = timezone.now()
     taken = take_events(at=now, at_most=_at_most())
-    for campaign in campaigns_to_sync():
+    # Each time in another order, so that no campaign is always the last one of busy workers.
+    for campaign in campaigns_to_sync().order_by("?"):
         is_whole = not taken.complete or is_listing_due(campaign, at=now)
-        hand_on(sync_campaign, campaign.pk, is_whole=is_whole)
+        hand_on(sync_campaign, campaign.pk, is_whole=is_whole, within=WAITS_FOR)
 
 
 @shared_task(base=PatientTask)
@@ -64,6 +67,22 @@ def sync_campaign(pk: int, is_whole: bool = True) -> None:
             log.warning("%s: %s", done.campaign, done.error)
         for share in SHARES:
             _continue(campaign, share, done)
+
+
+@shared_task(base=PatientTask)
+def sync_requested() -> None:
+    """Run the publications and syncs that people have asked for."""
+    for _ in run_waiting(among=sync_jobs()):
+        pass
+
+
+@shared_task(base=PatientTask)
+def close_unknown_hits() -> None:
+    """Close HITs of this database that belong to none of its campaigns."""
+    try:
+        close_without_campaigns()
+    except DomainError as error:
+        log.warning("Unknown HITs at the marketplace were not checked: %s", error)
 
 
 @shared_task(base=MarketplaceTask)
@@ -88,15 +107,13 @@ def _work_on(pk: int, work: Work, share: int) -> None:
 
 def _continue(campaign: Campaign, share: int, done: Sync) -> None:
     """Put what a sync has left in a share at the end of the queue, behind other campaigns' work."""
-    if settings.CELERY_TASK_ALWAYS_EAGER:
-        return  # The next sync continues.
     # Each regular sync queues the work again. If all workers are busy, the earlier tasks are
     # dropped, so that they do not pile up.
     within = settings.SYNC_SECONDS
     if done.has_more_to_read:
-        hand_on(read_share, campaign.pk, share, within=within)
+        pass_on(read_share, campaign.pk, share, within=within)
     if done.has_more_to_pay:
-        hand_on(pay_share, campaign.pk, share, within=within)
+        pass_on(pay_share, campaign.pk, share, within=within)
 
 
 def _at_most() -> int | None:
@@ -116,6 +133,6 @@ def tell_barring(pk: int) -> None:
 
 @shared_task(base=PatientTask)
 def tidy() -> None:
-    """Delete rows whose retention period is over. Celery beat runs this task once a day."""
+    """Delete rows whose retention period is over."""
     for _ in retention.tidy(at=timezone.now()):
         pass

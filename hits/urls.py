@@ -2,49 +2,54 @@
 
 from django.urls import path
 
-from hits.dashboard import (
+from hits.pages import (
+    actions,
     campaign_list,
     captions,
     changes,
+    hand_over,
     held_payments,
+    invite,
     overview,
     pay,
     selected,
     worker_data,
 )
-from hits.dashboard import views as dashboard
-from hits.dashboard.new_campaign import views as new_campaign
-from hits.task_page.draft_preview import draft_preview
-from hits.task_page.views import task
+from hits.pages.new_campaign import drafts
+from hits.pages.task_page.draft_preview import draft_preview
+from hits.pages.task_page.page import task
+from hits.pages.who_is_who import who_is_who
 
 app_name = "hits"
 
 urlpatterns = [
     path("", campaign_list.campaigns, name="campaigns"),
-    path("new/", new_campaign.new_campaign, name="new_campaign"),
-    path("new/file/", new_campaign.new_from_file, name="new_from_file"),
+    path("new/", drafts.new_campaign, name="new_campaign"),
+    path("new/file/", drafts.new_from_file, name="new_from_file"),
     path("new/<int:pk>/preview/<slug:state>/", draft_preview, name="new_preview"),
-    path("new/<int:pk>/campaign.toml", new_campaign.file, name="new_file"),
-    path("new/<int:pk>/create/", new_campaign.create, name="new_create"),
-    path("new/<int:pk>/detach/", new_campaign.detach, name="new_detach"),
-    path("new/<int:pk>/delete/", new_campaign.delete, name="new_delete"),
-    path("new/<int:pk>/steps/<slug:name>/", new_campaign.step, name="new_step"),
+    path("new/<int:pk>/campaign.toml", drafts.file, name="new_file"),
+    path("new/<int:pk>/create/", drafts.create, name="new_create"),
+    path("new/<int:pk>/detach/", drafts.detach, name="new_detach"),
+    path("new/<int:pk>/delete/", drafts.delete, name="new_delete"),
+    path("new/<int:pk>/steps/<slug:name>/", drafts.step, name="new_step"),
     path("campaigns/<slug:slug>/", overview.campaign, name="campaign"),
-    path("campaigns/<slug:slug>/campaign.toml", new_campaign.campaign_file, name="campaign_file"),
+    path("campaigns/<slug:slug>/campaign.toml", drafts.campaign_file, name="campaign_file"),
     path("campaigns/<slug:slug>/change/", changes.change, name="change"),
-    path("campaigns/<slug:slug>/copy/", new_campaign.copy, name="copy"),
-    path("campaigns/<slug:slug>/edit/", new_campaign.edit, name="edit"),
-    path("campaigns/<slug:slug>/publish/", dashboard.publish, name="publish"),
-    path("campaigns/<slug:slug>/pause/", dashboard.pause, name="pause"),
-    path("campaigns/<slug:slug>/finish/", dashboard.finish, name="finish"),
-    path("campaigns/<slug:slug>/pause/confirm/", dashboard.confirm_pause, name="confirm_pause"),
-    path("campaigns/<slug:slug>/finish/confirm/", dashboard.confirm_finish, name="confirm_finish"),
-    path("campaigns/<slug:slug>/sync/", dashboard.sync, name="sync"),
-    path("campaigns/<slug:slug>/sync/progress/", dashboard.sync_progress, name="sync_progress"),
-    path(
-        "campaigns/<slug:slug>/workers/<str:pseudonym>/exclude/", dashboard.exclude, name="exclude"
-    ),
-    path("campaigns/<slug:slug>/responses/<int:pk>/reject/", dashboard.reject, name="reject"),
+    path("campaigns/<slug:slug>/copy/", drafts.copy, name="copy"),
+    path("campaigns/<slug:slug>/edit/", drafts.edit, name="edit"),
+    path("campaigns/<slug:slug>/publish/", actions.publish, name="publish"),
+    path("campaigns/<slug:slug>/pause/", actions.pause, name="pause"),
+    path("campaigns/<slug:slug>/finish/", actions.finish, name="finish"),
+    path("campaigns/<slug:slug>/pause/confirm/", actions.confirm_pause, name="confirm_pause"),
+    path("campaigns/<slug:slug>/finish/confirm/", actions.confirm_finish, name="confirm_finish"),
+    path("campaigns/<slug:slug>/invite/", invite.invite, name="invite"),
+    path("campaigns/<slug:slug>/who-is-who/", who_is_who, name="who_is_who"),
+    path("campaigns/<slug:slug>/marketplace/", hand_over.at_marketplace, name="at_marketplace"),
+    path("hand-over/", hand_over.tell, name="hand_over"),
+    path("campaigns/<slug:slug>/sync/", actions.sync, name="sync"),
+    path("campaigns/<slug:slug>/sync/progress/", actions.sync_progress, name="sync_progress"),
+    path("campaigns/<slug:slug>/workers/<str:pseudonym>/exclude/", actions.exclude, name="exclude"),
+    path("campaigns/<slug:slug>/responses/<int:pk>/reject/", actions.reject, name="reject"),
     path("campaigns/<slug:slug>/workers/selected/", selected.selected, name="selected_workers"),
     path("campaigns/<slug:slug>/pay/", pay.payments, name="payments"),
     path("campaigns/<slug:slug>/pay/bonuses/", pay.bonuses, name="bonuses"),

@@ -11,12 +11,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from rest_framework.request import Request
 
-from annotate.api.permissions import WithinScope
-from annotate.pages.views import forbidden
+from accounts.api.permissions import WithinScope
+from accounts.pages.errors import forbidden
 from leaderboard.models import Submitter
 
-# The start page of the dashboard, to which everybody comes after signing in.
-START = "hits:campaigns"
 # Pages of the user's own account, and of the evaluation server.
 OPEN_TO_SUBMITTERS = {
     "logout",
@@ -63,7 +61,7 @@ class SubmittersSeeOnlyChallenges:
         needs_sign_in = getattr(view, "login_required", True) or name in CLOSED_TO_SUBMITTERS
         if not needs_sign_in or name in OPEN_TO_SUBMITTERS or not submitter_of(request.user):
             return None
-        if name == START:
+        if name == settings.LOGIN_REDIRECT_URL:
             return redirect("leaderboard:challenges")
         return forbidden(request)
 

@@ -2,16 +2,14 @@
 
 from celery import shared_task
 
-from annotate.site.background import PatientTask, hand_on
+from background.celery_tasks import PatientTask, pass_on
 from leaderboard.models import Submission
-from leaderboard.scoring.queue import score_one
+from leaderboard.scoring.queue import score_waiting
 
 
 @shared_task(base=PatientTask)
 def score_next() -> None:
-    """Score one submission, and queue this task again if others wait.
-
-    Celery beat runs this task every minute, for submissions whose task was lost.
-    """
-    if score_one() and Submission.objects.waiting().exists():
-        hand_on(score_next)
+    """Score one submission, and let another task score those that wait, behind what else does."""
+    for _ in score_waiting():
+        if not Submission.objects.waiting().exists() or pass_on(score_next):
+            return

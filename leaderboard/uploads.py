@@ -6,7 +6,7 @@ import zlib
 from pathlib import PurePosixPath
 from typing import IO
 
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 
 MEGABYTE = 1_000_000
 # nocaps' 10,600 test images with captions of 60 characters make 1.1 MB.

@@ -2,17 +2,17 @@
 
 from django.urls import path
 
-from leaderboard.pages import boards, challenges, management, sign_up
+from leaderboard.pages import challenges, management
 
 app_name = "leaderboard"
 
 urlpatterns = [
     path("", challenges.challenges, name="challenges"),
     path("new/", management.new, name="new"),
-    path("sign-up/", sign_up.sign_up, name="sign_up"),
+    path("sign-up/", challenges.sign_up, name="sign_up"),
     path("<slug:name>/", challenges.challenge, name="challenge"),
     path("<slug:name>/images.json", challenges.images, name="images"),
-    path("<slug:name>/board/", boards.board, name="board"),
+    path("<slug:name>/board/", challenges.board, name="board"),
     path("<slug:name>/manage/", management.manage, name="manage"),
     path("<slug:name>/manage/board/", management.publish, name="publish"),
     path("<slug:name>/manage/closing/", management.closing, name="closing"),

@@ -26,5 +26,5 @@ class Figures(Collector):
             assignments.add_metric([status.lower()], counts.get(status, 0))
         yield assignments
         yield GaugeMetricFamily(
-            "notifications", "Notifications that wait", Event.objects.filter(sent_at=None).count()
+            "notifications", "Notifications that wait", Event.objects.exclude(due_at=None).count()
         )

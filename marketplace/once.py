@@ -1,59 +1,61 @@
-"""Forms that are carried out once, also if a double click sends them twice."""
+"""Forms of the marketplace that are carried out once (`shared.once`)."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 
+import shared.once
 from marketplace import clock
 from marketplace.models import SentForm
 
-FIELD = "form_key"
 KEPT = timedelta(days=1)
 
 
 def carried_out_once(
-    request: HttpRequest, view: Callable[[], HttpResponse], *, otherwise: str
-) -> HttpResponse:
+    request: HttpRequest, view: Callable[[], HttpResponseBase], *, otherwise: str
+) -> HttpResponseBase:
     """The view's answer to a form; if the form was sent before, a redirect to where that answer
-    led, or to the page `otherwise` if it led nowhere or is not known yet.
+    led, or to the page `otherwise` if it led nowhere or is not known.
 
-    A form without a key is carried out each time. A form that was refused can be sent again.
+    A form without a key, or with a damaged one, is carried out each time.
     """
-    key = _key_of(request)
+    key = None
+    with suppress(ValueError):
+        key = shared.once.key_of(request)
     if key is None:
         return view()
-    try:
-        sent = _take(key)
-    except IntegrityError:
-        first = SentForm.objects.filter(key=key).values_list("location", flat=True).first()
-        return HttpResponseRedirect(first or reverse(otherwise), status=303)
-    try:
-        answer = view()
-    except BaseException:
-        sent.delete()
-        raise
-    if answer.status_code >= 400:
-        sent.delete()
-    else:
-        SentForm.objects.filter(pk=sent.pk).update(location=answer.get("Location", "")[:500])
-    return answer
+    return shared.once.carried_out_once(KeptForm(key, reverse(otherwise)), view)
 
 
-def _key_of(request: HttpRequest) -> UUID | None:
-    """The form's key; None without one, or if it is damaged."""
-    try:
-        return UUID(request.POST.get(FIELD, "")) if request.method == "POST" else None
-    except ValueError:
-        return None
+class KeptForm(shared.once.SentForm):
+    """A form whose key is stored in a row of its own."""
 
+    def __init__(self, key: UUID, otherwise: str) -> None:
+        at = clock.now()
+        SentForm.objects.filter(sent_at__lt=at - KEPT).delete()
+        self.rows, self.otherwise = SentForm.objects.filter(key=key), otherwise
+        try:
+            with transaction.atomic():
+                SentForm.objects.create(key=key, sent_at=at)
+            self.is_new = True
+        except IntegrityError:
+            self.is_new = False
 
-def _take(key: UUID) -> SentForm:
-    """Take the key of a new form; raises IntegrityError if it is taken."""
-    at = clock.now()
-    SentForm.objects.filter(sent_at__lt=at - KEPT).delete()
-    with transaction.atomic():
-        return SentForm.objects.create(key=key, sent_at=at)
+    def keep(self, response: HttpResponseBase) -> None:
+        self.rows.update(location=response.get("Location", self.otherwise)[:500])
+
+    def forget(self) -> None:
+        self.rows.delete()
+
+    def is_answered(self) -> bool:
+        return not self.rows.filter(location="").exists()
+
+    def second_answer(self) -> HttpResponseBase:
+        location = self.rows.values_list("location", flat=True).first()
+        return HttpResponseRedirect(location or self.otherwise, status=303)

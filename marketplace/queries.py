@@ -1,234 +1,240 @@
-"""The queries and changes that each accepted, submitted and approved HIT needs, compiled once.
+"""The longer queries and changes that each accepted, submitted and approved HIT needs.
 
-They return lists, also where there is at most one row.
+Some are plain SQL, because Django takes much longer to build them than the database to carry them
+out.
 """
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple
 
-from django.contrib.sessions.models import Session
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db import connection
+from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
 
 from marketplace.models import (
-    LIVE,
     Assignment,
     AssignmentStatus,
     Hit,
-    HitStatus,
     HitType,
-    Message,
     Participation,
     Qualification,
     QualificationStatus,
     Requester,
     Worker,
-    WorkerBlock,
 )
-from shared.prepared import Change, prepared, prepared_update
 
 # The latest assignments of a worker that are counted, so that the query is bounded. Most workers do
 # fewer a day.
 READ = 300
-NOT_REJECTED = (AssignmentStatus.SUBMITTED, AssignmentStatus.APPROVED)
-
-# Sessions
-
-
-@prepared
-def sessions(key: Any, at: Any) -> QuerySet[Session]:
-    return Session.objects.filter(session_key=key, expire_date__gt=at)
-
-
-@prepared
-def workers_signed_in(worker: Any, number: Any) -> QuerySet[Worker]:
-    return Worker.objects.filter(pk=worker, sign_in_number=number)
-
-
-@prepared
-def requesters_with_key(key: Any) -> QuerySet[Requester]:
-    return Requester.objects.filter(access_key=key)
-
 
 # What a worker may accept
 
 
-@prepared
-def groups_known_as(public_id: Any) -> QuerySet[HitType]:
-    known = HitType.objects.known_as(public_id)
-    return known.select_related("requester", "notification_setting")
-
-
-@prepared
-def locked_workers(worker: Any) -> QuerySet[Worker]:
-    return Worker.objects.select_for_update().filter(pk=worker)
-
-
-@prepared
-def blocks(worker: Any, requester: Any) -> QuerySet[WorkerBlock]:
-    return WorkerBlock.objects.filter(worker=worker, requester=requester)
-
-
-@prepared
-def granted(worker: Any) -> QuerySet[Any, tuple[str, int | None]]:
+def granted(worker: Worker) -> QuerySet[Any, tuple[str, int | None]]:
     """Public ids of qualification types and the worker's values. Also of deleted types, because
     HITs may still refer to them."""
     held = Qualification.objects.filter(worker=worker, status=QualificationStatus.GRANTED)
     return held.values_list("qualification_type__public_id", "value")
 
 
-@prepared
-def standings(worker: Any, requester: Any, at: Any) -> QuerySet[Any, Any]:
-    """Whether the requester blocks the worker, the number of the worker's accepted assignments
-    (None for 0), and the HIT of the worker's latest assignment (None without one)."""
-    own = Assignment.objects.filter(worker=OuterRef("pk"))
-    accepted = own.in_time(at).order_by().values("worker").annotate(number=Count("pk"))
-    blocks = WorkerBlock.objects.filter(worker=OuterRef("pk"), requester=requester)
-    return (
-        Worker.objects.filter(pk=worker)
-        .annotate(
-            is_blocked=Exists(blocks),
-            in_queue=Subquery(accepted.values("number")),
-            last_hit=Subquery(own.order_by("-pk").values("hit_id")[:1]),
-        )
-        .values_list("is_blocked", "in_queue", "last_hit")
-    )
+class Standing(NamedTuple):
+    """What decides, beside qualifications, whether and where a worker may accept a HIT."""
+
+    is_blocked: bool
+    in_queue: int  # the worker's accepted assignments
+    last_hit: int | None  # the HIT of the worker's latest assignment
+
+
+_STANDING = """
+SELECT EXISTS (
+           SELECT 1 FROM marketplace_workerblock
+           WHERE worker_id = %(worker)s AND requester_id = %(requester)s),
+       (SELECT count(*) FROM marketplace_assignment
+        WHERE worker_id = %(worker)s AND status = 'Accepted' AND deadline > %(at)s),
+       (SELECT hit_id FROM marketplace_assignment
+        WHERE worker_id = %(worker)s ORDER BY id DESC LIMIT 1)
+"""
+
+
+def standing(worker: Worker, requester_id: int, at: datetime) -> Standing:
+    values = {"worker": worker.pk, "requester": requester_id, "at": _stored(at)}
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING, values)
+        return Standing(*cursor.fetchone())
+
+
+def _stored(at: datetime) -> Any:
+    """The time as the database stores it, for a statement in plain SQL."""
+    return connection.ops.adapt_datetimefield_value(at)
 
 
 # The HIT that a worker gets
 
+# The expression keeps SQLite from using the index on the expiry, which would find all rows and sort
+# them before returning the first.
+NEXT_HIT = """
+SELECT * FROM marketplace_hit AS hit
+WHERE hit_type_id = %(hit_type)s AND id > %(after)s AND status = 'Assignable' AND available > 0
+  AND COALESCE(expires_at, created_at) > %(at)s
+  AND NOT EXISTS (
+      SELECT 1 FROM marketplace_assignment
+      WHERE hit_id = hit.id AND worker_id = %(worker)s
+        AND status NOT IN ('Returned', 'Abandoned'))
+ORDER BY id LIMIT 1
+"""
 
-@prepared
-def last_hits(worker: Any) -> QuerySet[Any, int]:
-    mine = Assignment.objects.filter(worker=worker).order_by("-pk")
-    return mine.values_list("hit_id", flat=True)[:1]
 
-
-@prepared
-def next_hits(worker: Any, hit_type: Any, after: Any, at: Any) -> QuerySet[Hit]:
+def next_hit(worker: Worker, hit_type: HitType, *, after: int, at: datetime) -> Hit | None:
     """The first open HIT of the type after the given key that the worker has not done."""
-    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
-    todo = Hit.objects.filter(hit_type=hit_type, pk__gt=after).open_in_order(at)
-    return todo.exclude(Exists(mine))[:1]
+    values = {"hit_type": hit_type.pk, "after": after, "at": _stored(at), "worker": worker.pk}
+    return next(iter(Hit.objects.raw(NEXT_HIT, values)), None)
 
 
-@prepared_update
-def take_slot(hit: Any, at: Any) -> Change:
-    rows = Hit.objects.open_at(at).filter(pk=hit)
-    return rows.undisposed(), rows.moved(at=at, available=-1, pending=1)
+# A single UPDATE, so that concurrent changes are not lost. Constraints of the table ensure that
+# counts add up and are not negative. An expired HIT stays closed also when `at` is past, as in a
+# late automatic approval.
+_MOVE = """
+UPDATE marketplace_hit
+SET available = available + %(available)s,
+    pending = pending + %(pending)s,
+    completed = completed + %(completed)s,
+    unreviewed = unreviewed + %(unreviewed)s,
+    max_assignments = max_assignments + %(slots)s,
+    status = CASE
+        WHEN NOT is_expired AND expires_at > %(at)s AND available + %(available)s > 0
+            THEN 'Assignable'
+        WHEN pending + %(pending)s > 0 THEN 'Unassignable'
+        WHEN status = 'Reviewing' THEN 'Reviewing'
+        ELSE 'Reviewable' END
+WHERE id = %(hit)s AND status <> 'Disposed'
+"""
+_IF_OPEN = "AND status = 'Assignable' AND available > 0 AND expires_at > %(at)s"
+_IF_UNCHANGED = "AND hit_type_id = %(hit_type)s AND fee = %(fee)s"
+
+
+def move(
+    hit: int, *, at: datetime, available: int = 0, pending: int = 0, completed: int = 0,
+    unreviewed: int = 0, slots: int = 0,
+) -> bool:  # fmt: skip
+    """Change a HIT's counts by these numbers, and its status with them; return whether it exists
+    and is not disposed."""
+    return _move(
+        _MOVE, hit=hit, at=at, available=available, pending=pending, completed=completed,
+        unreviewed=unreviewed, slots=slots,
+    )  # fmt: skip
+
+
+def take_slot(hit: Hit, at: datetime) -> bool:
+    """Take a slot for a worker; return False if the HIT is not open any more."""
+    return _move(_MOVE + _IF_OPEN, hit=hit.pk, at=at, available=-1, pending=1)
+
+
+def move_approved(hit: Hit, at: datetime) -> bool:
+    """Count an assignment as approved; return False if the HIT's reward or fee was changed since
+    the HIT was read."""
+    fee = Hit._meta.get_field("fee").get_prep_value(hit.fee)
+    values = {"hit_type": hit.hit_type_id, "fee": fee}
+    return _move(_MOVE + _IF_UNCHANGED, hit=hit.pk, at=at, unreviewed=-1, completed=1, **values)
+
+
+def _move(statement: str, *, at: datetime, **values: Any) -> bool:
+    steps = dict.fromkeys(("available", "pending", "completed", "unreviewed", "slots"), 0)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {**steps, **values, "at": _stored(at)})
+        return bool(cursor.rowcount)
 
 
 # Assignments
 
 
-@prepared
-def assignments_of_page(public_id: Any) -> QuerySet[Assignment]:
-    in_study = Participation.objects.filter(
-        worker=OuterRef("worker"),
-        study__hit_type=OuterRef("hit__hit_type"),
-        started_at__lte=OuterRef("accepted_at"),
-    )
+_IN_STUDY = """
+EXISTS (
+    SELECT 1 FROM marketplace_participation AS participation
+    JOIN marketplace_study AS study ON study.id = participation.study_id
+    WHERE participation.worker_id = marketplace_assignment.worker_id
+      AND study.hit_type_id = marketplace_hit.hit_type_id
+      AND participation.started_at <= marketplace_assignment.accepted_at)
+"""
+
+
+def assignment_of_page(public_id: str) -> Assignment | None:
     return (
         Assignment.objects.filter(public_id=public_id)
-        .annotate(may_be_in_study=Exists(in_study))  # type: ignore[no-redef]
+        .annotate(may_be_in_study=RawSQL(_IN_STUDY, []))  # type: ignore[no-redef]
         .select_related("hit__hit_type__requester", "hit__hit_type__notification_setting", "worker")
+        .first()
     )
 
 
-@prepared
-def assignments_of_requester(requester: Any, public_id: Any) -> QuerySet[Assignment]:
+def assignment_of_requester(requester: Requester, public_id: str) -> Assignment | None:
     found = Assignment.objects.filter(hit__requester=requester, public_id=public_id)
     return found.select_related(
         "hit__hit_type__notification_setting", "hit__layout", "hit__requester", "worker"
-    )
+    ).first()
 
 
-@prepared
-def participations_for(worker: Any, hit_type: Any, accepted_at: Any) -> QuerySet[Participation]:
-    """The worker's latest participation that an assignment accepted at this time counts for."""
+def participation_for(assignment: Assignment) -> Participation | None:
+    """The worker's latest participation that the assignment counts for."""
     mine = Participation.objects.filter(
-        worker=worker, study__hit_type=hit_type, started_at__lte=accepted_at
+        worker=assignment.worker_id,
+        study__hit_type=assignment.hit.hit_type_id,
+        started_at__lte=assignment.accepted_at,
     )
-    return mine.select_related("study__hit_type", "worker").order_by("-pk")[:1]
+    return mine.select_related("study__hit_type", "worker").order_by("-pk").first()
 
 
-@prepared
-def recent_work(worker: Any, since: Any) -> QuerySet[Any, Any]:
+_RECENT_WORK = """
+SELECT count(*), COALESCE(sum(hit_type.reward), 0)
+FROM (SELECT hit_id, status, submitted_at FROM marketplace_assignment
+      WHERE worker_id = %(worker)s ORDER BY id DESC LIMIT %(read)s) AS latest
+JOIN marketplace_hit AS hit ON hit.id = latest.hit_id
+JOIN marketplace_hittype AS hit_type ON hit_type.id = hit.hit_type_id
+WHERE latest.status IN ('Submitted', 'Approved') AND latest.submitted_at > %(since)s
+"""
+
+
+def recent_work(worker: Worker, since: datetime) -> tuple[int, Decimal]:
     """The number of HITs that the worker submitted since then and that are not rejected, and the
-    sum of their rewards, as the only row; none for 0."""
-    latest = Assignment.objects.filter(worker=worker).order_by("-pk").values("pk")[:READ]
-    recent = Assignment.objects.filter(
-        pk__in=latest, status__in=NOT_REJECTED, submitted_at__gt=since
-    )
-    by_worker = recent.order_by().values("worker")
-    totals = by_worker.annotate(number=Count("pk"), reward=Sum("hit__hit_type__reward"))
-    return totals.values_list("number", "reward")
-
-
-@prepared
-def numbers_of_unread_messages(worker: Any) -> QuerySet[Any, int]:
-    """The number of the worker's unread messages, as the only row; none for 0."""
-    unread = Message.objects.filter(worker=worker, read_at=None).order_by()
-    return unread.values("worker").annotate(number=Count("pk")).values_list("number", flat=True)
+    sum of their rewards."""
+    values = {"worker": worker.pk, "read": READ, "since": _stored(since)}
+    with connection.cursor() as cursor:
+        cursor.execute(_RECENT_WORK, values)
+        number, cents = cursor.fetchone()
+    return number, Decimal(cents).scaleb(-2)
 
 
 # HITs
 
 
-@prepared
-def hits_of_requester(requester: Any, public_id: Any) -> QuerySet[Hit]:
+def hit_of_requester(requester: Requester, public_id: str) -> Hit | None:
     found = Hit.objects.filter(requester=requester, public_id=public_id)
-    return found.select_related("hit_type", "layout", "requester")
+    return found.select_related("hit_type", "layout", "requester").first()
 
 
-@prepared
-def locked_hits(hit: Any) -> QuerySet[Hit]:
+def locked_hit(hit: Hit) -> Hit:
     rows = Hit.objects.select_for_update(of=("self",)).select_related("hit_type", "requester")
-    return rows.filter(pk=hit)
+    return rows.get(pk=hit.pk)
 
 
-def move_hit(hit: int, *, at: Any, **steps: int) -> int:
-    """As `HitQuerySet.move`, of one HIT."""
-    return _move_by(**steps)(hit=hit, at=at)
+def submit_assignment(
+    assignment: Assignment, *, answer: str, at: datetime, auto_approval_at: datetime
+) -> int:
+    return (
+        Assignment.objects.in_time(at)
+        .filter(pk=assignment.pk)
+        .update(
+            status=AssignmentStatus.SUBMITTED,
+            submitted_at=at,
+            ended_at=at,
+            auto_approval_at=auto_approval_at,
+            answer=answer,
+        )
+    )
 
 
-@cache
-def _move_by(**steps: int) -> Callable[..., int]:
-    @prepared_update
-    def move(hit: Any, at: Any) -> Change:
-        rows = Hit.objects.filter(pk=hit)
-        return rows.undisposed(), rows.moved(at=at, **steps)
-
-    return move
-
-
-@prepared
-def reviewable_hits(hit: Any) -> QuerySet[Any, int]:
-    rows = Hit.objects.filter(pk=hit, status=HitStatus.REVIEWABLE)
-    return rows.values_list("pk", flat=True)
-
-
-@prepared_update
-def submit_assignment(assignment: Any, answer: Any, at: Any, auto_approval_at: Any) -> Change:
-    return Assignment.objects.in_time(at).filter(pk=assignment), {
-        "status": AssignmentStatus.SUBMITTED,
-        "submitted_at": at,
-        "ended_at": at,
-        "auto_approval_at": auto_approval_at,
-        "answer": answer,
-    }
-
-
-@prepared_update
-def approve_assignment(assignment: Any, feedback: Any, at: Any) -> Change:
-    submitted = Q(pk=assignment, status=AssignmentStatus.SUBMITTED)
-    return Assignment.objects.filter(submitted), {
-        "status": AssignmentStatus.APPROVED,
-        "approved_at": at,
-        "requester_feedback": feedback,
-    }
-
-
-@prepared_update
-def count_approval(worker: Any) -> Change:
-    return Worker.objects.filter(pk=worker), {"approved_count": F("approved_count") + 1}
+def approve_assignment(assignment: Assignment, *, feedback: str, at: datetime) -> int:
+    submitted = Assignment.objects.filter(pk=assignment.pk, status=AssignmentStatus.SUBMITTED)
+    return submitted.update(
+        status=AssignmentStatus.APPROVED, approved_at=at, requester_feedback=feedback
+    )

@@ -9,7 +9,6 @@ from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
 from marketplace.background import repeaters
-from shared.web_channels import Channel
 
 
 class Companion(Protocol):
@@ -25,7 +24,7 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT; raises OSError if the address is in use.
 
-    The caller must check the address with `marketplace.listening`.
+    The caller must check the address with `shared.listening`.
     """
     server = create_server(
         get_wsgi_application(),
@@ -40,7 +39,6 @@ def serve(
         clear_untrusted_proxy_headers=not settings.BEHIND_PROXY,
         ident="marketplace",
     )
-    server.channel_class = Channel
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
     companions: list[Companion] = []

@@ -4,7 +4,6 @@ Settings that begin with `MTURK_` select a behaviour where Mechanical Turk's is 
 ways or not at all. The defaults follow most of the recorded evidence.
 """
 
-import os
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -13,29 +12,33 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from marketplace.keys import path_beside, stored_key
-from shared.environment import days_or_never, flag, words
+from marketplace.environment import Environment
+from shared.environment import LOOPBACK_HOSTS, read
 from shared.logs import logging_settings
 from shared.monitoring.errors import report_errors
+from shared.secret_key import data_folder, kept_key
 
+ENV = read(Environment)
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
+# In backups.
+SITE_NAME = "marketplace"
 
 
 # The site's own URL: the API's endpoint, and `turkSubmitTo` in task frames.
-MARKETPLACE_URL = os.environ.get("MARKETPLACE_URL", "http://127.0.0.1:8001").rstrip("/")
+MARKETPLACE_URL = ENV.marketplace_url
 MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or ""
 IS_HTTPS = MARKETPLACE_URL.startswith("https://")
 # A second URL of this server, on another host, for pages that are part of HITs. If empty, the first
 # host serves them in a sandbox.
-MARKETPLACE_FRAME_URL = os.environ.get("MARKETPLACE_FRAME_URL", "").rstrip("/")
+MARKETPLACE_FRAME_URL = ENV.marketplace_frame_url
 MARKETPLACE_FRAME_HOST = urlsplit(MARKETPLACE_FRAME_URL).netloc
 if MARKETPLACE_FRAME_URL and urlsplit(MARKETPLACE_URL).netloc == MARKETPLACE_FRAME_HOST:
     raise ImproperlyConfigured("MARKETPLACE_FRAME_URL must be another host than MARKETPLACE_URL.")
 
-DEBUG = flag("MARKETPLACE_DEBUG", default=False)
+DEBUG = ENV.marketplace_debug
 ALLOWED_HOSTS = [
-    *words("MARKETPLACE_ALLOWED_HOSTS"),
+    *ENV.marketplace_allowed_hosts,
     MARKETPLACE_HOST,
     *filter(None, [urlsplit(MARKETPLACE_FRAME_URL).hostname]),
     "127.0.0.1",
@@ -56,21 +59,26 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "shared.backups",
+    "shared.second_factors",
     "marketplace",
+    # Studies at Prolific by its API; a marketplace works without it.
+    "marketplace.panels",
 ]
 
 MIDDLEWARE = [
     # The first two see every answer, those of other middleware too.
     "shared.monitoring.middleware.RequestMonitor",
     "shared.head_requests.HeadMiddleware",
+    "shared.well_formed.StorableCookiesMiddleware",
     "marketplace.pages.middleware.RehearsalMiddleware",
     "marketplace.pages.middleware.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "marketplace.pages.middleware.ContentSecurityPolicyMiddleware",
+    "shared.content_policy.ContentSecurityPolicyMiddleware",
     "marketplace.pages.middleware.FrameHostMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "marketplace.pages.middleware.WellFormedMiddleware",
+    "shared.well_formed.WellFormedMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -87,25 +95,22 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
+            "libraries": {"once": "shared.once"},
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.messages.context_processors.messages",
-                "marketplace.pages.context.session",
+                "marketplace.pages.sessions.session",
             ],
         },
     }
 ]
 
-DATABASE_URL = os.environ.get(
-    "MARKETPLACE_DATABASE_URL", f"sqlite:///{VAR_DIR / 'marketplace.sqlite3'}"
-)
+DATABASE_URL = ENV.marketplace_database_url or f"sqlite:///{VAR_DIR / 'marketplace.sqlite3'}"
 # Check a connection before a request uses it, and replace it if it is broken.
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
 }
-_database_file = ""
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    _database_file = str(DATABASES["default"]["NAME"])
     # Django's backend, but threads write in the order in which they asked to.
     DATABASES["default"]["ENGINE"] = "marketplace.sqlite"
     # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits at
@@ -119,11 +124,13 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test-marketplace.sqlite3"}
     VAR_DIR.mkdir(exist_ok=True)
 # Signs sessions, sign-in links, invitations and page tokens. If it is not set, a key is generated
-# and stored, and the marketplace listens only on this machine (`marketplace.listening`).
-SECRET_KEY = os.environ.get("MARKETPLACE_SECRET_KEY", "").strip()
+# and stored, and the marketplace listens only on this machine (`shared.listening`).
+SECRET_KEY = ENV.marketplace_secret_key
+SECRET_KEY_VARIABLE = "MARKETPLACE_SECRET_KEY"
 SECRET_KEY_IS_SET = bool(SECRET_KEY)
 if not SECRET_KEY_IS_SET:
-    SECRET_KEY = stored_key(path_beside(_database_file, otherwise=VAR_DIR))
+    _folder = data_folder(DATABASES["default"], otherwise=VAR_DIR)
+    SECRET_KEY = kept_key(_folder / "marketplace-secret-key", variable=SECRET_KEY_VARIABLE)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en"
@@ -153,7 +160,6 @@ STATICFILES_DIRS = [("marketplace", BASE_DIR / "static" / "marketplace")]
 WHITENOISE_USE_FINDERS = True
 
 # Cookies ignore ports: two sites on one machine need cookies with different names.
-SESSION_ENGINE = "marketplace.pages.session_store"
 SESSION_COOKIE_NAME = "marketplace_session"
 CSRF_COOKIE_NAME = "marketplace_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
@@ -164,8 +170,10 @@ STUDY_SESSION_AGE = timedelta(days=1)
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 X_FRAME_OPTIONS = "DENY"
+# The page for a request that is refused.
+REFUSAL_TEMPLATE = "marketplace/not_possible.html"
 # Trust forwarded headers only behind a proxy, because any client can send them.
-BEHIND_PROXY = flag("MARKETPLACE_BEHIND_PROXY", default=False)
+BEHIND_PROXY = ENV.marketplace_behind_proxy
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 # Redirect browsers from http to https, and make them stay there for a year.
@@ -186,10 +194,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4_000_000
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 10_000
 
 # Errors are reported there without personal data; nowhere if empty.
-report_errors(os.environ.get("SENTRY_DSN", ""))
+report_errors(ENV.sentry_dsn)
 
 # Programs that send this token can read the metrics; if empty, there is no page of metrics.
-METRICS_TOKEN = os.environ.get("MARKETPLACE_METRICS_TOKEN", "")
+METRICS_TOKEN = ENV.marketplace_metrics_token
 # What is read from the database for each page of metrics.
 METRICS = ["marketplace.figures.Figures"]
 
@@ -199,28 +207,30 @@ LOGGING = logging_settings(
 )
 
 # The server that sends invitations by e-mail; if empty, none are sent.
-EMAIL_HOST = os.environ.get("EMAIL_HOST", "")
-EMAIL_PORT = int(os.environ.get("EMAIL_PORT", "587"))
-EMAIL_HOST_USER = os.environ.get("EMAIL_HOST_USER", "")
-EMAIL_HOST_PASSWORD = os.environ.get("EMAIL_HOST_PASSWORD", "")
-EMAIL_USE_TLS = flag("EMAIL_USE_TLS", default=True)
+EMAIL_HOST = ENV.email_host
+EMAIL_PORT = ENV.email_port
+EMAIL_HOST_USER = ENV.email_host_user
+EMAIL_HOST_PASSWORD = ENV.email_host_password
+EMAIL_USE_TLS = ENV.email_use_tls
 EMAIL_TIMEOUT = 20
-DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", f"tasks@{MARKETPLACE_HOST}")
+DEFAULT_FROM_EMAIL = ENV.email_from or f"tasks@{MARKETPLACE_HOST}"
 
 # Seconds between two sweeps.
-SWEEP_SECONDS = float(os.environ.get("MARKETPLACE_SWEEP_SECONDS", "1"))
-SERVER_THREADS = int(os.environ.get("MARKETPLACE_THREADS", "16"))
+SWEEP_SECONDS = ENV.marketplace_sweep_seconds
+SERVER_THREADS = ENV.marketplace_threads
 SIGN_IN_LINK_AGE = timedelta(days=30)
 # Whether anybody can create an account without an invitation.
-SIGN_UP_IS_OPEN = flag("MARKETPLACE_SIGN_UP", default=False)
+SIGN_UP_IS_OPEN = ENV.marketplace_sign_up
 # Shared with one other site, which can then sign workers in with signed links; empty for none.
-SSO_SECRET = os.environ.get("MARKETPLACE_SSO_SECRET", "")
-if 0 < len(SSO_SECRET) < 32:
-    raise ImproperlyConfigured(
-        "MARKETPLACE_SSO_SECRET must have at least 32 characters: anybody who guesses it "
-        "can sign in as any worker."
-    )
+SSO_SECRET = ENV.marketplace_sso_secret
 SSO_LINK_AGE = timedelta(minutes=15)
+# Shared with the requester site at SITE_URL, whose users it then signs in as operators
+# (`shared.hand_over`): those whom an operator allows and, with the second setting, all of its
+# operators. Such a session ends early, because signing out there does not end it.
+SITE_URL = ENV.site_url
+HAND_OVER_SECRET = ENV.hand_over_secret
+HAND_OVER_OPERATORS = ENV.hand_over_operators
+HAND_OVER_SESSION_AGE = timedelta(hours=8)
 # Limits within ATTEMPTS_WITHIN: sign-in attempts per account and per address, and new accounts per
 # address.
 ATTEMPTS_WITHIN = timedelta(minutes=15)
@@ -229,10 +239,11 @@ ATTEMPTS_PER_ADDRESS = 100
 NEW_ACCOUNTS_PER_ADDRESS = 200
 # Arrivals from panels per address in the same time.
 ARRIVALS_PER_ADDRESS = 500
+AUTHENTICATION_BACKENDS = ["shared.second_factors.backends.PasswordAndCode"]
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator",
-        "OPTIONS": {"user_attributes": ["name"]},
+        "OPTIONS": {"user_attributes": ["name", "username"]},
     },
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -243,20 +254,18 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 SIGNATURE_AGE = timedelta(minutes=15)
 # How long the operator's activity log is kept.
-ACTIVITY_KEPT = timedelta(days=int(os.environ.get("MARKETPLACE_ACTIVITY_DAYS", "365")))
-if not timedelta(days=1) <= ACTIVITY_KEPT <= timedelta(days=36_500):
-    raise ImproperlyConfigured("MARKETPLACE_ACTIVITY_DAYS must be between 1 and 36500.")
+ACTIVITY_KEPT = timedelta(days=ENV.marketplace_activity_days)
 # Further retention times; see "Retention" in docs/marketplace.md.
 NOTIFICATIONS_KEPT = timedelta(days=30)
 MESSAGES_KEPT = timedelta(days=365)
 IDLE_PARTICIPANTS_KEPT = timedelta(days=30)
 # Days after a participant's last work in closed studies until the panel's id is deleted; None to
 # keep it.
-PANEL_IDS_KEPT = days_or_never("MARKETPLACE_PANEL_ID_DAYS", default=365)
+PANEL_IDS_KEPT = ENV.marketplace_panel_id_days
 # Seconds between two rounds of deleting old rows.
 RETENTION_SECONDS = 600.0
 # Allows tests of clients to set the clock and inject faults. Never for real work.
-TEST_HOOKS = flag("MARKETPLACE_TEST_HOOKS", default=False)
+TEST_HOOKS = ENV.marketplace_test_hooks
 
 # Fees: a share of reward and bonus, a further share of the reward from ten assignments on, and a
 # minimum per payment.
@@ -273,25 +282,23 @@ MTURK_MOST_REWARD = Decimal("1000000.00")
 MTURK_STARTING_BALANCE = Decimal("10000.00")
 
 # Prolific. The token is read from the environment only.
-PROLIFIC_API_TOKEN = os.environ.get("PROLIFIC_API_TOKEN", "")
-PROLIFIC_API_URL = os.environ.get("PROLIFIC_API_URL", "https://api.prolific.com").rstrip("/")
+PROLIFIC_API_TOKEN = ENV.prolific_api_token
+PROLIFIC_API_URL = ENV.prolific_api_url
 # Where participants return to; `cc` with the code is added.
-PROLIFIC_RETURN_URL = os.environ.get(
-    "PROLIFIC_RETURN_URL", "https://app.prolific.com/submissions/complete"
-)
-PROLIFIC_WORKSPACE = os.environ.get("PROLIFIC_WORKSPACE", "")
-PROLIFIC_PROJECT = os.environ.get("PROLIFIC_PROJECT", "")
+PROLIFIC_RETURN_URL = ENV.prolific_return_url
+PROLIFIC_WORKSPACE = ENV.prolific_workspace
+PROLIFIC_PROJECT = ENV.prolific_project
 # The secret of the workspace's hooks; without it hooks are refused, and the site only polls.
-PROLIFIC_HOOK_SECRET = os.environ.get("PROLIFIC_HOOK_SECRET", "")
+PROLIFIC_HOOK_SECRET = ENV.prolific_hook_secret
 # Share of rewards and bonuses that the panel charges, and of VAT on that charge.
-PROLIFIC_SERVICE_FEE = Decimal(os.environ.get("PROLIFIC_SERVICE_FEE", "0.3333"))
-PROLIFIC_VAT = Decimal(os.environ.get("PROLIFIC_VAT", "0"))
+PROLIFIC_SERVICE_FEE = ENV.prolific_service_fee
+PROLIFIC_VAT = ENV.prolific_vat
 # The least reward per hour that the panel allows, in its currency.
-PROLIFIC_LEAST_PER_HOUR = Decimal(os.environ.get("PROLIFIC_LEAST_PER_HOUR", "8.00"))
+PROLIFIC_LEAST_PER_HOUR = Decimal("8.00")
 # The least that the panel allows for a participant who is screened out.
-PROLIFIC_LEAST_SCREEN_OUT = Decimal(os.environ.get("PROLIFIC_LEAST_SCREEN_OUT", "0.14"))
+PROLIFIC_LEAST_SCREEN_OUT = Decimal("0.14")
 # Seconds between two readings of a study.
-PROLIFIC_SECONDS = float(os.environ.get("PROLIFIC_SECONDS", "60"))
+PROLIFIC_SECONDS = ENV.prolific_seconds
 # A request to approve or to return that has shown no effect is repeated after this time.
 PROLIFIC_ASK_AGAIN = timedelta(minutes=10)
 # The panel pays bonuses some minutes after the request. Until then nobody can say that an unclear
@@ -337,23 +344,24 @@ MTURK_QUESTION_MAX_BYTES = 65_535
 # Both versions are documented; notifications repeat the requested one.
 MTURK_NOTIFICATION_VERSIONS = ["2006-05-05", "2014-08-15"]
 # URL of the SQS and SNS server; empty for Amazon's.
-MTURK_NOTIFICATION_ENDPOINT = os.environ.get("MARKETPLACE_NOTIFICATION_ENDPOINT", "")
+MTURK_NOTIFICATION_ENDPOINT = ENV.marketplace_notification_endpoint
 # Keys for notifications only, and the Amazon queues and topics that they may be used for: complete
 # URLs or ARNs, or prefixes that end in an asterisk. boto3's default credentials are not used.
 NOTIFICATION_KEYS = tuple(
-    os.environ[name]
-    for name in (
-        "MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID",
-        "MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY",
+    filter(
+        None,
+        [
+            ENV.marketplace_notification_access_key_id,
+            ENV.marketplace_notification_secret_access_key,
+        ],
     )
-    if os.environ.get(name)
 )
 if len(NOTIFICATION_KEYS) == 1:
     raise ImproperlyConfigured(
         "Set both MARKETPLACE_NOTIFICATION_ACCESS_KEY_ID and "
         "MARKETPLACE_NOTIFICATION_SECRET_ACCESS_KEY, or neither."
     )
-NOTIFICATION_DESTINATIONS = words("MARKETPLACE_NOTIFICATION_DESTINATIONS")
+NOTIFICATION_DESTINATIONS = ENV.marketplace_notification_destinations
 # Notifications are delivered at least once and in no particular order. For tests: how many copies
 # of each to send, and whether to send the newest first.
 MTURK_NOTIFICATION_COPIES = 1
@@ -379,8 +387,21 @@ MTURK_CALLS_PER_SECOND = 0.0
 # other.
 MTURK_MASTERS_IDS = ["2ARFPLSP75KLA8M8DH1HTEQVJT3SY6", "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH"]
 
-# Mechanical Turk requires https; a task server on the same machine has no certificate.
-MTURK_HTTP_HOSTS = ["127.0.0.1", "localhost", "[::1]", *words("MARKETPLACE_HTTP_HOSTS")]
+# Mechanical Turk requires https. For an installation on one machine, its task server needs no
+# certificate; on any other one, a worker's own machine must not be in the frame.
+MTURK_HTTP_HOSTS = [*ENV.marketplace_http_hosts]
+if MARKETPLACE_HOST in LOOPBACK_HOSTS:
+    MTURK_HTTP_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
+# Frames of task pages. A policy cannot express an IPv6 address.
+CONTENT_POLICY = {
+    "frame-src": " ".join(
+        [
+            "'self' https:",
+            *(f"http://{host}:*" for host in MTURK_HTTP_HOSTS if not host.startswith("[")),
+            *filter(None, [MARKETPLACE_FRAME_URL]),
+        ]
+    )
+}
 # Pages written for Amazon open surveys in new windows. The last token lets the page after a
 # submission open the next HIT without JavaScript.
 MTURK_FRAME_SANDBOX = (

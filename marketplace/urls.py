@@ -1,31 +1,32 @@
 """The site's URLs. The API and the list of HITs share the root and differ by HTTP method."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.api import hooks
-from marketplace.api.views import api
+from marketplace.api.dispatch import api
+from marketplace.extensions import extensions
 from marketplace.pages import (
     accounts,
     frames,
-    panel_arrivals,
+    hits,
     problems,
     qualifications,
     statements,
     studies,
-    views,
 )
-from marketplace.pages.people import account, tasks, welcome
+from marketplace.pages.people import account, tasks
 from shared.monitoring.health import check_database, check_migrations, healthz, readiness
 from shared.monitoring.metrics import metrics
 
 
 @csrf_exempt
-def root(request: HttpRequest) -> HttpResponse:
+def root(request: HttpRequest) -> HttpResponseBase:
     """Handle API calls on POST, and show the list of HITs on GET."""
     if request.method in ("GET", "HEAD"):
-        return views.groups(request)
+        return hits.groups(request)
     if request.method == "POST":
         return api(request)
     return problems.wrong_method(request, ["GET", "HEAD", "POST"])
@@ -58,37 +59,38 @@ urlpatterns = [
     path("studies/<slug:slug>/next", studies.go_on, name="study_next"),
     path("studies/<slug:slug>/attention", studies.answer_attention_check, name="study_attention"),
     path("studies/<slug:slug>/screening", studies.screen, name="study_screening"),
-    path("panels/prolific/hook", panel_arrivals.prolific_hook, name="prolific_hook"),
     path("studies/<slug:slug>/complete", studies.complete, name="study_complete"),
-    path("groups/<str:hit_type_id>/preview", views.preview, name="preview"),
-    path("groups/<str:hit_type_id>/accept", views.accept, name="accept"),
-    path("assignments/<str:assignment_id>", views.assignment, name="assignment"),
-    path("assignments/<str:assignment_id>/return", views.give_back, name="return"),
+    path("groups/<str:hit_type_id>/preview", hits.preview, name="preview"),
+    path("groups/<str:hit_type_id>/accept", hits.accept, name="accept"),
+    path("assignments/<str:assignment_id>", hits.assignment, name="assignment"),
+    path("assignments/<str:assignment_id>/return", hits.give_back, name="return"),
     path("frames/<str:hit_id>", frames.question, name="question_frame"),
-    # Amazon's URLs of a group, as clients print them.
-    path("mturk/preview", views.group_link, name="group_link"),
-    path("mturk/previewandaccept", views.group_link, name="group_link_accept"),
-    path("projects/<str:group_id>/tasks", views.group_link, name="project"),
-    path("projects/<str:group_id>/tasks/accept_random", views.group_link, name="project_accept"),
+    # Amazon's URLs of a group or a search, as clients print them.
+    path("mturk/preview", hits.group_link, name="group_link"),
+    path("mturk/previewandaccept", hits.group_link, name="group_link_accept"),
+    path("projects", hits.search_link, name="projects"),
+    path("projects/<str:group_id>/tasks", hits.group_link, name="project"),
+    path("projects/<str:group_id>/tasks/accept_random", hits.group_link, name="project_accept"),
     path("mturk/externalSubmit", frames.external_submit, name="external_submit"),
     path("test/clock", hooks.set_clock, name="set_clock"),
     path("test/faults", hooks.set_faults, name="set_faults"),
     path("test/settings", hooks.set_settings, name="set_settings"),
     path("test/requesters", hooks.make_requester, name="make_requester"),
     path("test/workers", hooks.make_worker, name="make_worker"),
-    path("queue", views.queue, name="queue"),
+    path("people/", include("marketplace.api.people")),
+    path("queue", hits.queue, name="queue"),
     path("qualifications/<str:public_id>", qualifications.detail, name="qualification"),
     path("qualifications/<str:public_id>/request", qualifications.ask, name="ask"),
     path("qualifications/<str:public_id>/test", qualifications.hand_in, name="hand_in"),
-    path("auto-accept", views.auto_accept, name="auto_accept"),
+    path("auto-accept", hits.auto_accept, name="auto_accept"),
     path("earnings", statements.earnings, name="earnings"),
     path("earnings/<int:year>-<int:month>", statements.statement, name="statement"),
     path("earnings/<int:year>-<int:month>.csv", statements.statement_csv, name="statement_csv"),
-    path("messages", views.worker_messages, name="messages"),
-    path("welcome/<str:token>", welcome.welcome, name="people_welcome"),
-    path("stop-mail/<str:token>", welcome.stop_mail, name="people_stop_mail"),
+    path("messages", hits.worker_messages, name="messages"),
+    path("welcome/<str:token>", account.welcome, name="people_welcome"),
+    path("stop-mail/<str:token>", account.stop_mail, name="people_stop_mail"),
     path("home", tasks.home, name="people_home"),
-    path("home/groups/<int:pk>/agreement", welcome.agree, name="people_agree"),
+    path("home/groups/<int:pk>/agreement", account.agree, name="people_agree"),
     path("home/groups/<int:pk>/withdrawal", account.withdraw, name="people_withdraw"),
     path("home/next/<int:pk>", tasks.next_task, name="people_next"),
     path("home/tasks/<str:assignment_id>", tasks.task, name="people_task"),
@@ -97,4 +99,5 @@ urlpatterns = [
     path("home/messages", account.letters, name="people_messages"),
     path("home/account", account.account, name="people_account"),
     path("operator/", include("marketplace.operator.urls")),
+    *(pattern for each in extensions() for pattern in each.urls),
 ]

@@ -7,19 +7,13 @@ it after it has started its processes, as gunicorn does unless `--preload` is gi
 
 import os
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
-from marketplace.keys import SET_ONE
+from shared.listening import check_wsgi_server
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "marketplace.settings")
 
-if not settings.SECRET_KEY_IS_SET:
-    raise ImproperlyConfigured(
-        "A WSGI server does not tell the marketplace on which address it listens, so you have "
-        f"to set a signing key of your own. {SET_ONE}"
-    )
+check_wsgi_server()
 
 application = get_wsgi_application()
 

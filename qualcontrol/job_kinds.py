@@ -5,10 +5,10 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.jobs.registry import JobKind, register
-from annotate.jobs.work import Result, Work
 from annotate.models import Campaign, Release
-from annotate.selection.domains import DEFAULT_PRESET
+from background.jobs.registry import JobKind, register
+from background.jobs.work import Result, Work
+from corpora.selection.domains import DEFAULT_PRESET
 from qualcontrol.services.releasing import release_campaign
 
 
@@ -17,7 +17,7 @@ def make_release(work: Work) -> Result:
     if (release := _made_before(work)) is None:
         work.step("Copying the responses and files into the release")
         release = release_campaign(
-            campaign=work.campaign,
+            campaign=work.about(Campaign),
             name=arguments["name"],
             seed=arguments["seed"],
             at=timezone.now(),
@@ -31,20 +31,14 @@ def make_release(work: Work) -> Result:
 
 def _made_before(work: Work) -> Release | None:
     """The release that an earlier attempt of this job created before its worker was killed."""
-    if work.job.attempt < 2:
+    if work.job.attempts < 2:
         return None
-    return (
-        Release.objects.of_campaign(work.campaign)
-        .filter(
-            name=work.arguments["name"],
-            seed=work.arguments["seed"],
-            created_at__gte=work.job.asked_at,
-        )
-        .first()
-    )
+    # When the job was asked for, there was no release of this name.
+    named = Release.objects.of_campaign(work.about(Campaign)).filter(name=work.arguments["name"])
+    return named.filter(seed=work.arguments["seed"]).first()
 
 
-def _title(arguments: Mapping[str, Any], campaign: Campaign, _release: Any) -> str:
+def _title(arguments: Mapping[str, Any], campaign: Campaign) -> str:
     return f"Release {arguments['name']} of {campaign}"
 
 

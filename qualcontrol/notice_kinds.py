@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, CampaignStatus, Release, Task
-from annotate.notices.registry import Event, NoticeKind, register
-from annotate.wording import counted
+from background.notices.registry import Event, NoticeKind, register
+from corpora.wording import counted
 from qualcontrol.models import Appeal, SpotCheck
 from qualcontrol.services.releasing import open_questions
 
@@ -30,7 +30,7 @@ def waiting_reviews(at: datetime) -> Iterator[Event]:
             title="Reviews wait",
             text=f"{what} for a review, the first since {row['first']:%-d %b, %H:%M} UTC.",
             path=reverse("qualcontrol:queue", args=[campaign.slug]),
-            campaign=campaign,
+            about=campaign,
         )
 
 
@@ -46,13 +46,13 @@ def open_appeals(_at: datetime) -> Iterator[Event]:
             path=reverse(
                 "qualcontrol:worker", args=[exclusion.campaign.slug, exclusion.worker.pseudonym]
             ),
-            campaign=exclusion.campaign,
+            about=exclusion.campaign,
         )
 
 
 def complete_campaigns(_at: datetime) -> Iterator[Event]:
     tasks = Task.objects.filter(campaign=OuterRef("pk"))
-    released = Release.objects.filter(campaign=OuterRef("pk"), is_partial=False)
+    released = Release.objects.of_outer_campaign().filter(is_partial=False)
     campaigns = Campaign.objects.filter(Exists(tasks), status__in=AT_WORK).exclude(
         Exists(tasks.filter(answers_missing__gt=0)) | Exists(released)
     )
@@ -66,7 +66,7 @@ def complete_campaigns(_at: datetime) -> Iterator[Event]:
             text=f"Every {kind.subject_name} has all its {kind.answers_name}, and all required "
             "checks are done. You can create a release.",
             path=reverse("qualcontrol:releases", args=[campaign.slug]),
-            campaign=campaign,
+            about=campaign,
         )
 
 

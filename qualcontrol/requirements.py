@@ -6,7 +6,7 @@ The ids of the system qualifications are the same in production and sandbox, exc
 from typing import Any
 
 from annotate.campaign_file import Workers
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 
 NUMBER_HITS_APPROVED = "00000000000000000040"
 LOCALE = "00000000000000000071"

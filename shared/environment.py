@@ -1,31 +1,70 @@
 """Read environment variables for settings."""
 
-import os
+from decimal import Decimal
+from typing import Annotated, Any, Literal, TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+# Names of this machine in URLs.
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+CONFIG = SettingsConfigDict(env_ignore_empty=True, frozen=True, str_strip_whitespace=True)
+Variables = TypeVar("Variables", bound=BaseSettings)
 
 
-def flag(name: str, *, default: bool) -> bool:
-    """A yes-or-no variable; raises ImproperlyConfigured for anything else."""
-    value = os.environ.get(name, str(default)).strip().lower()
-    if value in {"1", "true", "yes", "on"}:
-        return True
-    if value in {"", "0", "false", "no", "off"}:
-        return False
-    raise ImproperlyConfigured(f"{name} must be true or false, not {value!r}.")
+def _split(value: Any) -> Any:
+    if isinstance(value, str):
+        return [word.strip() for word in value.split(",") if word.strip()]
+    return value
 
 
-def words(name: str) -> list[str]:
-    """A comma-separated variable as a list."""
-    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
+def _never(value: Any) -> Any:
+    return None if isinstance(value, str) and value.strip().lower() == "never" else value
 
 
-def days_or_never(name: str, *, default: int) -> int | None:
-    """A number of days, 1 to 36500, or None for `never`; raises ImproperlyConfigured for anything
-    else."""
-    value = os.environ.get(name, "").strip().lower() or str(default)
-    if value == "never":
-        return None
-    if value.isdecimal() and 1 <= int(value) <= 36_500:
-        return int(value)
-    raise ImproperlyConfigured(f"{name} must be 1 to 36500 days, or never, not {value!r}.")
+# Words with commas between them.
+Words = Annotated[list[str], NoDecode, BeforeValidator(_split)]
+# A number of days, or None for `never`.
+Days = Annotated[Annotated[int, Field(ge=1, le=36_500)] | None, BeforeValidator(_never)]
+Share = Annotated[Decimal, Field(ge=0, le=1)]
+
+
+def _long(secret: str) -> str:
+    if 0 < len(secret) < 32:
+        raise ValueError(
+            "it must have at least 32 characters: anybody who guesses it can sign in as somebody "
+            "else"
+        )
+    return secret
+
+
+# Shared by two sites, which can then sign people in at each other; empty for none.
+Secret = Annotated[str, AfterValidator(_long)]
+# Without the last slash.
+Url = Annotated[str, AfterValidator(lambda url: url.rstrip("/"))]
+
+
+def read(variables: type[Variables]) -> Variables:
+    """The variables of the environment; raises ImproperlyConfigured, which names those that are
+    wrong."""
+    try:
+        return variables()
+    except ValidationError as error:
+        faults = [
+            f"{str(fault['loc'][0]).upper()}: {fault['msg'].removeprefix('Value error, ')}."
+            for fault in error.errors()
+        ]
+        raise ImproperlyConfigured(" ".join(faults)) from error
+
+
+class BothSites(BaseSettings):
+    """The variables of both sites' logs, and of gunicorn."""
+
+    model_config = CONFIG
+
+    log_level: str = "INFO"
+    log_format: Literal["text", "json"] = "text"
+    log_requests: bool = False
+    web_processes: int = Field(0, ge=0)
+    web_threads: int = Field(8, ge=1)

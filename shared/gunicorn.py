@@ -7,11 +7,13 @@ import os
 import shutil
 import tempfile
 
+from shared.environment import BothSites, read
 from shared.logs import logging_settings
 
-workers = int(os.environ.get("WEB_PROCESSES", "0")) or os.cpu_count() or 1
+VARIABLES = read(BothSites)
+workers = VARIABLES.web_processes or os.cpu_count() or 1
 worker_class = "gthread"
-threads = int(os.environ.get("WEB_THREADS", "8"))
+threads = VARIABLES.web_threads
 # A process that hangs this long is replaced; a stopping one gets as long to finish its requests.
 timeout = 120
 graceful_timeout = 60

@@ -2,21 +2,19 @@
 
 import json
 import logging
-import os
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from django.core.exceptions import ImproperlyConfigured
+from shared.environment import BothSites, read
 
 # The task page's URL has the worker's id in its query string.
 QUERY = re.compile(r"\?[^\s\"']+")
 # The form of worker ids. A traceback may contain one, if the database quotes it in an error. Other
 # long words in capitals are replaced too, which does little harm.
 WORKER_ID = re.compile(r"\bA[A-Z0-9]{9,63}\b")
-TEXT, JSON = "text", "json"
 # The id of the request that this thread is answering.
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 
@@ -66,10 +64,8 @@ class JsonFormatter(PrivateFormatter):
 
 def logging_settings(*, loggers: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration of `logging` for these loggers; raises ImproperlyConfigured."""
-    form = os.environ.get("LOG_FORMAT", TEXT)
-    if form not in (TEXT, JSON):
-        raise ImproperlyConfigured(f"LOG_FORMAT must be {TEXT} or {JSON}, not {form!r}.")
-    formatter = JsonFormatter if form == JSON else PrivateFormatter
+    variables = read(BothSites)
+    formatter = JsonFormatter if variables.log_format == "json" else PrivateFormatter
     return {
         "version": 1,
         "disable_existing_loggers": False,
@@ -88,6 +84,6 @@ def logging_settings(*, loggers: Mapping[str, Any]) -> dict[str, Any]:
                 "filters": ["refusals"],
             }
         },
-        "root": {"handlers": ["console"], "level": os.environ.get("LOG_LEVEL", "INFO")},
+        "root": {"handlers": ["console"], "level": variables.log_level},
         "loggers": dict(loggers),
     }

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_config
 from annotate.models import Release
 from annotate.services.campaigns import create_campaign
@@ -18,17 +19,19 @@ from hits.mturk.client import Marketplace
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate
 from qualcontrol.services.releasing import release_campaign
-from simulation.checks.captions import check_captions
-from simulation.checks.check import Check
-from simulation.checks.links import check_links
-from simulation.checks.marketplace import check_marketplace
+from simulation.checks import Check, check_captions, check_links, check_marketplace
 from simulation.kinds import hands_for
 from simulation.kinds.base import Crew
 from simulation.scenes.dataset import Dataset
-from simulation.stages.clock import Clock
-from simulation.stages.collection import Collection, quality_summary
-from simulation.stages.parts import CAPTIONS, LINKS, Part
-from simulation.stages.scenes import draw_and_select
+from simulation.stages import (
+    CAPTIONS,
+    LINKS,
+    Clock,
+    Collection,
+    Part,
+    draw_and_select,
+    quality_summary,
+)
 from simulation.workers.browser import WorkerBrowser
 from simulation.workers.crowd import members
 
@@ -116,7 +119,7 @@ class Demonstration:
             release = release_campaign(
                 campaign=campaign, name=part.name, seed=self.seed, at=timezone.now()
             )
-            files = part.export(release, self.places.folder)
+            files = KINDS[release.campaign.kind].write(release, self.places.folder)
             self.files += files
             notes.append(", ".join(path.name for path in files))
         return release

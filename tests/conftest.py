@@ -2,15 +2,18 @@
 
 import gc
 import os
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 from django.dispatch import receiver
+from django.test import override_settings
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
@@ -19,12 +22,29 @@ from tests.servers import PATIENCE
 
 HERE = Path(__file__).resolve().parent
 IS_MARKETPLACE = settings.SETTINGS_MODULE == "marketplace.settings"
-pytest_plugins = ["tests.databases", "tests.flush"]
+pytest_plugins = ["tests.databases", "tests.flush", "tests.pauses"]
 
 # A process has one settings module, so the marketplace's tests need a separate run.
-REQUESTERS = ["annotate", "qualcontrol", "hits", "leaderboard", "browser", "docs", "services"]
+REQUESTERS = [
+    "accounts",
+    "annotate",
+    "background",
+    "browser",
+    "config",
+    "corpora",
+    "docs",
+    "hits",
+    "leaderboard",
+    "qualcontrol",
+    "services",
+    "shared/database",
+    "simulation",
+]
 collect_ignore = REQUESTERS if IS_MARKETPLACE else ["marketplace"]
 
+
+# Fixtures that run a marketplace in a process of its own.
+PROCESSES = {"marketplace", "movable"}
 
 # Without keys, boto3 would request them from a cloud machine's metadata service.
 os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
@@ -54,27 +74,52 @@ def _unordered_rows_come_backwards(connection: BaseDatabaseWrapper, **_: Any) ->
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
-    """Mark the tests that CI also runs on PostgreSQL (docs/development.md), and sort all tests."""
+    """Mark what `make test` leaves out, and what CI also runs on PostgreSQL."""
     for item in items:
-        if _uses_database(item) and not item.get_closest_marker("one_database"):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & PROCESSES and not IS_MARKETPLACE:
+            item.add_marker("slow")
+        if _depends_on_database(item, fixtures):
             item.add_marker("database")
     yield
-    items.sort(key=_place)
+    # Slow tests go first, so that at the end no process waits for another one's slow test.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
-def _uses_database(item: pytest.Item) -> bool:
-    fixtures = {"db", "transactional_db"} & {*getattr(item, "fixturenames", ())}
-    return bool(fixtures or item.get_closest_marker("django_db"))
+def _depends_on_database(item: pytest.Item, fixtures: set[str]) -> bool:
+    """Whether the test may end differently on another database.
 
-
-def _place(item: pytest.Item) -> int:
-    """Long tests go first, so that at the end no process waits for another one's long test.
-
-    Those without the test database are the very first: meanwhile, another process may create it.
+    What pages show does not: `test_rights.py` and `test_wrong_inputs.py` try the queries of each.
     """
-    if item.get_closest_marker("long") is None:
-        return 2
-    return 1 if _uses_database(item) else 0
+    mark = item.get_closest_marker("django_db")
+    is_transactional = "transactional_db" in fixtures or (mark and mark.kwargs.get("transaction"))
+    uses_it = mark or is_transactional or "db" in fixtures
+    if not uses_it or item.get_closest_marker("one_database"):
+        return False
+    return bool(is_transactional) or not {"pages", "test_pages.py"} & {*item.path.parts}
+
+
+RUNNING: list[pytest.Item] = []
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    RUNNING[:] = [item]
+    return (yield)
+
+
+def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
+    """Let only tests marked `slow` start a process, so that `make test` stays short."""
+    if event == "subprocess.Popen" and RUNNING and not _may_start(RUNNING[0], arguments[1]):
+        raise RuntimeError(f"Mark {RUNNING[0].name} `slow`: it starts {arguments[0]}.")
+
+
+def _may_start(item: pytest.Item, command: Sequence[str]) -> bool:
+    # git says which version of the software this is, once in a process.
+    return command[0] == "git" or any(map(item.get_closest_marker, ("slow", "browser", "services")))
+
+
+sys.addaudithook(_refuse_processes)
 
 
 def pytest_collection_finish() -> None:
@@ -113,17 +158,19 @@ def shared_data() -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def _passwords_take_no_time(settings: object) -> None:
-    """Django's own hasher takes a quarter of a second on purpose."""
+@pytest.fixture(scope="session", autouse=True)
+def _tests_take_less_time() -> Iterator[None]:
+    """Django's own hasher takes a quarter of a second on purpose. If static files are not looked
+    up, each test client lists them all when it starts."""
     hasher = "django.contrib.auth.hashers.MD5PasswordHasher"
-    settings.PASSWORD_HASHERS = [hasher]  # type: ignore[attr-defined]
+    with override_settings(PASSWORD_HASHERS=[hasher], WHITENOISE_AUTOREFRESH=True):
+        yield
 
 
 @pytest.fixture(autouse=True)
-def _static_files_are_looked_up(settings: object) -> None:
-    """Otherwise each test client lists all static files when it starts."""
-    settings.WHITENOISE_AUTOREFRESH = True  # type: ignore[attr-defined]
+def _no_requests_are_counted() -> None:
+    """Limits count in the process' cache, so the tests before would use up those of the next."""
+    cache.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -36,8 +36,6 @@ class Server(Protocol):
 
     def copy(self, source: str, target: str) -> None: ...
 
-    def create(self, name: str) -> None: ...
-
     def drop(self, name: str) -> None: ...
 
 
@@ -60,9 +58,6 @@ class Files:
 
     def copy(self, source: str, target: str) -> None:
         shutil.copyfile(source, target)
-
-    def create(self, name: str) -> None:
-        Path(name).touch()
 
     def drop(self, name: str) -> None:
         # The other two remain if a thread, for example a server's, still has the file open.
@@ -90,9 +85,6 @@ class PostgreSQL:
     def copy(self, source: str, target: str) -> None:
         self.drop(target)
         self._run(f'CREATE DATABASE "{target}" TEMPLATE "{source}"')
-
-    def create(self, name: str) -> None:
-        self._run(f'CREATE DATABASE "{name}"')
 
     def drop(self, name: str) -> None:
         self._run(f'DROP DATABASE IF EXISTS "{name}"')
@@ -128,25 +120,6 @@ def own_database(
     with django_db_blocker.unblock():
         connections.close_all()
         server.drop(own)
-
-
-@contextmanager
-def empty_database() -> Iterator[None]:
-    """Connect to a database without tables instead, which is dropped at the end."""
-    server = SERVERS[connection.vendor]()
-    original = connection.settings_dict["NAME"]
-    own = Path(connection.settings_dict["TEST"]["NAME"])
-    name = str(own.with_stem(f"{own.stem}_empty"))
-    connection.close()
-    server.drop(name)
-    server.create(name)
-    connection.settings_dict["NAME"] = name
-    try:
-        yield
-    finally:
-        connection.close()
-        connection.settings_dict["NAME"] = original
-        server.drop(name)
 
 
 def _template(server: Server, name: Path) -> str:

@@ -7,6 +7,8 @@ from decimal import Decimal
 import factory
 from django.contrib.auth import get_user_model
 
+from accounts.models import Team, TeamRole
+from accounts.services.teams import add_member, first_team
 from annotate.campaign_file import CampaignConfig
 from annotate.kinds.reading import parse_config
 from annotate.models import (
@@ -14,7 +16,6 @@ from annotate.models import (
     Campaign,
     Caption,
     CaptionSet,
-    Claim,
     Correspondence,
     GivenCaption,
     Image,
@@ -24,14 +25,12 @@ from annotate.models import (
     ResponseStatus,
     SelectedImage,
     Selection,
+    Submission,
     Task,
-    Team,
-    TeamRole,
     Worker,
 )
 from annotate.services.places import move_answers, move_places
-from annotate.services.teams import add_member, first_team
-from hits.models import Assignment, Hit, HitStatus, HitType, TaskPage, WorkerAccount
+from hits.models import Assignment, Claim, Hit, HitStatus, HitType, TaskPage, WorkerAccount
 from qualcontrol.models import Exclusion, SpotCheck
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -244,15 +243,20 @@ class WorkerFactory(factory.django.DjangoModelFactory):
 
 
 class ResponseFactory(factory.django.DjangoModelFactory):
-    """A submitted response with its caption (`text=…`); its task has one place less."""
+    """A submitted response with its caption (`text=…`), perhaps of an `assignment`; its task has
+    one place less."""
 
     class Meta:
         model = Response
         skip_postgeneration_save = True
 
+    class Params:
+        assignment = None
+
     task = factory.SubFactory(TaskFactory)
     campaign = factory.SelfAttribute("task.campaign")
     worker = factory.SubFactory(WorkerFactory)
+    submission = factory.LazyAttribute(lambda made: made.assignment and made.assignment.submission)
     status = ResponseStatus.SUBMITTED
     submitted_at = NOON
     seconds = 60
@@ -373,6 +377,7 @@ class AssignmentFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = Assignment
 
+    submission = factory.LazyFunction(Submission.objects.create)
     hit = factory.SubFactory(HitFactory)
     account = factory.SubFactory(WorkerAccountFactory)
     assignment_id = factory.Sequence("ASSIGNMENT{}".format)

@@ -1,7 +1,7 @@
 """Run the jobs that wait, as a worker process does."""
 
-from annotate.jobs.runner import run_waiting
-from annotate.models import Job
+from background.jobs.runner import run_waiting
+from background.models import Job
 
 
 def run_jobs() -> list[Job]:

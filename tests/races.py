@@ -12,7 +12,6 @@ from typing import Any
 
 from django.db import connection, connections, transaction
 
-from shared.server_statements import sql_of
 from tests.servers import PATIENCE
 
 Act = Callable[[], Any]
@@ -55,7 +54,7 @@ def _before(is_moment: Callable[[int, str], bool], act: Act) -> Iterator[list[An
     def watch(execute: Callable[..., Any], sql: str, *arguments: Any) -> Any:
         nonlocal sent
         number, sent = sent, sent + 1
-        if not started and is_moment(number, sql_of(sql)):
+        if not started and is_moment(number, sql):
             started.append(pool.submit(_in_own_connection, act))
             # On SQLite, the action cannot run until the current transaction has ended.
             if connection.vendor != "sqlite" or not connection.in_atomic_block:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection, connections
 
-from annotate.site.locks import process_lock
+from shared.database.locks import process_lock
 from tests.servers import PATIENCE
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from annotate.language.english import words  # noqa: E402
+from corpora.language.english import words  # noqa: E402
 
-COCO_80 = ROOT / "annotate" / "selection" / "tables" / "coco-80.csv"
+COCO_80 = ROOT / "corpora" / "selection" / "tables" / "coco-80.csv"
 # Captions of the training set of 2014, which the threshold of 1,000 refers to.
 TRAINING_CAPTIONS = 414_113
 OTHERS = 39

@@ -17,7 +17,12 @@ def campaign_file_schema() -> dict[str, Any]:
     """The schema with all keys, their types and defaults; each task type adds its own section."""
     schema = _inlined(CampaignConfig.model_json_schema())
     keys = schema["properties"]
-    keys["kind"] = {"type": "string", "enum": sorted(KINDS), "default": DEFAULT_KIND}
+    keys["kind"] = {
+        "type": "string",
+        "enum": sorted(KINDS),
+        "default": DEFAULT_KIND,
+        "description": "task type",
+    }
     keys["preset"] = {
         "type": "string",
         "enum": sorted(PRESETS),
@@ -35,7 +40,10 @@ def campaign_file_schema() -> dict[str, Any]:
         "type": "object",
         "additionalProperties": {
             "type": "object",
-            "properties": {name: {"type": "object"} for name in TRANSLATED},
+            "properties": {
+                name: {"type": "object", "description": f"the section `{name}` in this language"}
+                for name in TRANSLATED
+            },
             "additionalProperties": False,
         },
         "description": "values of a language, by its tag",

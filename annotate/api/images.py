@@ -1,4 +1,4 @@
-"""Images: upload one's own, and list those that there are."""
+"""Images: upload one's own, list those that there are, and import datasets."""
 
 import shutil
 import tempfile
@@ -12,19 +12,23 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import Count, QuerySet
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.generics import ListAPIView
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.filters import Filters
-from annotate.api.lookups import images_of
-from annotate.api.paging import Pages
+from accounts.api.filters import Filters
+from accounts.api.idempotency import idempotent
+from accounts.api.paging import Pages
+from accounts.api.strict import APIView, ListAPIView
+from accounts.models import Team
+from accounts.pages.signed_in import team_to_change
+from annotate.api.jobs import JobDetailSerializer, accepted
+from annotate.api.lookups import account_of, images_of
 from annotate.images.copies import display_url
-from annotate.models import Image, ImageSource, Team
-from annotate.pages.signed_in import team_to_change
-from annotate.reading.files import MalformedFile
+from annotate.models import Image, ImageSource
+from annotate.pages.images.imports import FORMS, begin_import, filled_form
 from annotate.services.own_images import OwnCounts, OwnFile, import_own_files
+from corpora.reading.files import MalformedFile
 
 MOST_FILES = 100
 TABLE = "table.csv"
@@ -175,3 +179,75 @@ def _written(file: UploadedFile, path: Path) -> Path:
     with path.open("wb") as target:
         shutil.copyfileobj(file, target)
     return path
+
+
+class ImportSerializer(serializers.Serializer[Any]):
+    """What to import. Which fields a kind takes is said with each."""
+
+    kind = serializers.ChoiceField(choices=sorted(FORMS))
+    split = serializers.CharField(
+        max_length=64, required=False, help_text="the group of images to add them to"
+    )
+    photographs = serializers.ListField(
+        child=serializers.FileField(),
+        required=False,
+        help_text="own: image files, or ZIP files of them; repeat it for each file",
+    )
+    paths = serializers.CharField(
+        required=False, help_text="own: a JSON list of the files' paths, in place of their names"
+    )
+    folder = serializers.CharField(
+        max_length=500, required=False, help_text="own: a folder on the server, in place of files"
+    )
+    table = serializers.FileField(
+        required=False, help_text="own: CSV or JSON lines with facts by file name"
+    )
+    classes = serializers.FileField(required=False, help_text="openimages: classes (CSV)")
+    hierarchy = serializers.FileField(required=False, help_text="openimages: hierarchy (JSON)")
+    images = serializers.FileField(required=False, help_text="openimages: image metadata (CSV)")
+    boxes = serializers.FileField(required=False, help_text="openimages: boxes (CSV)")
+    shared = serializers.BooleanField(
+        required=False,
+        help_text="openimages, coco: share what is imported with all teams (operators only)",
+    )
+    base_url = serializers.CharField(
+        max_length=400, required=False, help_text="openimages: where the images are loaded from"
+    )
+    coco = serializers.FileField(required=False, help_text="coco: instances (JSON)")
+    captions = serializers.FileField(required=False, help_text="coco: captions (JSON)")
+    caption_set = serializers.CharField(
+        max_length=100, required=False, help_text="coco: the name of the captions' set"
+    )
+
+
+class ImportList(APIView):
+    """Imports."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(
+        operation_id="imports_create",
+        summary="Import images or a dataset",
+        request={"multipart/form-data": ImportSerializer},
+        responses={202: JobDetailSerializer},
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Store the files, and import them in the background: a job. All files are stored or
+        none."""
+        team = team_to_change(request)
+        chosen = request.data.get("kind")
+        if chosen not in FORMS:
+            raise serializers.ValidationError({"kind": [f"Use one of: {', '.join(FORMS)}."]})
+        form = filled_form(chosen, request.data, request.FILES, team, account_of(request))
+        if unused := set(request.data) - {*form.fields, "kind", "paths"}:
+            sentence = f"An import of the kind {chosen} does not take this field here."
+            raise serializers.ValidationError({name: [sentence] for name in sorted(unused)})
+        if not form.is_valid():
+            errors = {"file" if name == "__all__" else name: said for name, said in _said(form)}
+            raise serializers.ValidationError(errors)
+        return accepted(begin_import(request, chosen, form))
+
+
+def _said(form: Any) -> Any:
+    return [(name, [str(each) for each in errors]) for name, errors in form.errors.items()]

@@ -7,26 +7,26 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
-from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from annotate.api.filters import Filters
+from accounts.api.filters import Filters
+from accounts.api.paging import Pages
+from accounts.api.strict import APIView, ListAPIView, RetrieveAPIView
+from accounts.models import Team
 from annotate.api.lookups import account_of, job_of, jobs_of
-from annotate.api.paging import Pages
-from annotate.jobs import requests
-from annotate.models import Campaign, Job, JobStatus, Team
-from annotate.tasks import announce_job
+from annotate.models import Campaign, Release
+from background.jobs import requests
+from background.models import Job, JobStatus
+from background.models.about import about_any
+from background.tasks import announce_job
 
 
 class JobSerializer(serializers.ModelSerializer[Job]):
     """A job: its progress, and how it ended."""
 
     id = serializers.UUIDField(source="key", read_only=True)
-    campaign = serializers.CharField(
-        source="campaign.slug", read_only=True, allow_null=True, default=None
-    )
+    campaign = serializers.SerializerMethodField(help_text="the campaign that it is about, if any")
     is_being_cancelled = serializers.BooleanField(read_only=True)
 
     class Meta:
@@ -49,6 +49,11 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "error",
         ]
 
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_campaign(self, job: Job) -> str | None:
+        campaign = job.about.campaign if isinstance(job.about, Release) else job.about
+        return campaign.slug if campaign else None
+
 
 class JobDetailSerializer(JobSerializer):
     """A job with its log."""
@@ -69,11 +74,18 @@ class JobFilter(Filters):
 
     status = django_filters.ChoiceFilter(choices=JobStatus.choices, label="only jobs in this state")
     kind = django_filters.CharFilter(label="only jobs of this kind, such as `release`")
-    campaign = django_filters.CharFilter("campaign__slug", label="only jobs of this campaign")
+    campaign = django_filters.CharFilter(
+        method="of_campaign", label="only jobs of this campaign and its releases"
+    )
 
     class Meta:
         model = Job
         fields: list[str] = []
+
+    def of_campaign(self, rows: QuerySet[Job], _name: str, slug: str) -> QuerySet[Job]:
+        campaigns = Campaign.objects.filter(slug=slug)
+        releases = Release.objects.filter(campaign__in=campaigns)
+        return rows.filter(about_any(campaigns) | about_any(releases))
 
 
 @extend_schema(summary="Jobs, the latest first")
@@ -85,7 +97,7 @@ class JobList(ListAPIView[Job]):
     filterset_class = JobFilter
 
     def get_queryset(self) -> QuerySet[Job]:
-        return jobs_of(self.request).select_related("campaign").order_by("-asked_at", "-pk")
+        return jobs_of(self.request).prefetch_related("about").order_by("-asked_at", "-pk")
 
 
 @extend_schema(summary="One job, with its log")
@@ -96,7 +108,7 @@ class JobDetail(RetrieveAPIView[Job]):
     lookup_field = "key"
 
     def get_queryset(self) -> QuerySet[Job]:
-        return jobs_of(self.request).select_related("campaign")
+        return jobs_of(self.request).prefetch_related("about")
 
 
 class CancelJob(APIView):
@@ -137,7 +149,7 @@ def begin(
     *,
     kind: str,
     arguments: dict[str, Any],
-    campaign: Campaign | None = None,
+    about: Campaign | None = None,
     team: Team | None = None,
 ) -> Job:
     """Request a job of a campaign or a team, and let a worker start it."""
@@ -146,7 +158,7 @@ def begin(
         arguments=arguments,
         user=account_of(request),
         at=timezone.now(),
-        campaign=campaign,
+        about=about,
         team=team,
     )
     announce_job()

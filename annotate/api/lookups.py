@@ -5,13 +5,15 @@ from typing import TypeVar
 from django.contrib.auth.models import User
 from django.db.models import Model, QuerySet
 from django.shortcuts import get_object_or_404
-from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 
-from annotate.api.paging import Pages
-from annotate.api.permissions import right_of
-from annotate.models import Campaign, Image, Job, Release, Right, Selection
-from annotate.pages.signed_in import require
+from accounts.api.paging import Pages
+from accounts.api.permissions import right_of
+from accounts.api.strict import ListAPIView
+from accounts.models import Right
+from accounts.pages.signed_in import require
+from annotate.models import Campaign, Image, Release, Selection
+from background.models import Job
 
 Row = TypeVar("Row", bound=Model)
 

@@ -1,26 +1,30 @@
 """Releases and their files."""
 
+from typing import Any
+
 from django.db.models import Count, QuerySet
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.reverse import reverse
-from rest_framework.views import APIView
-from rest_framework.viewsets import GenericViewSet
 
+from accounts.api.strict import APIView, GenericViewSet
 from annotate.api.lookups import releases_of
 from annotate.exports.formats import FORMATS
+from annotate.exports.provenance import imports_of
 from annotate.exports.tables import Extra
 from annotate.kinds import KINDS
 from annotate.models import Release
-from annotate.pages.archives import UnknownExtra, stream_archive
-from annotate.pages.signed_in import release_of
-from annotate.pages.views import stream_release_file
+from annotate.pages.exports import UnknownExtra, stream_archive
+from annotate.pages.lookups import release_of
+from annotate.pages.releases import stream_release_file
 
-FILES = sorted({file for kind in KINDS.values() for file in kind.files})
+_files = sorted({file for kind in KINDS.values() for file in kind.files})
+JSON_FILES = [file for file in _files if file.endswith(".json")]
+TEXT_FILES = [file for file in _files if not file.endswith(".json")]
 
 
 class ReleaseSerializer(serializers.ModelSerializer[Release]):
@@ -36,6 +40,9 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
         read_only=True,
         help_text="of a release of several campaigns; otherwise empty",
     )
+    imports = serializers.SerializerMethodField(
+        help_text="the files that responses were imported from, with the number of responses"
+    )
     files = serializers.SerializerMethodField()
     formats = serializers.SerializerMethodField()
 
@@ -50,15 +57,20 @@ class ReleaseSerializer(serializers.ModelSerializer[Release]):
             "languages",
             "created_at",
             "images",
+            "imports",
             "files",
             "formats",
         ]
+
+    @extend_schema_field(serializers.ListField(child=serializers.DictField()))
+    def get_imports(self, release: Release) -> list[dict[str, Any]]:
+        return imports_of(release)
 
     def get_files(self, release: Release) -> dict[str, str]:
         """Name and URL of each file."""
         request = self.context.get("request")
         return {
-            file: reverse("api-release-file", args=[release.name, file], request=request)
+            file: reverse(_view_of(file), args=[release.name, file], request=request)
             for file in KINDS[release.campaign.kind].files_of(release)
         }
 
@@ -84,17 +96,34 @@ class ReleaseViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Release]
         return rows.annotate(image_count=Count("images")).order_by("-created_at", "-pk")
 
 
+def _view_of(file: str) -> str:
+    return "api-release-file" if file.endswith(".json") else "api-release-text"
+
+
 class ReleaseFileView(APIView):
     """A file of a release, as a download."""
 
     @extend_schema(
         operation_id="releases_file",
-        parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=FILES)],
-        responses={(200, "application/json"): OpenApiTypes.OBJECT},
+        parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=JSON_FILES)],
+        responses={(200, "application/json"): OpenApiTypes.ANY},
     )
     def get(self, request: Request, name: str, file: str) -> StreamingHttpResponse:
         """The content of the file. It never changes."""
         return stream_release_file(release_of(request, name), file)
+
+
+class ReleaseTextView(ReleaseFileView):
+    """A file of a release that is not JSON: a generated client reads it in another way."""
+
+    @extend_schema(
+        operation_id="releases_text",
+        parameters=[OpenApiParameter("file", str, OpenApiParameter.PATH, enum=TEXT_FILES)],
+        responses={(200, "text/csv"): str, (200, "text/plain"): str},
+    )
+    def get(self, request: Request, name: str, file: str) -> StreamingHttpResponse:
+        """The content of a file that is not JSON. It never changes."""
+        return super().get(request, name, file)
 
 
 class ReleaseArchiveView(APIView):

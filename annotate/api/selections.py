@@ -8,26 +8,30 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.generics import ListAPIView, RetrieveAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.filters import Filters
-from annotate.api.idempotency import idempotent
+from accounts.api.filters import Filters
+from accounts.api.idempotency import idempotent
+from accounts.api.paging import Pages
+from accounts.api.strict import ListAPIView, RetrieveAPIView
+from accounts.models import Team
+from accounts.pages.signed_in import team_to_change
 from annotate.api.images import ImageSerializer
 from annotate.api.jobs import JobDetailSerializer, accepted, begin
-from annotate.api.lookups import images_of, selections_of
-from annotate.api.paging import Pages
-from annotate.models import Image, Selection, Team
+from annotate.api.lookups import selections_of
+from annotate.models import Image, Selection
 from annotate.models.selections import Procedure
-from annotate.pages.signed_in import team_to_change
-from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services.selections import (
     check_draw,
+    find_listed,
     select_all,
+    select_listed,
     select_picked,
     select_random,
+    unknown_ids,
 )
+from corpora.selection.choose import DEFAULT_SAMPLE
 
 MOST_PICKED = 10_000
 
@@ -58,10 +62,11 @@ class NewSelectionSerializer(serializers.Serializer[Any]):
     )
     seed = serializers.IntegerField(default=0, min_value=-(2**63), max_value=2**63 - 1)
     images = serializers.ListField(
-        child=serializers.CharField(max_length=64),
+        child=serializers.CharField(max_length=500),
         max_length=MOST_PICKED,
         required=False,
-        help_text="keys of the images in their order, if they are picked",
+        help_text="in their order, the keys of the images if they are picked, or their keys or own "
+        "file names if they are listed",
     )
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -70,6 +75,7 @@ class NewSelectionSerializer(serializers.Serializer[Any]):
             Procedure.RANDOM: ["split", "count"],
             Procedure.NOCAPS: ["split", "count"],
             Procedure.PICKED: ["images"],
+            Procedure.LISTED: ["split", "images"],
         }[Procedure(given["procedure"])]
         missing = {name: ["This field is required."] for name in needed if name not in given}
         if missing:
@@ -108,8 +114,8 @@ class SelectionList(ListAPIView[Selection]):
     )
     @idempotent
     def post(self, request: Request) -> Response:
-        """Select all images of a split, some at random, or picked ones. With nocaps' procedure,
-        which takes longer, the answer is a job (202)."""
+        """Select all images of a split, some at random, or picked or listed ones. With nocaps'
+        procedure, which takes longer, the answer is a job (202)."""
         team = team_to_change(request)
         form = NewSelectionSerializer(data=request.data)
         form.is_valid(raise_exception=True)
@@ -118,17 +124,22 @@ class SelectionList(ListAPIView[Selection]):
             numbers = {key: given[key] for key in ("name", "split", "count", "seed", "sample")}
             check_draw(**numbers, team=team)
             return accepted(begin(request, kind="select_images", arguments=numbers, team=team))
-        made = _select(request, team, given)
+        made = _select(team, given)
         found = _counted(Selection.objects.filter(pk=made.pk)).get()
         return Response(SelectionSerializer(found).data, status=status.HTTP_201_CREATED)
 
 
-def _select(request: Request, team: Team, given: dict[str, Any]) -> Selection:
+def _select(team: Team, given: dict[str, Any]) -> Selection:
     name, procedure, at = given["name"], given["procedure"], timezone.now()
     if procedure == Procedure.PICKED:
-        images = _picked(request, given["images"])
+        images = _picked(team, given["images"], given.get("split"))
         return select_picked(name=name, images=images, team=team, at=at)
     split = given["split"]
+    if procedure == Procedure.LISTED:
+        _, unknown = find_listed(split=split, ids=given["images"], team=team)
+        if unknown:
+            raise serializers.ValidationError({"images": [unknown_ids(unknown, split)]})
+        return select_listed(name=name, split=split, ids=given["images"], team=team, at=at)[0]
     if procedure == Procedure.ALL:
         return select_all(name=name, split=split, team=team, at=at)
     return select_random(
@@ -136,9 +147,18 @@ def _select(request: Request, team: Team, given: dict[str, Any]) -> Selection:
     )
 
 
-def _picked(request: Request, keys: list[str]) -> list[int]:
-    """The primary keys of images; raises ValidationError for unknown ones."""
-    found = dict(images_of(request).filter(key__in=keys).values_list("key", "pk"))
+def _picked(team: Team, keys: list[str], split: str | None) -> list[int]:
+    """The primary keys of images; raises ValidationError for unknown ones, and for those of several
+    splits unless the split is given."""
+    images = Image.objects.of_team(team).filter(key__in=keys)
+    if split is not None:
+        images = images.filter(split=split)
+    found: dict[str, int] = {}
+    for key, pk in images.values_list("key", "pk"):
+        if found.setdefault(key, pk) != pk:
+            raise serializers.ValidationError(
+                {"split": [f"Several splits have an image {key}. Name the split."]}
+            )
     if unknown := [key for key in keys if key not in found]:
         raise serializers.ValidationError({"images": [f"There is no image {unknown[0]}."]})
     return [found[key] for key in keys]

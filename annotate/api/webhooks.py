@@ -10,13 +10,15 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from annotate.api.idempotency import idempotent
+from accounts.api.idempotency import idempotent
+from accounts.api.strict import APIView
+from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
-from annotate.models import Right, Webhook
-from annotate.notices import choices
-from annotate.notices.registry import notice_kinds
+from background.models import Webhook
+from background.models.about import about_row
+from background.notices import choices
+from background.notices.registry import notice_kinds
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
@@ -63,7 +65,7 @@ class WebhookList(CampaignRows[Webhook]):
     queryset = Webhook.objects.all()
 
     def rows(self) -> QuerySet[Webhook]:
-        return Webhook.objects.kept().filter(campaign=self.campaign).order_by("pk")
+        return Webhook.objects.kept().filter(about_row(self.campaign)).order_by("pk")
 
     @extend_schema(summary="Webhooks")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -79,7 +81,7 @@ class WebhookList(CampaignRows[Webhook]):
         form = NewWebhookSerializer(data=request.data)
         form.is_valid(raise_exception=True)
         added = choices.add_webhook(
-            campaign=campaign, user=account_of(request), at=timezone.now(), **form.validated_data
+            about=campaign, user=account_of(request), at=timezone.now(), **form.validated_data
         )
         return Response(WebhookSerializer(added).data, status=status.HTTP_201_CREATED)
 
@@ -90,8 +92,7 @@ class _OneWebhook(APIView):
     def look_up(self, request: Request, slug: str, key: UUID) -> Webhook:
         """The webhook; raises Http404 and PermissionDenied."""
         campaign = campaign_of(request, slug, self)
-        kept = Webhook.objects.kept().select_related("campaign")
-        return get_object_or_404(kept, campaign=campaign, key=key)
+        return get_object_or_404(Webhook.objects.kept().filter(about_row(campaign)), key=key)
 
 
 class WebhookDetail(_OneWebhook):

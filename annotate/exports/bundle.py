@@ -1,24 +1,45 @@
 """All files of an export: those of its format, the dataset card, credits, images, manifest."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import chain
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from annotate.exports.card import card
-from annotate.exports.content import MANIFEST, Content, Digest, File, encoded
 from annotate.exports.formats import Format
 from annotate.exports.images import ImageFile, attribution, copies
-from annotate.exports.json_text import dump
+from annotate.exports.pipe import Pipe
+from annotate.exports.tables import Content
+from corpora.writing.files import MANIFEST, Digest, File, encoded
+from corpora.writing.json_text import dump
+
+MODE = 0o100644 << 16
 
 
-def bundle(content: Content, chosen: Format, images: Sequence[ImageFile] = ()) -> Iterator[File]:
+def zipped(files: Iterable[File], *, folder: str, at: datetime) -> Iterator[bytes]:
+    """An archive of the files in a folder, in chunks; the same files give the same bytes."""
+    pipe = Pipe()
+    with ZipFile(pipe, "w") as archive:
+        for file in files:
+            about = ZipInfo(f"{folder}/{file.name}", at.timetuple()[:6])
+            about.compress_type, about.external_attr = ZIP_DEFLATED, MODE
+            with archive.open(about, "w", force_zip64=True) as entry:
+                for chunk in file.chunks:
+                    entry.write(chunk)
+                    yield pipe.take()
+            yield pipe.take()
+    yield pipe.take()
+
+
+def bundle(content: Content, chosen: Format, images: Iterable[ImageFile] = ()) -> Iterator[File]:
     """The files of an export; the manifest, which has their digests, is the last one."""
     entries: list[dict[str, Any]] = []
     for file in _files(content, chosen, images):
         digest = Digest()
         yield File(file.name, digest.of(file.chunks))
         entries.append({"name": file.name, "bytes": digest.size, "sha256": digest.sha256})
-    manifest = about(content, chosen) | {"images": bool(images), "files": entries}
+    manifest = about(content, chosen) | {"images": content.has_images, "files": entries}
     yield File(MANIFEST, encoded(_lines(manifest)))
 
 
@@ -31,13 +52,12 @@ def about(content: Content, chosen: Format) -> dict[str, Any]:
         "format": chosen.name,
         "with": list(content.extras),
         "domains": content.domains,
-        "missing": list(content.missing),
     }
 
 
-def _files(content: Content, chosen: Format, images: Sequence[ImageFile]) -> Iterable[File]:
+def _files(content: Content, chosen: Format, images: Iterable[ImageFile]) -> Iterable[File]:
     texts = {
-        "README.md": card(content, chosen, has_images=bool(images)),
+        "README.md": card(content, chosen),
         "ATTRIBUTION.csv": attribution(content.images),
     }
     return chain(

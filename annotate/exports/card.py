@@ -1,15 +1,18 @@
 """The dataset card of an export, `README.md`: YAML for programs, then text for people."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from annotate.exports.content import MANIFEST, Content
 from annotate.exports.formats import Format
+from annotate.exports.formats.base import DataFiles
 from annotate.exports.images import IMAGES
-from annotate.exports.json_text import dump
-from annotate.exports.tables import Table
+from annotate.exports.provenance import UNKNOWN_LICENCES, has_work_here, imports_of
+from annotate.exports.tables import Content, Table
 from annotate.models import Release
+from corpora.writing.files import MANIFEST
+from corpora.writing.json_text import dump
 
+CREATORS = ["crowdsourced"]
 # The classes of sizes that dataset cards know, with the number of images below which they apply.
 SIZES = {
     1_000: "n<1K",
@@ -20,31 +23,32 @@ SIZES = {
 }
 
 
-def card(content: Content, chosen: Format, *, has_images: bool) -> Iterator[str]:
+def card(content: Content, chosen: Format) -> Iterator[str]:
     """The text of `README.md`."""
     sizes = {table.name: sum(1 for _ in table.rows()) for table in content.tables}
-    yield _front_matter(content, chosen, sizes["images"], has_images=has_images)
+    yield _front_matter(content, chosen, sizes)
     yield f"\n# {content.release.name}\n\n{content.about}\n"
-    yield from _missing(content.missing)
     yield from _collection(content)
     yield from _licences(content)
-    yield from _files(chosen, content, has_images=has_images)
+    yield from _files(chosen, content)
     for table in content.tables:
         yield from _table(table, sizes[table.name])
 
 
-def _front_matter(content: Content, chosen: Format, images: int, *, has_images: bool) -> str:
+def _front_matter(content: Content, chosen: Format, sizes: Mapping[str, int]) -> str:
     """YAML, of which JSON's texts are a part."""
     identifiers = sorted({licence.identifier for licence in content.licences}) or ["unknown"]
-    size = next((name for most, name in SIZES.items() if images < most), "10M<n<100M")
+    size = next((name for most, name in SIZES.items() if sizes["images"] < most), "10M<n<100M")
     lines = [
         "---",
         f"pretty_name: {dump(content.release.name)}",
         *_listing("language", _languages(content.release)),
         *_listing("license", identifiers),
         *_listing("size_categories", [size]),
-        *_listing("annotations_creators", ["crowdsourced"]),
-        *_configs(chosen.data_files(content, has_images)),
+        # Nobody here knows who wrote captions that were collected elsewhere.
+        *([] if imports_of(content.release) else _listing("annotations_creators", CREATORS)),
+        # The package refuses a table without rows.
+        *_configs([table for table in chosen.data_files(content) if sizes[table.name]]),
         "---",
     ]
     return "\n".join(lines) + "\n"
@@ -60,23 +64,17 @@ def _listing(key: str, values: Iterable[str]) -> list[str]:
     return [f"{key}:", *(f"- {dump(value)}" for value in values)]
 
 
-def _configs(files: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+def _configs(tables: Sequence[DataFiles]) -> Iterator[str]:
     """Names under which the package `datasets` loads the tables, each with its files."""
-    if files:
+    if tables:
         yield "configs:"
-    for number, (name, paths) in enumerate(files):
-        yield f"- config_name: {dump(name)}"
+    for number, table in enumerate(tables):
+        yield f"- config_name: {dump(table.name)}"
         if number == 0:
             yield "  default: true"
         yield "  data_files:"
-        yield from (f"  - {dump(path)}" for path in paths)
-
-
-def _missing(sentences: Sequence[str]) -> Iterator[str]:
-    if sentences:
-        yield "\n## What this release does not have\n\n"
-        yield "An earlier version of the software made this release, which did not keep:\n\n"
-        yield from (f"- {sentence}\n" for sentence in sentences)
+        yield from (f"  - {dump(path)}" for path in table.paths)
+        yield from (f"  {name}: {dump(value)}" for name, value in table.options.items())
 
 
 def _collection(content: Content) -> Iterator[str]:
@@ -86,10 +84,25 @@ def _collection(content: Content) -> Iterator[str]:
     yield f"{what} `{release.source}`, released on {release.created_at:%Y-%m-%d} "
     yield f"with the seed {release.seed}."
     yield " Incomplete tasks are left out.\n" if release.is_partial else "\n"
-    facts = dict(content.collection)
-    if facts:
-        yield "\n| | |\n|---|---|\n"
-        yield from (f"| {_cell(name)} | {_cell(value)} |\n" for name, value in facts.items())
+    yield from _imports(release)
+    yield "\n| | |\n|---|---|\n"
+    yield from (f"| {_cell(name)} | {_cell(value)} |\n" for name, value in content.collection)
+
+
+def _imports(release: Release) -> Iterator[str]:
+    """The files that responses were imported from, and what is not known of these."""
+    imports = imports_of(release)
+    if not imports:
+        return
+    yield "\nCollected elsewhere and imported:\n\n"
+    for each in imports:
+        yield f"- {each['responses']:,} from the file {_cell(each['file'])} on {each['at'][:10]} "
+        yield f"(SHA-256 {each['sha256']})\n"
+    yield "\nIt is not known who wrote them, by which rules, for which pay, and, unless the file "
+    yield "says so, whether keywords were shown."
+    if has_work_here(release):
+        yield " What the table says of workers, rules and pay holds for the others only."
+    yield "\n"
 
 
 def _licences(content: Content) -> Iterator[str]:
@@ -101,17 +114,17 @@ def _licences(content: Content) -> Iterator[str]:
             for each in content.licences
         )
     else:
-        yield "The licences of the images are not known.\n"
+        yield f"{UNKNOWN_LICENCES}\n"
     yield "\n`ATTRIBUTION.csv` has the credit of each image. Cells that a spreadsheet would take "
     yield "for a formula begin with an apostrophe there. "
     yield "The licence of the answers is up to those who publish them.\n"
 
 
-def _files(chosen: Format, content: Content, *, has_images: bool) -> Iterator[str]:
+def _files(chosen: Format, content: Content) -> Iterator[str]:
     yield f"\n## Files\n\nFormat: {chosen.title}, {chosen.about}. "
     yield f"`{MANIFEST}` has the size and the SHA-256 of each file. "
-    if has_images:
-        yield f"`{IMAGES}/` has the image files, unchanged.\n"
+    if content.has_images:
+        yield f"`{IMAGES}/` has the image files without metadata.\n"
     else:
         yield "The image files are not included.\n"
     if content.domains:

@@ -1,27 +1,27 @@
 """The images of a release: their tables, their credits, and their files."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from django.conf import settings
 
-from annotate.errors import DomainError
-from annotate.exports.content import File
-from annotate.exports.csv_text import csv_lines
-from annotate.exports.json_text import json_array
-from annotate.exports.licences import Licence, licence, license_name
+from annotate.exports.provenance import Licence, licence, license_name
 from annotate.exports.tables import CHUNK, Column, Extra, Row, Table, Type
 from annotate.images.metadata import without_metadata
 from annotate.models import Release
+from corpora.errors import DomainError
+from corpora.writing.files import File
+from corpora.writing.json_text import json_array
+from shared.csv_text import csv_lines
 
 # The folder of an export with copies of the image files.
 IMAGES = "images"
 NAMED = 20
-
-Domains = Mapping[str, str | None]
 
 
 class ImageFilesMissing(DomainError):
@@ -67,7 +67,8 @@ KEYWORDS = [
     Column(
         "keywords_shown",
         Type.BOOLEAN,
-        "whether workers saw the keywords; unknown if that differs between captions",
+        "whether workers saw the keywords; unknown if that differs between captions, or if nobody "
+        "knows",
         Extra.KEYWORDS,
     ),
 ]
@@ -94,7 +95,7 @@ def released(release: Release, *, once: bool = False) -> Iterator[Released]:
     for key, number, is_hidden, record, details in _rows(release, *columns):
         if not once or key not in seen:
             seen.add(key)
-            yield Released(number, is_hidden, record, details or {})
+            yield Released(number, is_hidden, record, details)
 
 
 def _rows(release: Release, *columns: str) -> Iterator[Row]:
@@ -149,24 +150,30 @@ def _image_rows(release: Release, identify: Callable[[Released], int | str]) -> 
             names[url],
             url,
             image.is_hidden,
-            *[details.get(name) for name in detailed],
+            *[details[name] for name in detailed],
         )
 
 
 def _box_rows(release: Release, identify: Callable[[Released], int | str]) -> Iterator[Row]:
     names = [column.name for column in BOXES]
     for image in released(release, once=True):
-        for box in image.details.get("boxes", ()):
+        for box in image.details["boxes"]:
             yield (identify(image), *[box[name] for name in names])
 
 
 def keywords_file(release: Release) -> Iterator[str]:
     """`keywords.json`: the keywords of each image."""
     yield from json_array(
-        {"image": image_key(image), "keywords": image.details.get("keywords")}
+        {"image": image_key(image), "keywords": image.details["keywords"]}
         for image in released(release, once=True)
     )
     yield "\n"
+
+
+def without_licence(release: Release) -> int:
+    """Number of the release's images whose licence is not known."""
+    unknown = release.images.filter(record__license_url="")
+    return unknown.values("task__image_id").distinct().count()
 
 
 def licences_of(release: Release) -> list[Licence]:
@@ -203,35 +210,62 @@ class ImageFile(NamedTuple):
     path: Path
 
 
-def image_files(release: Release) -> list[ImageFile]:
-    """The files of a release's images under MEDIA_ROOT; raises ImageFilesMissing."""
-    rows = _rows(release, "record__file_name", "task__image__file")
+def image_files(release: Release, images: Table) -> list[ImageFile]:
+    """The files of a release's images under MEDIA_ROOT, in the order of the table `images`; raises
+    ImageFilesMissing."""
     root = Path(settings.MEDIA_ROOT)
-    paths = {_inside(name): root / file for name, file in rows}
-    absent = [name for name, path in paths.items() if path == root or not path.is_file()]
+    sources: dict[int, str] = dict(_rows(release, "task__image_id", "task__image__file"))
+    paths = image_paths(images).values()
+    files = [
+        ImageFile(path, root / source) for path, source in zip(paths, sources.values(), strict=True)
+    ]
+    absent = [each.name for each in files if each.path == root or not each.path.is_file()]
     if absent:
-        raise ImageFilesMissing(_missing_files(absent, len(paths)))
-    return [ImageFile(*pair) for pair in paths.items()]
+        raise ImageFilesMissing(_missing_files(absent, len(files)))
+    return files
+
+
+def image_paths(images: Table) -> dict[Any, str]:
+    """The path of each image's file in an export, by its id, from the table `images`.
+
+    If some disks would take several names for the same, or a file's name for that of a folder,
+    these files are in folders with the ids. Then so are files that are in a folder with a number.
+    """
+    names = {key: _inside(name) for key, name in images.values("image_id", "file_name")}
+    folded = {key: PurePosixPath(_folded(name)) for key, name in names.items()}
+    often = Counter(folded.values())
+    folders = {folder for path in folded.values() for folder in path.parents}
+    clashing = {key for key, path in folded.items() if often[path] > 1 or path in folders}
+    if clashing:
+        clashing |= {key for key, path in folded.items() if path.parts[0].isdecimal()}
+    return {
+        key: f"{IMAGES}/{key}/{name}" if key in clashing else f"{IMAGES}/{name}"
+        for key, name in names.items()
+    }
+
+
+def _folded(name: str) -> str:
+    return normalize("NFC", name).casefold()
 
 
 def _inside(name: str) -> str:
-    """The file's path in the export's folder of images, which it cannot leave."""
+    """The name without what would lead out of the folder of images."""
     return "/".join(part for part in PurePosixPath(name).parts if part not in {"/", "..", "."})
 
 
 def _missing_files(absent: Sequence[str], of: int) -> str:
-    named = ", ".join(absent[:NAMED])
+    named = ", ".join(path.removeprefix(f"{IMAGES}/") for path in absent[:NAMED])
     more = f" and {len(absent) - NAMED} more" if len(absent) > NAMED else ""
     return (
         f"{len(absent)} of {of} image files are not under MEDIA_ROOT: {named}{more}. Import them "
-        "with `import_openimages --files`, or export without --images."
+        "with `import_openimages --files`, or export the release without image files."
     )
 
 
 def copies(files: Iterable[ImageFile]) -> Iterator[File]:
     """The image files without metadata; raises BrokenImage."""
     for file in files:
-        yield File(f"{IMAGES}/{file.name}", _content(file.path))
+        yield File(file.name, _content(file.path))
 
 
 def _content(path: Path) -> Iterator[bytes]:

@@ -1,10 +1,64 @@
-"""How the data of a release were collected, and what a release of an earlier version lacks."""
+"""How the data of a release were collected, and the licences of its images."""
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from annotate.exports.tables import Extra
 from annotate.models import Release
+
+CREATIVE_COMMONS = re.compile(
+    r"https?://(?:www\.)?creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)(?:/(\d\.\d))?",
+    re.IGNORECASE,
+)
+DEDICATIONS = {"zero": "CC0", "mark": "Public Domain Mark", "publicdomain": "Public Domain"}
+# Further licences of COCO's images, as COCO's files name them.
+OTHERS = {
+    "flickr.com/commons/usage": "No known copyright restrictions",
+    "www.usa.gov/copyright.shtml": "United States Government Work",
+}
+UNKNOWN_LICENCES = "The licences of the images are not known."
+# Identifiers of licences in dataset cards; others are called `other` there.
+IDENTIFIERS = {
+    "CC0 1.0": "cc0-1.0",
+    "CC BY 2.0": "cc-by-2.0",
+    "CC BY 2.5": "cc-by-2.5",
+    "CC BY 3.0": "cc-by-3.0",
+    "CC BY 4.0": "cc-by-4.0",
+    "CC BY-SA 3.0": "cc-by-sa-3.0",
+    "CC BY-SA 4.0": "cc-by-sa-4.0",
+    "CC BY-NC 2.0": "cc-by-nc-2.0",
+    "CC BY-NC 3.0": "cc-by-nc-3.0",
+    "CC BY-NC 4.0": "cc-by-nc-4.0",
+    "CC BY-ND 4.0": "cc-by-nd-4.0",
+    "CC BY-NC-ND 3.0": "cc-by-nc-nd-3.0",
+    "CC BY-NC-ND 4.0": "cc-by-nc-nd-4.0",
+    "CC BY-NC-SA 2.0": "cc-by-nc-sa-2.0",
+    "CC BY-NC-SA 3.0": "cc-by-nc-sa-3.0",
+    "CC BY-NC-SA 4.0": "cc-by-nc-sa-4.0",
+}
+
+
+class Licence(NamedTuple):
+    """A licence's URL, its name, and its identifier in dataset cards."""
+
+    url: str
+    name: str
+    identifier: str
+
+
+def licence(url: str) -> Licence:
+    """The licence at a URL; an unknown one has its URL as name."""
+    name = license_name(url)
+    return Licence(url, name, IDENTIFIERS.get(name, "other"))
+
+
+def license_name(url: str) -> str:
+    """`CC BY 2.0`, `CC0 1.0` and the like; the URL if the licence is not known."""
+    if found := CREATIVE_COMMONS.match(url):
+        code, version = found[1].lower(), found[2] or ""
+        return f"{DEDICATIONS.get(code) or f'CC {code.upper()}'} {version}".strip()
+    return OTHERS.get(url.split("://")[-1].strip("/"), url)
+
 
 # Keys of the campaign file that say how the data came about, with their names for people.
 KEYS = {
@@ -22,15 +76,58 @@ KEYS = {
     "hit.images": "tasks in a HIT",
     "review": "review",
 }
+# What workers were shown.
+MATERIAL = {
+    "selection": "selection of images",
+    "caption_set": "caption set",
+    "rated_captions": "captions that were rated",
+}
+# Those of KEYS that say nothing about responses that were collected elsewhere.
+OF_WORK_HERE = {"preset", "priming", "captions", "workers", "hit.title", "hit.reward", "hit.images"}
+
+
+def imports_of(release: Release) -> list[dict[str, Any]]:
+    """The files that responses of the release were imported from, in the order of their numbers:
+    `file`, `sha256`, `at`, and the number of `responses`."""
+    imports: list[dict[str, Any]] = release.context["imports"]
+    return imports
+
+
+def import_keys(release: Release) -> dict[int | None, dict[str, str]]:
+    """What exports say of an imported caption, by its `import_number`."""
+    keys: dict[int | None, dict[str, str]] = {
+        number: {"imported_from": each["file"], "imported_at": each["at"]}
+        for number, each in enumerate(imports_of(release), start=1)
+    }
+    return keys | {None: {}}
+
+
+def has_work_here(release: Release) -> bool:
+    """Whether any of the responses was collected here."""
+    return bool(release.context.get("collected", 1) > 0)
+
+
+def about_release(release: Release, usual: str, answers: str) -> str:
+    """What the release is: the usual sentence, unless responses were collected elsewhere."""
+    imports = imports_of(release)
+    if not imports:
+        return usual
+    return (
+        f"{answers.capitalize()} of images: {sum(each['responses'] for each in imports):,} were "
+        f"collected elsewhere and imported, {release.context['collected']:,} were collected here."
+    )
 
 
 def collection_of(release: Release) -> list[tuple[str, Any]]:
-    """Names and values of what the release records about its campaign; empty if nothing."""
-    return list(_collection(release, release.context)) if release.context else []
+    """Names and values of what the release records about its campaign."""
+    return list(_collection(release, release.context))
 
 
 def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    hidden = () if has_work_here(release) else OF_WORK_HERE
     for key, name in KEYS.items():
+        if key in hidden:
+            continue
         value: Any = context["campaign_file"]
         for part in key.split("."):
             value = value.get(part) if value else None
@@ -38,7 +135,7 @@ def _collection(release: Release, context: Mapping[str, Any]) -> Iterator[tuple[
             value = release.languages
         if value is not None:
             yield name, _words(value)
-    for key, name in {"selection": "selection of images", "caption_set": "caption set"}.items():
+    for key, name in MATERIAL.items():
         if context[key]:
             yield name, _words(context[key])
     yield "table of domains", _words(context["domains"])
@@ -52,18 +149,3 @@ def _words(value: Any) -> Any:
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
     return value
-
-
-def missing_of(release: Release, extras: Collection[Extra]) -> list[str]:
-    """A sentence part for each thing that a release of an earlier version did not keep."""
-    found = []
-    if release.images.filter(details__isnull=True).exists():
-        found.append("authors, titles, source pages, datasets and splits of the images")
-        found.append("boxes of the images")
-        if Extra.KEYWORDS in extras:
-            found.append("keywords, and whether workers saw them")
-    if release.context is None:
-        found.append("how the data were collected: campaign file, selection, software version")
-        if Extra.SECONDS in extras:
-            found.append("seconds that workers spent")
-    return found

@@ -3,6 +3,7 @@
 A release's files, report and evaluation use these records only, never the live tables.
 """
 
+import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, repeat
@@ -11,14 +12,79 @@ from typing import Any, TypeVar
 from django.db import connection
 from django.db.models import Model
 
-from annotate.exports.hiding import hidden_images
-from annotate.models import Box, Campaign, Image, ObjectClass, Release, ReleasedImage, Task
+from annotate.exports.provenance import imports_of
+from annotate.models import (
+    Box,
+    Campaign,
+    CaptionSet,
+    Image,
+    ImportedFile,
+    ObjectClass,
+    Release,
+    ReleasedImage,
+    Task,
+)
 from annotate.queries.keywords import hidden_class_numbers, stored_keywords
-from annotate.queries.release_domains import classes_shown
-from annotate.selection.domains import DEFAULT_PRESET, DomainTable, preset
-from annotate.selection.priming import keywords
-from annotate.site.version import software_version
-from shared.prepared import insert, insert_statement
+from annotate.queries.releases import classes_shown
+from corpora.errors import DomainError
+from corpora.selection.domains import DEFAULT_PRESET, DomainTable, preset
+from corpora.selection.priming import keywords
+from shared.version import software_version
+
+# As Release.hidden has it: {"splits": […]}, or {"share": …, "seed": …}.
+Rule = Mapping[str, Any]
+
+
+class HidingRefused(DomainError):
+    """The captions cannot be hidden in this way."""
+
+
+def rule_of(*, splits: Sequence[str] = (), share: float | None = None) -> dict[str, Any] | None:
+    """The rule that a person asks for, without a seed; None to hide nothing.
+
+    Raises HidingRefused.
+    """
+    if splits and share is not None:
+        raise HidingRefused("Hide captions by split or by a share, not both.")
+    if splits:
+        return {"splits": sorted(set(splits))}
+    if share is None:
+        return None
+    if not 0 < share <= 1:
+        raise HidingRefused("The share of images with hidden captions must be above 0 and up to 1.")
+    return {"share": share}
+
+
+def hidden_images(rule: Rule | None, tasks: Iterable[Task]) -> set[int]:
+    """Primary keys of the images whose captions are hidden; raises HidingRefused.
+
+    A share is drawn from the images in the order of the tasks.
+    """
+    if rule is None:
+        return set()
+    images = {task.image_id: task.image.split for task in tasks}
+    hidden = _in_splits if "splits" in rule else _share
+    return hidden(rule, images)
+
+
+def _in_splits(rule: Rule, images: Mapping[int, str]) -> set[int]:
+    splits = set(images.values())
+    if unknown := sorted(set(rule["splits"]) - splits):
+        raise HidingRefused(
+            f"The release has no image of the split {', '.join(unknown)}. Its splits are "
+            f"{', '.join(sorted(splits))}."
+        )
+    return {image for image, split in images.items() if split in rule["splits"]}
+
+
+def _share(rule: Rule, images: Mapping[int, str]) -> set[int]:
+    count = round(rule["share"] * len(images))
+    if count == 0:
+        raise HidingRefused(
+            f"A share of {rule['share']:g} of {len(images)} images is less than one image."
+        )
+    return set(random.Random(f"{rule['seed']}/hidden").sample([*images], count))
+
 
 CHUNK = 2000
 Row = TypeVar("Row")
@@ -35,8 +101,10 @@ def context_of(campaign: Campaign, domains: str = DEFAULT_PRESET) -> dict[str, A
         "campaign_file": campaign.config_json,
         "selection": _selection(campaign),
         "caption_set": _caption_set(campaign),
+        "rated_captions": _rated_captions(campaign),
         "software_version": software_version(),
         "domains": preset(domains).reference,
+        "imports": [],
     }
 
 
@@ -60,7 +128,46 @@ def _caption_set(campaign: Campaign) -> dict[str, Any] | None:
     given = campaign.caption_set
     if given is None:
         return None
-    return {"name": given.name, "release": given.release.name if given.release else None}
+    return {
+        "name": given.name,
+        "release": given.release.name if given.release else None,
+        "captions": _origin(given.release),
+    }
+
+
+def _rated_captions(campaign: Campaign) -> dict[str, str]:
+    """Where the captions of each source came from, in a campaign that rates captions."""
+    sources = (campaign.config_json.get("rating") or {}).get("sources", ())
+    return {source["name"]: _origin(_release_of(source, campaign)) for source in sources}
+
+
+def _release_of(source: Mapping[str, Any], campaign: Campaign) -> Release | None:
+    """The release of a source's captions; None if these were imported as a set."""
+    if name := source.get("release"):
+        return Release.objects.of_team(campaign.team).filter(name=name).first()
+    sets = CaptionSet.objects.of_team(campaign.team).select_related("release")
+    given = sets.filter(name=source.get("caption_set")).first()
+    return given.release if given else None
+
+
+def _origin(release: Release | None) -> str:
+    """Where the captions of a release, or of a set without one, came from."""
+    if release is None:
+        return "imported from a file"
+    imported = sum(each["responses"] for each in imports_of(release))
+    if not imported:
+        return "collected here"
+    return f"imported from files ({imported} of {imported + release.context['collected']})"
+
+
+def import_record(file: ImportedFile, responses: int) -> dict[str, Any]:
+    """What a release records of a file from which so many of its responses were imported."""
+    return {
+        "file": file.name,
+        "sha256": file.sha256,
+        "at": file.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "responses": responses,
+    }
 
 
 def save_images(
@@ -90,16 +197,22 @@ class ImageRecords:
     """
 
     def __init__(self, release: Release, tasks: Iterable[Task]) -> None:
-        assert release.context is not None, "see annotate.services.releases"
         self.release = release
         self._hidden = hidden_images(release.hidden, tasks)
         self._table = preset(release.context["domains"]["name"])
         self._boxes = _BoxReader()
 
     def save(
-        self, tasks: Sequence[Task], more: Iterable[dict[str, Any]] = repeat({})
+        self,
+        tasks: Sequence[Task],
+        more: Iterable[dict[str, Any]] = repeat({}),
+        keywords_shown: Iterable[bool | None] = repeat(False),
     ) -> list[ReleasedImage]:
-        """Save the images of these tasks and return them; `more` as in `save_images`."""
+        """Save the images of these tasks and return them; `more` as in `save_images`.
+
+        `keywords_shown` says of each whether the workers of its responses saw the keywords; None if
+        nobody knows, or if that differs between them.
+        """
         boxes = self._boxes.boxes_of({task.image_id for task in tasks})
         images = [
             ReleasedImage(
@@ -107,14 +220,12 @@ class ImageRecords:
                 task=task,
                 number=task.number,
                 record=image_record(task.image, boxes[task.image_id], self._table) | further,
-                details=_details(task, boxes[task.image_id]),
+                details=_details(task, boxes[task.image_id], shown),
                 is_hidden=task.image_id in self._hidden,
             )
-            for task, further in zip(tasks, more, strict=False)
+            for task, further, shown in zip(tasks, more, keywords_shown, strict=False)
         ]
-        for part in chunks(images, most_rows(ReleasedImage._meta.concrete_fields)):
-            insert(*part)
-        return images
+        return ReleasedImage.objects.bulk_create(images)
 
 
 class _BoxReader:
@@ -170,11 +281,10 @@ def image_record(image: Image, boxes: Boxes, table: DomainTable) -> dict[str, An
     }
 
 
-def _details(task: Task, boxes: Boxes) -> dict[str, Any]:
+def _details(task: Task, boxes: Boxes, keywords_shown: bool | None) -> dict[str, Any]:
     """The facts about an image that its record does not have.
 
-    `keywords` are those that the task showed, or would have shown. `keywords_shown` is null if that
-    differs between its responses.
+    `keywords` are those that the task showed, or would have shown.
     """
     image = task.image
     stored = stored_keywords(task)
@@ -189,7 +299,7 @@ def _details(task: Task, boxes: Boxes) -> dict[str, Any]:
         "source": image.source,
         "boxes": boxes,
         "keywords": shown,
-        "keywords_shown": task.shows_keywords,
+        "keywords_shown": keywords_shown,
     }
 
 
@@ -198,16 +308,17 @@ def insert_rows(model: type[Model], names: Sequence[str], rows: Iterator[tuple[A
 
     Objects of the model would take most of the time.
     """
-    with connection.cursor() as cursor:
-        for part in chunks(rows, most_rows(names)):
-            sql = insert_statement(model, tuple(names), len(part))
-            cursor.execute(sql, [*chain.from_iterable(part)])
-
-
-def most_rows(columns: Sequence[Any]) -> int:
-    """The number of rows of so many columns that one statement can have, at most CHUNK."""
+    table = model._meta.db_table
+    fields: list[Any] = [model._meta.get_field(name) for name in names]
+    columns = ", ".join(each.column for each in fields)
+    row = f"({', '.join(['%s'] * len(names))})"
     most = connection.features.max_query_params
-    return min(CHUNK, most // len(columns)) if most else CHUNK
+    size = min(CHUNK, most // len(names)) if most else CHUNK
+    with connection.cursor() as cursor:
+        for part in chunks(rows, size):
+            places = ", ".join([row] * len(part))
+            sql = f"INSERT INTO {table} ({columns}) VALUES {places}"
+            cursor.execute(sql, [*chain.from_iterable(part)])
 
 
 def create_in_chunks(model: type[Model], rows: Iterator[Any]) -> None:

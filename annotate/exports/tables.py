@@ -1,4 +1,4 @@
-"""Typed tables of a release, which the file formats of `export` write alike."""
+"""The content of an export: typed tables of a release, which the file formats write alike."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,6 +6,9 @@ from enum import StrEnum
 from itertools import islice
 from operator import itemgetter
 from typing import Any, NamedTuple
+
+from annotate.exports.provenance import Licence
+from annotate.models import Release
 
 # Rows of a table that are held in memory at a time.
 CHUNK = 10_000
@@ -32,11 +35,12 @@ class Extra(StrEnum):
 
 
 class Asked(NamedTuple):
-    """What an export is asked for: extras, and domains of images by number in place of the
-    release's own."""
+    """What an export is asked for: extras, domains of images by number in place of the release's
+    own, and whether it has the captions that the release hides."""
 
     extras: Collection[Extra] = ()
     domains: Mapping[int, str | None] | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,3 +127,33 @@ def lists(table: Table, key: str) -> Mapping[Any, list[Any]]:
     for value, listed in table.values(key, table.listed):
         found.setdefault(value, []).append(listed)
     return found
+
+
+# Begins a new pass over the task type's own files: their names and texts.
+OwnFiles = Callable[[], Iterable[tuple[str, Iterable[str]]]]
+
+
+@dataclass(frozen=True)
+class Content:
+    """The content of a release as asked for.
+
+    `tables` begins with the table `images`. `own_files` are the files in the task type's own
+    format.
+    """
+
+    release: Release
+    about: str
+    tables: Sequence[Table]
+    own_files: OwnFiles
+    licences: Sequence[Licence]
+    extras: Sequence[Extra] = ()
+    # How the data were collected, as pairs of a name and a value.
+    collection: Sequence[tuple[str, Any]] = ()
+    # Name and digest of the table of domains; None if the release has its own domains.
+    domains: Mapping[str, Any] | None = None
+    # Whether the export has the image files.
+    has_images: bool = False
+
+    @property
+    def images(self) -> Table:
+        return self.tables[0]

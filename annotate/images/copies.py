@@ -13,20 +13,41 @@ import threading
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import PIL.Image
 from botocore.exceptions import BotoCoreError, ClientError
 from django.core.files.base import ContentFile
+from django.core.files.storage import FileSystemStorage, Storage, storages
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from PIL import ImageCms
 from PIL.Image import Transpose
 
-from annotate.errors import DomainError, one_line
-from annotate.images.files import EXIF_ORIENTATION, LYING, file_path, opened
-from annotate.images.storage import copy_storage
+from annotate.images.files import EXIF_ORIENTATION, LYING, file_path, opened, with_eight_bits
 from annotate.models import Image
+from corpora.errors import DomainError, one_line
+from corpora.writing.files import write_atomically
+
+if TYPE_CHECKING:
+    from django.core.files import File
+
+COPIES = "image-copies"
+
+
+def copy_storage() -> Storage:
+    return storages[COPIES]
+
+
+class WholeFiles(FileSystemStorage):
+    """Files in MEDIA_ROOT. Writing replaces a file: readers see the old content or the new one."""
+
+    def get_available_name(self, name: str, max_length: int | None = None) -> str:  # noqa: ARG002
+        return name
+
+    def _save(self, name: str, content: "File[Any]") -> str:
+        write_atomically(Path(self.path(name)), content.read())
+        return name
 
 
 class CopiesUnreachable(DomainError):
@@ -190,11 +211,9 @@ def _small(picture: PIL.Image.Image, size: Size) -> PIL.Image.Image:
 
 def _in_plain_mode(picture: PIL.Image.Image) -> PIL.Image.Image:
     """The picture in a mode that can be shrunk: eight bits per channel and no palette."""
+    picture = with_eight_bits(picture)
     if picture.has_transparency_data:
         return picture.convert("RGBA")
-    if picture.mode.startswith("I;16"):
-        # `convert` would clip the values above 255, so almost everything would become white.
-        return picture.convert("I").point(lambda value: value / 256).convert("L")
     return picture if picture.mode in {"RGB", "L", "CMYK"} else picture.convert("RGB")
 
 

@@ -1,8 +1,6 @@
 """Image files as they were imported, under MEDIA_ROOT. Pages show copies of them (copies.py)."""
 
-import os
 import struct
-import tempfile
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,12 +9,13 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote, urljoin
 
+import numpy as np
 import PIL.Image
 from django.conf import settings
 from PIL import ImageOps
 
-from annotate.errors import DomainError
 from annotate.models import Image
+from corpora.errors import DomainError
 
 IMAGES = "images"
 # Formats that browsers show are stored unchanged, with the suffix of their content, not of their
@@ -92,7 +91,8 @@ def read_picture(path: Path) -> Picture:
             picture.draft(None, (1, 1))
             picture.load()
             return Picture(width, height, suffix, path.read_bytes())
-        return Picture(width, height, ".png", _encoded(ImageOps.exif_transpose(picture), "PNG"))
+        upright = ImageOps.exif_transpose(with_eight_bits(picture))
+        return Picture(width, height, ".png", _encoded(upright, "PNG"))
 
 
 def read_original(path: Path, content: bytes) -> Picture:
@@ -159,22 +159,45 @@ def opened(
         raise BrokenImage(f"is damaged ({error})") from error
 
 
+def with_eight_bits(picture: PIL.Image.Image) -> PIL.Image.Image:
+    """A grey picture of 16 or 32 bits, or of floats, with eight bits; others unchanged.
+
+    `convert` would clip the values, so that almost everything becomes white or black.
+    """
+    if picture.mode not in {"I", "F"} and not picture.mode.startswith("I;16"):
+        return picture
+    # Pillow converts I;16 to nothing but I. It scales the values of PGM files to 16 bits.
+    deep = _finite(picture) if picture.mode == "F" else picture.convert("I")
+    has_16_bits = picture.mode.startswith("I;16") or picture.format == "PPM" and picture.mode == "I"
+    low, high = (0, 65_535) if has_16_bits else _range(deep)
+    scale = 255 / (high - low)
+    grey = deep.point(lambda value: value * scale - low * scale).convert("L")
+    transparent = picture.info.get("transparency")
+    if not has_16_bits or not isinstance(transparent, int):
+        return grey
+    opaque = deep.point([255 * (value != transparent) for value in range(65_536)], "L")
+    return PIL.Image.merge("LA", (grey, opaque))
+
+
+def _finite(picture: PIL.Image.Image) -> PIL.Image.Image:
+    """A picture of floats with 0 for each value that is missing or infinite, which would hide the
+    others."""
+    values = np.asarray(picture)
+    return PIL.Image.fromarray(np.where(np.isfinite(values), values, np.float32(0)))
+
+
+def _range(picture: PIL.Image.Image) -> tuple[float, float]:
+    """The values to show as black and white, as the values in the picture suggest."""
+    low, high = (float(edge) for edge in picture.getextrema())  # type: ignore[arg-type]
+    if low == high == 0:
+        return 0, 255
+    for most in (1, 255) if picture.mode == "F" else (255,):
+        if low >= 0 and high <= most:
+            return 0, most
+    return min(low, 0), max(high, 0)
+
+
 def _encoded(picture: PIL.Image.Image, format_name: str) -> bytes:
     out = BytesIO()
     picture.save(out, format_name)
     return out.getvalue()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that readers see either the old content or the whole new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    new = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(content)
-        new.chmod(0o644)
-        new.replace(path)
-    except BaseException:
-        new.unlink()
-        raise

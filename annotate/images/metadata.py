@@ -1,7 +1,7 @@
 """Remove metadata from image files: EXIF with place, time and camera, XMP, IPTC and comments.
 
-The pixels of JPEG, PNG and WebP files stay as they are, byte by byte, and so do colour profiles and
-the orientation. AVIF, JPEG 2000 and TIFF files are encoded again.
+The pixels of JPEG, PNG, WebP, GIF, BMP and PPM files stay as they are, byte by byte, and so do
+colour profiles and the orientation. AVIF, JPEG 2000 and TIFF files are encoded again.
 """
 
 import re
@@ -21,12 +21,27 @@ NEXT_MARKER = re.compile(rb"\xff+[^\x00\xd0-\xd7\xff]")
 START_OF_SCAN, END_OF_IMAGE, COMMENT = 0xDA, 0xD9, 0xFE
 APPLICATION_DATA = range(0xE0, 0xF0)
 # Application data that say how to decode the pixels.
-KEPT_IN_JPEG = ((0xE0, b"JFIF\0"), (0xE2, b"ICC_PROFILE\0"), (0xEE, b"Adobe"))
+KEPT_IN_JPEG = ((0xE2, b"ICC_PROFILE\0"), (0xEE, b"Adobe"))
+JFIF_DATA, JFIF = 0xE0, b"JFIF\0"
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-DROPPED_FROM_PNG = {b"eXIf", b"tEXt", b"zTXt", b"iTXt", b"tIME"}
-DROPPED_FROM_WEBP = {b"EXIF", b"XMP "}
+# Chunks that say how to show the pixels, beside those whose names begin with a capital letter.
+KEPT_IN_PNG = {
+    b"tRNS", b"cHRM", b"gAMA", b"iCCP", b"sBIT", b"sRGB", b"cICP", b"mDCV", b"mDCv", b"cLLI",
+    b"cLLi", b"bKGD", b"hIST", b"pHYs", b"sPLT", b"acTL", b"fcTL", b"fdAT",
+}  # fmt: skip
+KEPT_IN_WEBP = {b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF", b"ICCP"}
 # The flags of the chunk VP8X that announce EXIF and XMP.
 WEBP_FLAGS = 0b0000_1100
+GIF_EXTENSION, GIF_IMAGE, GIF_END = 0x21, 0x2C, 0x3B
+GIF_TEXT, GIF_CONTROL, GIF_APPLICATION = 0x01, 0xF9, 0xFF
+# How often an animation runs, and the colour profile.
+KEPT_IN_GIF = (b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012")
+# Two ways to compress pixels, and the sign of a colour profile in the file.
+BMP_RLE8, BMP_RLE4, BMP_PROFILE = 1, 2, b"DEBM"
+PPM = re.compile(rb"P[1-6fF][\s#]")
+PPM_COMMENT = re.compile(rb"#[^\r\n]*")
+# A value of the header, after white space and comments.
+PPM_VALUE = re.compile(rb"(?:\s|#[^\r\n]*)+([-+.\deE]+)")
 ENCODED_AGAIN: dict[str, dict[str, Any]] = {
     ".avif": {"format": "AVIF", "quality": 95},
     ".jp2": {"format": "JPEG2000"},
@@ -41,15 +56,30 @@ def without_metadata(path: Path) -> bytes:
         return _encoded_again(path, suffix)
     content = path.read_bytes()
     try:
-        if content.startswith(b"\xff\xd8"):
-            return b"".join(_jpeg(content, _orientation(path)))
-        if content.startswith(PNG_SIGNATURE):
-            return b"".join(_png(content, _orientation(path)))
-        if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-            return _webp(content, _orientation(path))
-    except (IndexError, struct.error) as error:
+        return _oriented(content, path) or _others(content)
+    except (IndexError, ValueError, struct.error) as error:
         raise BrokenImage(f"{path.name} is damaged, so its metadata cannot be removed") from error
-    return content  # GIF, BMP and PPM have no EXIF
+
+
+def _oriented(content: bytes, path: Path) -> bytes:
+    """A file whose EXIF says how to turn it; empty for formats without EXIF."""
+    if content.startswith(b"\xff\xd8"):
+        return b"".join(_jpeg(content, _orientation(path)))
+    if content.startswith(PNG_SIGNATURE):
+        return b"".join(_png(content, _orientation(path)))
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return _webp(content, _orientation(path))
+    return b""
+
+
+def _others(content: bytes) -> bytes:
+    if content.startswith((b"GIF87a", b"GIF89a")):
+        return b"".join(_gif(content))
+    if content.startswith(b"BM"):
+        return _bmp(content)
+    if PPM.match(content):
+        return _ppm(content)
+    raise ValueError("the format is not known")
 
 
 def _orientation(path: Path) -> int:
@@ -81,7 +111,11 @@ def _jpeg(content: bytes, orientation: int) -> Iterator[bytes]:
         end = at + 2 + struct.unpack_from(">H", content, at + 2)[0]
         if marker == START_OF_SCAN:
             end = _end_of_scan(content, end)
-        if _is_kept(marker, content[at + 4 : at + 16]):
+        if content[at + 4 : end].startswith(JFIF) and marker == JFIF_DATA:
+            # Version and density; not the small picture that may follow, perhaps of more than the
+            # image shows.
+            yield struct.pack(">BBH", 0xFF, marker, 16) + content[at + 4 : at + 16] + bytes(2)
+        elif _is_kept(marker, content[at + 4 : at + 16]):
             yield content[at:end]
         at = end
 
@@ -106,7 +140,7 @@ def _png(content: bytes, orientation: int) -> Iterator[bytes]:
     while name != b"IEND":
         size, name = struct.unpack_from(">I4s", content, at)
         end = at + size + 12
-        if name not in DROPPED_FROM_PNG:
+        if name[:1].isupper() or name in KEPT_IN_PNG:
             yield content[at:end]
         if name == b"IHDR" and (exif := _exif(orientation)):
             checksum = zlib.crc32(b"eXIf" + exif)
@@ -132,9 +166,89 @@ def _webp_chunks(content: bytes, *, has_exif: bool) -> Iterator[bytes]:
         if name == b"VP8X":
             flags = chunk[8] & ~WEBP_FLAGS | (0b1000 if has_exif else 0)
             chunk = chunk[:8] + bytes([flags]) + chunk[9:]
-        if name not in DROPPED_FROM_WEBP:
+        if name in KEPT_IN_WEBP:
             yield chunk
         at = end
+
+
+def _gif(content: bytes) -> Iterator[bytes]:
+    """The blocks of the GIF file up to its end, without texts and what other programs added."""
+    at = 13 + _colours(content[10])
+    yield content[:at]
+    # What says how to show the next image, and belongs to a text if one follows.
+    control = b""
+    while content[at] != GIF_END:
+        start, is_image = at, content[at] == GIF_IMAGE
+        if not is_image and content[at] != GIF_EXTENSION:
+            raise ValueError("not a block")
+        at += 10 + _colours(content[at + 9]) + 1 if is_image else 2
+        while content[at]:
+            at += content[at] + 1
+        at += 1
+        block = content[start:at]
+        if is_image:
+            yield control + block
+            control = b""
+        elif block[1] == GIF_CONTROL:
+            control = block
+        elif block[1] == GIF_TEXT:
+            control = b""
+        elif block[1] == GIF_APPLICATION and block[3:14] in KEPT_IN_GIF:
+            yield block
+    yield content[at : at + 1]
+
+
+def _colours(flags: int) -> int:
+    """The size of the table of colours that these flags announce."""
+    return 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
+
+
+def _bmp(content: bytes) -> bytes:
+    """The file up to the end of its pixels and of a colour profile that it contains."""
+    start, header = struct.unpack_from("<II", content, 10)
+    if header == 12:
+        (width, height, _, bits), compression, size = struct.unpack_from("<HHHH", content, 18), 0, 0
+    else:
+        fields = struct.unpack_from("<iiHHII", content, 18)
+        width, height, _, bits, compression, size = fields
+    if compression not in (BMP_RLE8, BMP_RLE4):
+        size = (width * bits + 31) // 32 * 4 * abs(height)
+    end = start + size
+    if header >= 124 and content[70:74] == BMP_PROFILE:
+        end = max(end, 14 + sum(struct.unpack_from("<II", content, 126)))
+    if len(content) < end:
+        raise ValueError("the pixels end early")
+    return content[:end]
+
+
+def _ppm(content: bytes) -> bytes:
+    """The first image of the file, without comments."""
+    kind = content[:2]
+    # Size, and the highest value, or the scale of floats; bitmaps have none.
+    header, at = [kind], 2
+    for _ in range(2 if kind in {b"P1", b"P4"} else 3):
+        found = PPM_VALUE.match(content, at)
+        if found is None:
+            raise ValueError("the header ends early")
+        header.append(found[1])
+        at = found.end()
+    if comment := PPM_COMMENT.match(content, at):
+        at = comment.end()
+    width, height = int(header[1]), int(header[2])
+    if kind in {b"P1", b"P2", b"P3"}:
+        rest = PPM_COMMENT.sub(b" ", content[at:])
+        values = re.findall(rb"[01]", rest) if kind == b"P1" else rest.split()
+        count = width * height * (3 if kind == b"P3" else 1)
+        if len(values) < count:
+            raise ValueError("the pixels end early")
+        return b"\n".join([*header, *map(b"%d".__mod__, map(int, values[:count]))]) + b"\n"
+    sizes = {b"P4": -(-width // 8) * height, b"Pf": 4 * width * height, b"PF": 12 * width * height}
+    wide = 2 if kind in {b"P5", b"P6"} and int(header[3]) > 255 else 1
+    size = sizes.get(kind, width * height * wide * (3 if kind == b"P6" else 1))
+    pixels = content[at + 1 : at + 1 + size]
+    if len(pixels) < size:
+        raise ValueError("the pixels end early")
+    return b"\n".join(header) + b"\n" + pixels
 
 
 def _encoded_again(path: Path, suffix: str) -> bytes:

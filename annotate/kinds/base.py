@@ -11,19 +11,23 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
+from django.conf import settings
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext
 
-from annotate.campaign_file import CampaignConfig, Section
-from annotate.errors import DomainError
-from annotate.exports.files import Files, write_files
+from accounts.models import Team
+from annotate.campaign_file import CampaignConfig, Hit, Section
+from annotate.exports.files import Files, seconds_file, without_workers, write_files
 from annotate.exports.images import keywords_file
-from annotate.exports.responses import seconds_file
-from annotate.exports.stored import without_workers
 from annotate.exports.tables import Asked, Extra, Table
-from annotate.language.text import Problem
-from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Task, Team
+from annotate.kinds.wizard import RESPONSES, SELECTION, StepFields
+from annotate.kinds.wording import in_language
+from annotate.models import Answer, Campaign, Release, ReleasedImage, Response, Selection, Task
 from annotate.models.responses import ResponseQuerySet
 from annotate.queries.words import with_words
+from corpora.errors import DomainError
+from corpora.language.languages import ENGLISH, language_of
+from corpora.language.text import Problem
 
 
 class CampaignNotPossible(DomainError):
@@ -53,7 +57,13 @@ class Candidate(NamedTuple):
     worker_id: int
     seconds: int | None
     primed: bool | None
+    # The place of the file that it was imported from in the release's `imports`, from 1.
+    import_number: int | None
     answer: Any
+
+    def is_primed(self, task: Task) -> bool | None:
+        """Whether the worker saw the keywords; None if nobody knows."""
+        return task.is_primed(self.primed, is_imported=self.import_number is not None)
 
 
 class Drawn(NamedTuple):
@@ -115,10 +125,17 @@ class TaskKind(ABC):
     section: ClassVar[type[Section] | None] = None
     defaults: ClassVar[Mapping[str, Any]] = {}
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    # The presets in words, for the form in which a person chooses one.
+    presets_in_words: ClassVar[Mapping[str, str]] = {}
 
     # Keys of the campaign file that say what workers work on. Of several keys without a dot, a
     # file has exactly one.
     material_keys: ClassVar[tuple[str, ...]] = ("selection",)
+
+    # Fields of its own in the steps of *New campaign*, by the step's name.
+    steps: ClassVar[Mapping[str, StepFields]] = {
+        "images": StepFields({"selection": SELECTION, "responses": RESPONSES})
+    }
 
     # Additional static files of the task page.
     scripts: ClassVar[tuple[str, ...]] = ()
@@ -148,6 +165,8 @@ class TaskKind(ABC):
     # Reasons to judge an answer bad, by their names in the form. Reviewers select them with number
     # keys in this order, and one key is for other reasons, so there can be at most eight.
     faults: ClassVar[Mapping[str, str]]
+    # Sentences of the flags that only this task type has, by their codes; `signs` fills them in.
+    flags: ClassVar[Mapping[str, str]] = {}
     # Whether the answer's template includes the image. If so, pages do not show it themselves.
     answer_shows_image: ClassVar[bool] = False
 
@@ -186,11 +205,48 @@ class TaskKind(ABC):
         if "language" in config.model_fields_set:
             return config
         found = self.language_of_material(config, team)
-        return config.model_copy(update={"language": found}) if found else config
+        if not found:
+            return config
+        style = config.captions.style
+        english = self.default_texts(ENGLISH, style)
+        texts = {
+            key: text
+            for key, text in self.default_texts(found, style).items()
+            if getattr(config.hit, key) == english[key]
+        }
+        hit = config.hit.model_copy(update=texts)
+        return config.model_copy(update={"language": found, "hit": hit})
+
+    def default_texts(self, language: str, style: str = "") -> dict[str, str]:
+        """The default title and description for captions of this style; in English if they have no
+        translation."""
+        hit = self.default_hit(style)
+        with in_language(language):
+            return {key: gettext(hit[key]) for key in ("title", "description")}
+
+    def default_hit(self, style: str) -> Mapping[str, Any]:  # noqa: ARG002
+        """The `[hit]` section's defaults, in English."""
+        return {**Hit().model_dump(), **self.defaults.get("hit", {})}
+
+    def fault_of_title(self, config: CampaignConfig) -> str:
+        """A sentence if the title is the default in another language than the campaign's, or else
+        an empty text."""
+        own = config.language.partition("-")[0]
+        for code, _ in settings.LANGUAGES:
+            if config.hit.title == self.default_texts(code, config.captions.style)["title"]:
+                is_own = code.partition("-")[0] == own
+                found, wanted = language_of(code).name, language_of(config.language).name
+                return "" if is_own else f"The title is in {found}, and the campaign in {wanted}."
+        return ""
 
     @abstractmethod
     def tasks(self, campaign: Campaign) -> Iterator[Task]:
         """The unsaved tasks of a new campaign; raises CampaignNotPossible."""
+
+    def number_of_tasks(self, selection: Selection, config: CampaignConfig) -> int:  # noqa: ARG002
+        """The number of tasks that a campaign about this selection will have; raises
+        CampaignNotPossible."""
+        return selection.selected.count()
 
     # The form
 
@@ -320,7 +376,7 @@ class TaskKind(ABC):
         raise NotImplementedError
 
     def files_of(self, release: Release) -> Files:
-        """The files of a release: `files` without those that an older version did not write."""
+        """The files of a release: `files` without those that it does not have."""
         return self.files
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
@@ -341,9 +397,10 @@ class TaskKind(ABC):
         if Extra.KEYWORDS in asked.extras:
             yield "keywords.json", keywords_file(release)
 
-    def write(self, release: Release, out_dir: Path) -> list[Path]:
-        """Write the release's files into a folder and return their paths.
+    def write(self, release: Release, out_dir: Path, *, hidden: bool = False) -> list[Path]:
+        """Write the release's files into a folder and return the paths of what is in it.
 
-        Raises DomainError if the release is of another task type.
+        With `hidden`, they have the captions that the release hides, too. Raises DomainError.
         """
-        return write_files(release, self.files_of(release), out_dir, kind=self.name)
+        asked = Asked([Extra.WORKERS], hidden=hidden)
+        return write_files(self.own_files(release, asked), out_dir)

@@ -1,23 +1,22 @@
 """Export a release of any task type in any format, into a folder or a ZIP archive."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotate.errors import DomainError
-from annotate.exports.archive import zipped
-from annotate.exports.bundle import about, bundle
-from annotate.exports.content import Content
-from annotate.exports.folder import Progress, write_folder
+from annotate.exports.bundle import about, bundle, zipped
 from annotate.exports.formats import Format
-from annotate.exports.images import image_files, licences_of, released
-from annotate.exports.provenance import collection_of, missing_of
-from annotate.exports.tables import Asked, Extra, Table
+from annotate.exports.images import ImageFile, image_files, licences_of, released
+from annotate.exports.provenance import about_release, collection_of
+from annotate.exports.tables import Asked, Content, Extra, Table
 from annotate.kinds import KINDS
 from annotate.models import Release
-from annotate.queries.release_domains import domains_of_release
-from annotate.selection.domains import DomainTable
+from annotate.queries.releases import domains_of_release
+from corpora.errors import DomainError
+from corpora.selection.domains import DomainTable
+from corpora.writing.files import Progress, write_folder
 
 
 def extras_of(release: Release) -> list[Extra]:
@@ -42,13 +41,12 @@ def content_of(
         images = _with_domains(images, domains, release)
     return Content(
         release=release,
-        about=kind.about_release,
+        about=about_release(release, kind.about_release, kind.answers_name),
         tables=[images, *others],
         own_files=partial(kind.own_files, release, asked),
         licences=licences_of(release),
         extras=list(asked.extras),
         domains=table.reference if table else None,
-        missing=missing_of(release, asked.extras),
         collection=collection_of(release),
     )
 
@@ -85,7 +83,8 @@ def write_export(
     a package or an image file is missing.
     """
     chosen.check_packages()
-    images = image_files(content.release) if with_images else []
+    images = image_files(content.release, content.images) if with_images else []
+    content = replace(content, has_images=with_images)
     ours = about(content, chosen)
 
     def is_same(earlier: Mapping[str, Any]) -> bool:
@@ -94,8 +93,12 @@ def write_export(
     return write_folder(bundle(content, chosen, images), out, replaces=is_same, progress=progress)
 
 
-def export_archive(content: Content, chosen: Format) -> Iterator[bytes]:
-    """A ZIP archive with an export, in chunks; raises DomainError if a package is missing."""
+def export_archive(
+    content: Content, chosen: Format, images: Iterable[ImageFile] | None = None
+) -> Iterator[bytes]:
+    """A ZIP archive with an export, and with these image files, in chunks; raises DomainError if a
+    package is missing."""
     chosen.check_packages()
-    release = content.release
-    return zipped(bundle(content, chosen), folder=release.name, at=release.created_at)
+    release, content = content.release, replace(content, has_images=images is not None)
+    files = bundle(content, chosen, images or ())
+    return zipped(files, folder=release.name, at=release.created_at)

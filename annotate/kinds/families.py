@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from annotate.campaign_file import CampaignConfig, checked_tag
+from annotate.campaign_file import CampaignConfig
 from annotate.kinds.reading import CampaignFileError, kind_of, merged, parse_config
-from annotate.reading.files import open_text, short
-from annotate.reading.toml_files import parse_toml
+from corpora.language.languages import checked_tag
+from corpora.reading.files import open_text, short
+from corpora.reading.toml_files import parse_toml
 
 LANGUAGES, TRANSLATIONS = "languages", "translations"
 # What may differ between the languages.

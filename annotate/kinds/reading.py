@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from annotate.campaign_file import REQUIREMENTS, CampaignConfig, Section
+from annotate.campaign_file import REQUIREMENTS, CampaignConfig
 from annotate.kinds import DEFAULT_KIND, KINDS, TaskKind
-from annotate.reading.files import open_text, printable, short
-from annotate.reading.toml_files import parse_toml
+from corpora.language.languages import ENGLISH, LANGUAGE_TAG
+from corpora.language.text import PARAGRAPH
+from corpora.reading.files import open_text, printable, short
+from corpora.reading.toml_files import parse_toml
 
 Checked = TypeVar("Checked", bound=BaseModel)
 
@@ -33,7 +35,7 @@ def read_config(path: Path) -> CampaignConfig:
 def parse_config(values: Mapping[str, Any]) -> CampaignConfig:
     """The validated configuration; raises CampaignFileError with one line per error."""
     kind = kind_of(values)
-    whole = merged(merged(kind.defaults if kind else {}, _preset(values)), values)
+    whole = merged(_defaults(kind, values), values)
     whole.setdefault("kind", DEFAULT_KIND)
     faults = list(_unknown(whole, kind))
     if kind is not None and kind.section is not None:
@@ -60,13 +62,20 @@ def filled(values: Mapping[str, Any]) -> dict[str, Any]:
         if field.is_required() or name == "kind":
             continue
         default = field.get_default()
-        whole[name] = default.model_dump(mode="json") if isinstance(default, Section) else default
-    own = {**(kind.defaults if kind else {})}
-    whole = merged(merged(whole, own), _preset(values))
-    who = values.get("workers", {}).get("who") if isinstance(values.get("workers"), dict) else None
-    if isinstance(who, str) and who in REQUIREMENTS:
-        whole["workers"] = {**whole["workers"], **REQUIREMENTS[who]}
+        whole[name] = default.model_dump(mode="json") if isinstance(default, BaseModel) else default
+    whole = merged(whole, _defaults(kind, values))
+    who = _chosen(values, "workers", "who")
+    whole["workers"] = {**whole["workers"], **REQUIREMENTS.get(who, {})}
+    if _chosen(values, "captions", "style") == "paragraph":
+        whole["captions"] = {**whole["captions"], **PARAGRAPH}
     return merged(whole, values)
+
+
+def _chosen(values: Mapping[str, Any], section: str, key: str) -> str:
+    """The text of this key; empty if the file, which may be invalid, has none."""
+    found = values.get(section)
+    text = found.get(key) if isinstance(found, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,6 +86,17 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
             value = merged(result[key], value)
         result[key] = value
     return result
+
+
+def _defaults(kind: TaskKind | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of the task type and the preset, with texts in the file's language."""
+    if kind is None:
+        return dict(_preset(values))
+    tag = values.get("language")
+    is_tag = isinstance(tag, str) and LANGUAGE_TAG.fullmatch(tag) is not None
+    style = _chosen(values, "captions", "style")
+    texts = kind.default_texts(str(tag) if is_tag else ENGLISH, style)
+    return merged(merged(kind.defaults, {"hit": texts}), _preset(values))
 
 
 def _preset(values: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,15 +1,33 @@
-"""Texts of task pages that several task types have, in the active language."""
+"""The language of task pages, and texts that several task types have in it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import cache
 
+from django.utils import translation
 from django.utils.translation import gettext
 
-from annotate.language.text import Problem
+from corpora.language.languages import ENGLISH
+from corpora.language.text import Problem
 
 # A number of each category of plurals that a language may have (CLDR's names, as in JavaScript's
 # `Intl.PluralRules`).
 NUMBERS = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
+
+
+@cache
+def page_language(tag: str) -> str:
+    """The translation for a language by its BCP 47 tag: `de` for `de-AT`, English if there is
+    none."""
+    try:
+        return translation.get_supported_language_variant(tag)
+    except LookupError:
+        return ENGLISH
+
+
+def in_language(tag: str) -> translation.override:
+    """A context in which texts are those of this language."""
+    return translation.override(page_language(tag))
 
 
 def translated(found: Iterable[Problem]) -> list[Problem]:

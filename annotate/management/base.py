@@ -1,20 +1,24 @@
 """The base class of our commands, and functions that find objects by name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from pathlib import Path
 from typing import Any, TypeVar
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from annotate.campaign_file import checked_tag
-from annotate.errors import DomainError, one_line
+from accounts.models import Team
 from annotate.kinds.reading import CampaignFileError
-from annotate.models import Campaign, Release, Team
-from annotate.queries.release_domains import unknown_classes
-from annotate.selection.domains import PRESETS, DomainTable, table_named
+from annotate.models import Campaign, Release
+from annotate.queries.releases import unknown_classes
+from corpora.errors import DomainError, one_line
+from corpora.selection.domains import PRESETS, DomainTable, table_named
+from shared.number_fields import HOW, AmountField
 
 Named = TypeVar("Named", Campaign, Release, Team)
 
@@ -36,6 +40,11 @@ class DomainCommand(BaseCommand):
             raise CommandError(str(error)) from error
         except (InterfaceError, OperationalError) as error:
             raise CommandError(f"The database failed: {one_line(error)}") from error
+
+    def print_lines(self, lines: Iterable[str]) -> None:
+        """Print what a function of `corpora.commands` yields."""
+        for line in lines:
+            self.stdout.write(line)
 
     def table_of_domains(self, name: str | None) -> DomainTable | None:
         """The table that the option --domains names; None without the option.
@@ -67,12 +76,24 @@ def add_team_option(parser: CommandParser, help: str) -> None:
     parser.add_argument("--team", metavar="SLUG", help=f"short name of the team {help}")
 
 
-def checked_language(tag: str) -> str:
-    """The value of an option --language; raises CommandError if it is no tag of a language."""
+def add_owner_options(parser: CommandParser) -> None:
+    """Add the options of a command that imports: --team and --change-published."""
+    add_team_option(parser, "that owns what is imported (default: all teams share it)")
+    parser.add_argument(
+        "--change-published",
+        action="store_true",
+        help="also change what published campaigns show, which are otherwise left as they were "
+        "published",
+    )
+
+
+def dollars(text: str) -> Decimal:
+    """An amount that was given to a command; raises CommandError if it is none."""
     try:
-        return checked_tag(tag)
-    except ValueError as error:
-        raise CommandError(f"--language: {error}.") from error
+        amount: Decimal = AmountField().clean(text)
+    except ValidationError:
+        raise CommandError(f"{text} is not an amount of dollars. {HOW}") from None
+    return amount
 
 
 def prepare_database() -> None:
@@ -97,9 +118,19 @@ def campaign_named(slug: str) -> Campaign:
     return _named(Campaign, "slug", slug, "campaign")
 
 
-def release_named(name: str) -> Release:
-    """The release; raises CommandError, which lists existing names."""
-    return _named(Release, "name", name, "release")
+def add_export_arguments(parser: CommandParser, out: str = "folder to write to") -> None:
+    """Add the release and the option --out of a command that writes its files."""
+    parser.add_argument("release", metavar="RELEASE", help="name of the release")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help=out)
+
+
+def release_named(name: str, kind: str = "") -> Release:
+    """The release; raises CommandError, which lists existing names, also if a kind of task is given
+    and the release is of another one."""
+    found = _named(Release, "name", name, "release")
+    if kind and found.campaign.kind != kind:
+        raise CommandError(f"{found} is a release of the task type {found.campaign.kind}.")
+    return found
 
 
 def account_named(name: str) -> User:

@@ -1,47 +1,36 @@
-"""Progress bars and reports of the import commands."""
+"""Reports of the import commands."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tqdm import tqdm
 
-from annotate.reading.files import Progress
+from accounts.models import Team
 from annotate.services import images
-from annotate.services.bulk import Counts
+from corpora.wording import counted
 
 BROKEN_NAMED = 20
 
 
-@contextmanager
-def bytes_shown(path: Path) -> Iterator[Progress]:
-    """Show a progress bar over the bytes of a file, unless the output is not a terminal."""
-    size = path.stat().st_size if path.is_file() else None
-    with tqdm(total=size, unit="B", unit_scale=True, desc=path.name, disable=None) as bar:
-        yield bar.update
-
-
-def counts_line(things: str, counts: Counts) -> str:
-    """One line with the counts of an import."""
-    skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
-    return (
-        f"{counts.read} {things} read: {counts.new} new, {counts.changed} changed, "
-        f"{counts.unchanged} unchanged{skipped}."
-    )
-
-
-def import_image_files(folder: Path, split: str) -> str:
+def import_image_files(
+    folder: Path, split: str, *, team: Team | None, change_published: bool
+) -> str:
     """Import a folder's image files with a progress bar; return the report's lines as text."""
     with tqdm(total=len(images.files_below(folder)), unit=" files", disable=None) as bar:
-        counts = images.import_files(folder=folder, split=split, progress=bar.update)
-    lines = [
-        f"{counts.new + counts.changed + counts.unchanged} image files: {counts.new} new, "
-        f"{counts.changed} changed, {counts.unchanged} unchanged."
-    ]
+        counts = images.import_files(
+            folder=folder,
+            split=split,
+            team=team,
+            change_published=change_published,
+            progress=bar.update,
+        )
+    files = counted(counts.new + counts.changed + counts.unchanged, "image file")
+    lines = [f"{files}: {counts.new} new, {counts.changed} changed, {counts.unchanged} unchanged."]
     if counts.unmatched:
-        lines.append(f"{counts.unmatched} files do not belong to any image of {split}.")
+        one, many = "file does not belong to any image of", "files do not belong to any image of"
+        lines.append(f"{counted(counts.unmatched, one, many)} {split}.")
     if counts.broken:
-        lines.append(f"{len(counts.broken)} files could not be imported:")
+        one, many = "file could not be imported:", "files could not be imported:"
+        lines.append(counted(len(counts.broken), one, many))
         lines += [f"  {name}: {reason}" for name, reason in counts.broken[:BROKEN_NAMED]]
         if more := counts.broken[BROKEN_NAMED:]:
             lines.append(f"  and {len(more)} more")

@@ -1,10 +1,6 @@
 """The database tables of this app, one module per topic."""
 
-from annotate.models.campaigns import Campaign, CampaignStatus, Task
-from annotate.models.captions import CaptionSet, GivenCaption
-from annotate.models.drafts import CampaignDraft
-from annotate.models.failures import Failure, FailureSource
-from annotate.models.idempotency import IdempotencyKey
+from annotate.models.campaigns import Campaign, CampaignDraft, CampaignStatus, Task
 from annotate.models.images import (
     Box,
     ClassName,
@@ -14,14 +10,6 @@ from annotate.models.images import (
     ObjectClass,
     RelationKind,
     SplitPools,
-)
-from annotate.models.jobs import Job, JobLine, JobStatus
-from annotate.models.notices import (
-    Delivery,
-    DeliveryStatus,
-    Notice,
-    NoticeChoice,
-    Webhook,
 )
 from annotate.models.releases import (
     HiddenExport,
@@ -36,21 +24,18 @@ from annotate.models.responses import (
     Answer,
     Behaviour,
     Caption,
-    Claim,
     Correspondence,
     Device,
+    ImportedFile,
     Response,
     ResponseStatus,
+    Submission,
     Worker,
 )
-from annotate.models.second_factors import RecoveryCode, SecondFactor
-from annotate.models.selections import Procedure, SelectedImage, Selection
-from annotate.models.teams import Invitation, Membership, Right, Team, TeamChange, TeamRole
-from annotate.models.tokens import ApiToken, Scope
+from annotate.models.selections import CaptionSet, GivenCaption, Procedure, SelectedImage, Selection
 
 __all__ = [
     "Answer",
-    "ApiToken",
     "Behaviour",
     "Box",
     "Campaign",
@@ -58,27 +43,15 @@ __all__ = [
     "CampaignStatus",
     "Caption",
     "CaptionSet",
-    "Claim",
     "ClassName",
     "ClassRelation",
     "Correspondence",
-    "Delivery",
-    "DeliveryStatus",
     "Device",
-    "Failure",
-    "FailureSource",
     "GivenCaption",
     "HiddenExport",
-    "IdempotencyKey",
     "Image",
     "ImageSource",
-    "Job",
-    "JobLine",
-    "JobStatus",
-    "Invitation",
-    "Membership",
-    "Notice",
-    "NoticeChoice",
+    "ImportedFile",
     "ObjectClass",
     "Procedure",
     "RelationKind",
@@ -89,18 +62,11 @@ __all__ = [
     "ReleasedImage",
     "Response",
     "ResponseStatus",
-    "Right",
     "Role",
-    "RecoveryCode",
-    "Scope",
-    "SecondFactor",
     "SelectedImage",
     "Selection",
     "SplitPools",
+    "Submission",
     "Task",
-    "Team",
-    "TeamChange",
-    "TeamRole",
-    "Webhook",
     "Worker",
 ]

@@ -1,17 +1,20 @@
-"""Campaigns and their tasks."""
+"""Campaigns with their tasks, and drafts of campaigns."""
 
 from functools import cached_property
 from typing import Self
 
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from accounts.models.teams import Team, TeamRows
 from annotate.campaign_file import CampaignConfig
-from annotate.models.captions import CaptionSet, GivenCaption
 from annotate.models.images import Image
-from annotate.models.selections import Selection
-from annotate.models.teams import Team, TeamRows
+from annotate.models.selections import CaptionSet, GivenCaption, Selection
+from background.models import Failure, Job, Notice, Webhook
 
 
 class CampaignStatus(models.TextChoices):
@@ -55,6 +58,10 @@ class Campaign(models.Model):
     # The validated campaign file with all defaults filled in; the property `config` parses it.
     config_json = models.JSONField()
     created_at = models.DateTimeField()
+    jobs = GenericRelation(Job, "about_id", "about_type")
+    failures = GenericRelation(Failure, "about_id", "about_type")
+    notices = GenericRelation(Notice, "about_id", "about_type")
+    webhooks = GenericRelation(Webhook, "about_id", "about_type")
 
     objects = CampaignQuerySet.as_manager()
 
@@ -76,7 +83,7 @@ class Campaign(models.Model):
         return self.slug
 
     def get_absolute_url(self) -> str:
-        return reverse("hits:campaign", args=[self.slug])
+        return reverse(settings.CAMPAIGN_PAGE, args=[self.slug])
 
     @property
     def material(self) -> Selection | CaptionSet:
@@ -96,7 +103,7 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Tasks that need more responses, regardless of claims."""
         return self.filter(answers_missing__gt=0)
 
-    def open_to(self, worker: models.Model | models.Expression | None) -> Self:
+    def open_to(self, worker: models.Model | None) -> Self:
         """Unfinished tasks without a response by this worker.
 
         None stands for a worker without submitted responses.
@@ -114,11 +121,6 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def with_material(self) -> Self:
         """Tasks with the image and the caption that a page shows. The caller has the campaign."""
         return self.select_related("image", "subject")
-
-    def on_page(self, page: models.Model) -> Self:
-        """The tasks of a page, in their order there, with what it shows (`primed`)."""
-        shown = self.filter(claims__page=page).annotate(primed=models.F("claims__primed"))
-        return shown.with_subject().order_by("claims__pk")
 
     def emptiest_first(self) -> Self:
         """The order in which pages get tasks: most places left first, then by number."""
@@ -180,6 +182,59 @@ class Task(models.Model):
     def __str__(self) -> str:
         return f"{self.campaign} {self.number}: {self.subject or self.image}"
 
-    def is_primed(self, decided: bool | None) -> bool | None:
-        """Whether a page shows the keywords, if its claim decided this; None if nobody knows."""
-        return decided if self.shows_keywords is None else self.shows_keywords
+    def is_primed(self, decided: bool | None, *, is_imported: bool = False) -> bool | None:
+        """Whether a worker sees the keywords, if the claim or the imported file decided this; None
+        if nobody knows."""
+        return decided if is_imported or self.shows_keywords is None else self.shows_keywords
+
+
+class CampaignDraftQuerySet(models.QuerySet["CampaignDraft"]):
+    def of(self, owner: User) -> Self:
+        return self.filter(owner=owner)
+
+    def open(self) -> Self:
+        """Drafts that were neither used nor deleted."""
+        return self.filter(ended_at=None)
+
+
+class CampaignDraft(models.Model):
+    """A campaign file that a user prepares in steps.
+
+    It is stored with each change, so that a reload or a second tab loses nothing.
+    """
+
+    team = models.ForeignKey(Team, models.CASCADE, related_name="campaign_drafts")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="campaign_drafts"
+    )
+    # The campaign that the draft changes, or that was created from it. Null before that.
+    campaign = models.ForeignKey(
+        Campaign, models.CASCADE, null=True, blank=True, related_name="drafts"
+    )
+    # The campaign's file when the draft was begun; null if the draft is for a new campaign.
+    begun_from = models.JSONField(null=True, blank=True)
+    # Values of the campaign file so far. Keys that are missing have their defaults.
+    file = models.JSONField(default=dict, blank=True)
+    # What was typed and is not a valid value, by the key's full name.
+    unfinished = models.JSONField(default=dict, blank=True)
+    # Steps that were saved.
+    visited = models.JSONField(default=list, blank=True)
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    objects = CampaignDraftQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-changed_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["owner", "campaign"],
+                condition=Q(ended_at=None),
+                name="draft_once_per_campaign_and_owner",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        name = self.file.get("name")
+        return name if isinstance(name, str) and name else "Unnamed draft"

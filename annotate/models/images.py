@@ -3,20 +3,50 @@
 from typing import Any, Self
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, Q
 
-from annotate.models.teams import Team, TeamRows
+from accounts.models.teams import Row, Team, TeamRows
+
+
+class ImportedRows(TeamRows[Row]):
+    """Rows of imports. Those without a team are shared: members of any team see them."""
+
+    def _seen_by(self, user: Any) -> Q:
+        return Q(Exists(Team.objects.of(user)), team=None) | super()._seen_by(user)
+
+    def of_team(self, team: Team | None) -> Self:
+        """The rows that the team can use: its own and the shared ones."""
+        return self.filter(Q(team=None) | Q(team=team))
+
+
+class ObjectClassQuerySet(ImportedRows["ObjectClass"]):
+    """Classes; a team may name one otherwise than the shared class of the same label."""
 
 
 class ObjectClass(models.Model):
     """The class of a box: an Open Images class or a COCO category."""
 
-    label = models.CharField(max_length=64, unique=True, help_text="/m/0199g, or coco:17")
+    team = models.ForeignKey(
+        Team, models.PROTECT, null=True, blank=True, related_name="object_classes"
+    )
+    label = models.CharField(max_length=64, help_text="/m/0199g, or coco:17")
     name = models.CharField(max_length=100, db_index=True)
+
+    objects = ObjectClassQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
         verbose_name_plural = "object classes"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["label"], condition=Q(team=None), name="shared_class_label_once"
+            ),
+            models.UniqueConstraint(
+                fields=["team", "label"],
+                condition=Q(team__isnull=False),
+                name="class_label_once_in_team",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -72,21 +102,15 @@ class ImageSource(models.TextChoices):
     OWN = "OWN", "Own files"
 
 
-class ImageQuerySet(TeamRows["Image"]):
-    def _seen_by(self, user: Any) -> Q:
-        """Also images of public datasets, which belong to no team."""
-        return Q(team=None) | super()._seen_by(user)
-
-    def of_team(self, team: Team | None) -> Self:
-        """The images that the team can select: its own, and those of public datasets."""
-        return self.filter(Q(team=None) | Q(team=team))
+class ImageQuerySet(ImportedRows["Image"]):
+    """Images; a split has images of one team, or shared ones."""
 
 
 class Image(models.Model):
     """One image of a dataset, with its location, size, author and licence."""
 
-    # Null if the image is from a public dataset, which every team sees. Millions of images have
-    # none, so only the others are in an index.
+    # Null if all teams share the image. Millions of images have none, so only the others are in an
+    # index.
     team = models.ForeignKey(
         Team, models.PROTECT, null=True, blank=True, related_name="images", db_index=False
     )
@@ -122,9 +146,18 @@ class Image(models.Model):
             models.Index(
                 fields=["team", "file"], condition=Q(team__isnull=False), name="image_of_a_team"
             ),
+            # Of most images of a large dataset there is no file.
+            models.Index(fields=["file"], condition=~Q(file=""), name="image_by_file"),
         ]
         constraints = [
-            models.UniqueConstraint(fields=["source", "key"], name="image_key_unique_in_source"),
+            models.UniqueConstraint(
+                fields=["source", "key"], condition=Q(team=None), name="shared_image_key_once"
+            ),
+            models.UniqueConstraint(
+                fields=["team", "source", "key"],
+                condition=Q(team__isnull=False),
+                name="image_key_once_in_team",
+            ),
             models.UniqueConstraint(
                 fields=["split", "sha256"],
                 condition=Q(source="OWN"),

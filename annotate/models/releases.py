@@ -3,13 +3,15 @@
 from typing import Self
 
 from django.conf import settings
+from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q
 from django.urls import reverse
 
+from accounts.models.teams import Team, TeamRows
 from annotate.models.campaigns import Campaign, Task
 from annotate.models.responses import Response
-from annotate.models.teams import TeamRows
+from background.models import Job
 
 
 class ReleaseQuerySet(TeamRows["Release"]):
@@ -21,6 +23,12 @@ class ReleaseQuerySet(TeamRows["Release"]):
             return self.filter(campaign=campaign)
         together = Q(campaign__team=campaign.team_id, campaign__family=campaign.family)
         return self.filter(Q(campaign=campaign) | (together & ~Q(languages=[])))
+
+    def of_outer_campaign(self) -> Self:
+        """The same for the campaigns of an outer query."""
+        together = Q(campaign__team=OuterRef("team"), campaign__family=OuterRef("family"))
+        together &= ~Q(campaign__family="") & ~Q(languages=[])
+        return self.filter(Q(campaign=OuterRef("pk")) | together)
 
     def one_language(self) -> str:
         """BCP 47 tag of the language that all captions of these releases are in; empty if there
@@ -43,12 +51,15 @@ class Release(models.Model):
     # Statistics of the whole release, computed when it was made; they depend on the task type.
     figures = models.JSONField(default=dict, blank=True)
     # What the campaign was: `campaign_file`, `selection`, `caption_set`, `software_version` and
-    # `domains` (annotate.exports.records). Null for releases made before this was recorded.
-    context = models.JSONField(null=True, blank=True)
+    # `domains` (annotate.exports.records); and where the responses come from: `imports`, the files
+    # that they were imported from, and if there are any, `collected`, the number of those collected
+    # here.
+    context = models.JSONField()
     # How the images were chosen whose captions are hidden: {"splits": […]}, or {"share": …,
     # "seed": …}. Null if the release is public.
     hidden = models.JSONField(null=True, blank=True)
     created_at = models.DateTimeField()
+    jobs = GenericRelation(Job, "about_id", "about_type")
 
     objects = ReleaseQuerySet.as_manager()
 
@@ -60,6 +71,10 @@ class Release(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("annotate:release", args=[self.name])
+
+    @property
+    def team(self) -> Team:
+        return self.campaign.team
 
     @property
     def language(self) -> str:
@@ -80,9 +95,8 @@ class ReleasedImage(models.Model):
     number = models.PositiveIntegerField(help_text="its id in exports")
     # The image as captions.json has it; task types add keys of their own.
     record = models.JSONField()
-    # Further facts: author, source page, boxes, keywords (annotate.exports.records). Null in
-    # releases made before they were recorded.
-    details = models.JSONField(null=True, blank=True)
+    # Further facts: author, source page, boxes, keywords (annotate.exports.records).
+    details = models.JSONField()
     # Captions of hidden images are not in public files, pages or API answers.
     is_hidden = models.BooleanField(default=False)
 
@@ -119,10 +133,13 @@ class ReleasedCaption(models.Model):
     text = models.TextField()
     # BCP 47 tag, in releases of several languages only.
     language = models.CharField(max_length=20, blank=True, default="", db_default="")
-    # As in Response. Null if unknown, as in releases of earlier versions.
+    # As in Response. Null if unknown, as of imported captions.
     seconds = models.PositiveIntegerField(null=True, blank=True)
-    # Whether the worker saw the keywords. Null if unknown, as in releases of earlier versions.
+    # Whether the worker saw the keywords. Null if unknown.
     primed = models.BooleanField(null=True, blank=True)
+    # The file that the caption was imported from, as its place in the release's `imports`, from 1.
+    # Null if the caption was collected here.
+    import_number = models.PositiveIntegerField(null=True, blank=True)
 
     # The default manager has no hidden captions, so that code which does not ask for them never
     # shows them. That of `image.captions` is the same.
@@ -194,7 +211,7 @@ class ReleasedAnswer(models.Model):
 class HiddenExport(models.Model):
     """An export of a release's hidden captions: who wrote the files, and when.
 
-    Database triggers refuse changes (`annotate.site.append_only`).
+    Database triggers refuse changes (`shared.database.append_only`).
     """
 
     release = models.ForeignKey(Release, models.PROTECT, related_name="hidden_exports")

@@ -1,4 +1,4 @@
-"""Workers, claims, responses and their contents, and how responses were made."""
+"""Workers, responses and their contents, and how responses were made."""
 
 import secrets
 import uuid
@@ -23,30 +23,6 @@ class Worker(models.Model):
         return self.pseudonym
 
 
-class Claim(models.Model):
-    """A reservation of one place of a task by an open task page.
-
-    Claims only steer which tasks other pages show. They never keep a worker from a task, nor a
-    response from counting.
-    """
-
-    task = models.ForeignKey(Task, models.CASCADE, related_name="claims")
-    page = models.ForeignKey("hits.TaskPage", models.CASCADE, related_name="claims")
-    # False if the page's HIT was probably returned. The page keeps its task, and other pages are
-    # given tasks as if this page did not exist.
-    takes_place = models.BooleanField(default=True)
-    # Whether the page shows the keywords. Null if the task decides it for all its responses.
-    primed = models.BooleanField(null=True, blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["page", "task"], name="claim_once_per_page_and_task"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.task} on page {self.page_id}"
-
-
 class ResponseStatus(models.TextChoices):
     SUBMITTED = "SUBMITTED", "submitted: counts towards the task"
     DISCARDED = "DISCARDED", "discarded: kept, but not counted"
@@ -58,6 +34,28 @@ class ResponseQuerySet(models.QuerySet["Response"]):
 
     def counting(self) -> Self:
         return self.filter(status=ResponseStatus.SUBMITTED)
+
+
+class ImportedFile(models.Model):
+    """A file from which responses were imported that were collected elsewhere."""
+
+    name = models.CharField(max_length=255)
+    sha256 = models.CharField(max_length=64)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Submission(models.Model):
+    """What one worker submitted together: its responses have it in common.
+
+    It needs no column but its key, which the packages above share with it: an assignment of the
+    marketplace has the key of its submission.
+    """
+
+    def __str__(self) -> str:
+        return f"submission {self.pk}"
 
 
 class Response(models.Model):
@@ -80,8 +78,17 @@ class Response(models.Model):
     # is a response or a gold item.
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     # Null for a response that was collected elsewhere.
-    assignment = models.ForeignKey(
-        "hits.Assignment", models.PROTECT, null=True, blank=True, related_name="responses"
+    submission = models.ForeignKey(
+        Submission, models.PROTECT, null=True, blank=True, related_name="responses"
+    )
+    # Null for a response that was collected here.
+    imported_from = models.ForeignKey(
+        ImportedFile,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="responses",
+        db_index=False,  # nothing looks for a file's responses, and files are never deleted
     )
     status = models.CharField(
         max_length=9, choices=ResponseStatus, default=ResponseStatus.SUBMITTED
@@ -90,7 +97,7 @@ class Response(models.Model):
     # Seconds from opening to submitting the page, divided by the number of tasks on the page.
     seconds = models.PositiveIntegerField(null=True, blank=True)
     # Whether the page showed the keywords. Null if the task decides it, or if no page of ours
-    # showed the task to the worker.
+    # showed the task to the worker. Of an imported response, what its file says.
     primed = models.BooleanField(null=True, blank=True)
     # When the person withdrew it. It then stays discarded for good.
     withdrawn_at = models.DateTimeField(null=True, blank=True)
@@ -105,6 +112,10 @@ class Response(models.Model):
             models.CheckConstraint(
                 condition=models.Q(withdrawn_at=None) | models.Q(status=ResponseStatus.DISCARDED),
                 name="response_withdrawn_is_discarded",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(imported_from=None) | models.Q(submission=None),
+                name="response_imported_has_no_submission",
             ),
         ]
         indexes = [
@@ -128,7 +139,7 @@ class Response(models.Model):
     @property
     def is_primed(self) -> bool | None:
         """Whether the worker saw the keywords; None if nobody knows."""
-        return self.task.is_primed(self.primed)
+        return self.task.is_primed(self.primed, is_imported=self.imported_from_id is not None)
 
 
 class Caption(models.Model):

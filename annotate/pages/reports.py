@@ -9,12 +9,13 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.errors import DomainError
-from annotate.models import Release, Right
-from annotate.pages.jobs import begin_job
-from annotate.pages.signed_in import release_of
-from annotate.report.build import NUMBERS, PAGE
-from annotate.report.stored import report_folder
+from accounts.models import Right
+from annotate.models import Release
+from annotate.pages.lookups import release_of
+from annotate.services.reports import report_folder
+from background.pages.jobs import begin_job
+from corpora.errors import DomainError
+from corpora.report.build import NUMBERS, PAGE
 
 # The page has its styles in itself, and nothing else than its own drawings.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
@@ -29,7 +30,7 @@ def report(request: HttpRequest, name: str) -> HttpResponse | FileResponse:
     if request.method != "POST":
         return _file(release, PAGE)
     try:
-        return redirect(begin_job(request, kind="report", release=release))
+        return redirect(begin_job(request, kind="report", about=release))
     except DomainError as error:
         messages.warning(request, str(error))
         return redirect(release)

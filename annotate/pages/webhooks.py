@@ -11,13 +11,16 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate.errors import DomainError
-from annotate.models import Right, Webhook
-from annotate.notices import choices
-from annotate.notices.registry import notice_kinds
-from annotate.pages.once import once
-from annotate.pages.paging import page_of
-from annotate.pages.signed_in import campaign_of, posted, user_of
+from accounts.models import Right
+from accounts.pages.once import once
+from accounts.pages.paging import page_of
+from accounts.pages.signed_in import posted, user_of
+from annotate.pages.lookups import campaign_of
+from background.models import Webhook
+from background.models.about import about_row
+from background.notices import choices
+from background.notices.registry import notice_kinds
+from corpora.errors import DomainError
 
 
 class WebhookForm(forms.Form):
@@ -57,7 +60,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             added = choices.add_webhook(
-                campaign=campaign, user=user_of(request), at=timezone.now(), **form.cleaned_data
+                about=campaign, user=user_of(request), at=timezone.now(), **form.cleaned_data
             )
         except DomainError as error:
             form.add_error("url", str(error))
@@ -71,7 +74,7 @@ def webhooks(request: HttpRequest, slug: str) -> HttpResponse:
         "labels": {kind.name: kind.label for kind in notice_kinds().values()},
     }
     status = 422 if form.errors else 200
-    return render(request, "notices/webhooks.html", context, status=status)
+    return render(request, "annotate/webhooks.html", context, status=status)
 
 
 @never_cache
@@ -91,13 +94,13 @@ def webhook(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
             return redirect(found)
     deliveries = found.deliveries.select_related("notice")
     context = {
-        "campaign": found.campaign,
+        "campaign": found.about,
         "webhook": found,
         "form": form,
         "page": page_of(deliveries, request, per_page=20),
     }
     status = 422 if form.errors else 200
-    return render(request, "notices/webhook.html", context, status=status)
+    return render(request, "annotate/webhook.html", context, status=status)
 
 
 @require_POST
@@ -130,5 +133,4 @@ def remove(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
 
 def _webhook(request: HttpRequest, slug: str, key: UUID) -> Webhook:
     campaign = campaign_of(request, slug, may=Right.MANAGE)
-    kept = Webhook.objects.kept().select_related("campaign")
-    return get_object_or_404(kept, campaign=campaign, key=key)
+    return get_object_or_404(Webhook.objects.kept().filter(about_row(campaign)), key=key)

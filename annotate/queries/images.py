@@ -1,11 +1,13 @@
 """Find images and their boxes, and count the images of splits and licences."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotate.models import Box, Image, ImageSource, ObjectClass
+from annotate.models import Box, Image, ImageSource, ObjectClass, Procedure, Selection, SplitPools
+from corpora.datasets.image_names import ImageNames, Named
+from corpora.selection.choose import FEWEST_CLASSES, MOST_CLASSES
 
 # Value of the licence filter for images without a licence.
 NO_LICENCE = "none"
@@ -28,6 +30,22 @@ def licences(images: QuerySet[Image]) -> list[str]:
     """The addresses of the licences of these images; empty for images without one."""
     urls = images.order_by("license_url").values_list("license_url", flat=True)
     return list(urls.distinct())
+
+
+def names_of_images(
+    images: QuerySet[Image], asked: Collection[str] | None = None
+) -> ImageNames[int]:
+    """The primary keys of the images by their names.
+
+    Images of a dataset go by their ids, own files also by their file names and addresses. With
+    `asked`, images of a dataset with other ids are left out, as a split can have millions.
+    """
+    rows = images.values_list("pk", "key", "file_name", "url")
+    return ImageNames(
+        Named(pk, key, file_name, url if file_name else "")
+        for pk, key, file_name, url in rows.iterator()
+        if file_name or asked is None or key in asked
+    )
 
 
 def found_images(images: QuerySet[Image], wanted: Mapping[str, Any]) -> QuerySet[Image]:
@@ -66,3 +84,80 @@ def drawn_boxes(image: Image) -> list[dict[str, Any]]:
         }
         for number, box in enumerate(boxes.order_by("x_min", "y_min", "pk"), start=1)
     ]
+
+
+# The smallest number of classes of an image that the procedure always takes.
+RICH = MOST_CLASSES + 1
+
+
+class Pool(NamedTuple):
+    """Images with this number of classes, and how many of them a selection has."""
+
+    title: str
+    images: int
+    chosen: int
+
+
+class Pools(NamedTuple):
+    """How the procedure of nocaps sorts the images of a split."""
+
+    pools: list[Pool]
+    # Images that do not qualify: not known to be upright, or with fewer than two classes.
+    turned: int
+    poor: int
+
+    @property
+    def available(self) -> int:
+        return sum(pool.images for pool in self.pools)
+
+    @property
+    def images(self) -> int:
+        return self.available + self.turned + self.poor
+
+
+def pools_of(
+    split: str, images: QuerySet[Image], ignored: Sequence[str], selection: Selection | None = None
+) -> Pools:
+    """The pools of a split, without the ignored classes, and what the selection has of them.
+
+    `images` are those of the split that the reader may see: all of them, or none.
+    """
+    images = images.filter(split=split)
+    total = images.aggregate(images=Count("pk"), upright=Count("pk", filter=Q(rotation=0)))
+    counts = _stored(split, ignored) if total["images"] else None
+    if counts is None:
+        counts = count_by_classes(images, ignored)
+    chosen = (
+        count_by_classes(images.filter(selected__selection=selection), ignored) if selection else {}
+    )
+    titles = {n: f"{n} classes" for n in counts} | {RICH: f"more than {MOST_CLASSES} classes"}
+    pools = [Pool(titles[n], number, chosen.get(n, 0)) for n, number in counts.items()]
+    found = Pools(pools, total["images"] - total["upright"], 0)
+    return found._replace(poor=total["upright"] - found.available)
+
+
+def _stored(split: str, ignored: Sequence[str]) -> dict[int, int] | None:
+    """The numbers that the last import of the split stored; None if it did not count these."""
+    row = SplitPools.objects.filter(split=split).first()
+    if row is None or row.ignored_classes != list(ignored):
+        return None
+    # Keys of JSON are text.
+    return {int(n): number for n, number in row.by_classes.items()}
+
+
+def count_by_classes(images: QuerySet[Image], ignored: Collection[str]) -> dict[int, int]:
+    """Numbers of the upright images by number of classes; those of all rich ones together, by
+    RICH. Reads every box of the images."""
+    left_out = list(ObjectClass.objects.filter(name__in=ignored).values_list("pk", flat=True))
+    upright = images.filter(rotation=0)
+    boxes = Box.objects.verified().filter(image__in=upright).exclude(object_class__in=left_out)
+    by_image = boxes.order_by().values("image_id")
+    counted = by_image.annotate(classes=Count("object_class", distinct=True))
+    numbers = {f"n{n}": Count("classes", filter=Q(classes=n)) for n in range(FEWEST_CLASSES, RICH)}
+    numbers[f"n{RICH}"] = Count("classes", filter=Q(classes__gte=RICH))
+    found = counted.aggregate(**numbers)
+    return {n: found[f"n{n}"] for n in range(FEWEST_CLASSES, RICH + 1)}
+
+
+def is_by_nocaps(selection: Selection) -> bool:
+    return selection.procedure == Procedure.NOCAPS

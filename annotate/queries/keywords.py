@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from annotate.language.languages import is_english, tags_from_narrow
+from accounts.models import Team
 from annotate.models import (
     Box,
     ClassName,
@@ -16,7 +16,8 @@ from annotate.models import (
     Selection,
     Task,
 )
-from annotate.selection import hierarchy, priming
+from corpora.language.languages import is_english, tags_from_narrow
+from corpora.selection import priming
 
 # Key of a task's payload that has the keywords of its image.
 KEYWORDS = "keywords"
@@ -41,7 +42,7 @@ class Keywords(NamedTuple):
 def hidden_class_numbers() -> set[int]:
     """Primary keys of the classes that are never shown."""
     edges = ClassRelation.objects.values_list("parent_id", "child_id", "kind", "parent__label")
-    return hierarchy.parts(hierarchy.Edge(*edge) for edge in edges.iterator())
+    return priming.parts(priming.Edge(*edge) for edge in edges.iterator())
 
 
 def hidden_classes() -> list[ObjectClass]:
@@ -54,6 +55,12 @@ def own_without_classes(selection: Selection) -> set[int]:
     own = Image.objects.filter(selected__selection=selection, source=ImageSource.OWN)
     boxes = Box.objects.verified().filter(image=OuterRef("pk"))
     return set(own.filter(~Exists(boxes)).values_list("pk", flat=True))
+
+
+def has_classes(selection: str, team: Team) -> bool:
+    """Whether an image of the selection has a class that workers could see as a keyword."""
+    own = Selection.objects.of_team(team).filter(name=selection)
+    return Box.objects.verified().filter(image__selections__in=own).exists()
 
 
 def keywords(image: Image) -> list[str]:
@@ -133,8 +140,8 @@ def _classes_by_image(images: Collection[int]) -> dict[int, dict[int, str]]:
 def task_keywords(task: Task) -> list[str]:
     """The keywords of a task about an image.
 
-    They are fixed when the campaign is created. Campaigns of earlier versions did not store them:
-    there they are those of the image's boxes now.
+    Task types that take text fix them when the campaign is created. Otherwise they are those of the
+    image's boxes now.
     """
     stored = stored_keywords(task)
     return keywords(task.image) if stored is None else stored

@@ -6,13 +6,14 @@ is left alone otherwise. All writes belong to the caller's transaction.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
 from django.db import IntegrityError, OperationalError, connection, models, transaction
 
 from annotate.services.copy_streams import BinaryStream, Columns, CopyStream, CsvStream, tuples
+from corpora.wording import counted
 
 ROWS_AT_ONCE = 400
 Rows = Callable[[], Iterator[tuple[Any, ...]]]
@@ -38,18 +39,41 @@ class Counts:
     def unchanged(self) -> int:
         return self.read - self.new - self.changed - self.skipped
 
+    def in_words(self, one: str, many: str = "") -> str:
+        """A sentence for logs and commands; `one` and `many` name the entries."""
+        skipped = f", {self.skipped:,} of unknown images skipped" if self.skipped else ""
+        return (
+            f"{counted(self.read, one, many)} read: {self.new:,} new, {self.changed:,} changed, "
+            f"{self.unchanged:,} unchanged{skipped}."
+        )
+
 
 @dataclass(frozen=True)
 class Target:
     """A model, its fields in the order of a row's values, and the fields that identify a row.
 
-    The `kept` fields are written with a new row and are not changed in an existing one.
+    The `kept` fields are written with a new row and are not changed in an existing one. With a
+    `condition`, a column's name and a test, the fields identify a row among those that meet it.
     """
 
     model: type[models.Model]
     fields: Sequence[str]
     unique: Sequence[str]
     kept: Sequence[str] = ()
+    condition: str = ""
+
+    def owned_by(self, team: models.Model | None) -> "Target":
+        """The target among the rows of the team, or among those that all teams share.
+
+        The first value of each row is the team's primary key, or None.
+        """
+        return replace(
+            self,
+            fields=["team", *self.fields],
+            unique=["team", *self.unique] if team else self.unique,
+            kept=["team", *self.kept],
+            condition="team_id IS NOT NULL" if team else "team_id IS NULL",
+        )
 
     @property
     def table(self) -> str:
@@ -75,12 +99,13 @@ class Target:
     @property
     def on_conflict(self) -> str:
         """SQL clause that updates an existing row, but only if it differs."""
-        unique, rest = self.columns(self.unique), self.rest
+        rest, where = self.rest, f" WHERE {self.condition}" if self.condition else ""
+        conflict = f"ON CONFLICT ({', '.join(self.columns(self.unique))}){where}"
         if not rest:
-            return f"ON CONFLICT ({', '.join(unique)}) DO NOTHING"
+            return f"{conflict} DO NOTHING"
         different = "IS NOT" if connection.vendor == "sqlite" else "IS DISTINCT FROM"
         return (
-            f"ON CONFLICT ({', '.join(unique)}) DO UPDATE SET "
+            f"{conflict} DO UPDATE SET "
             + ", ".join(f"{column} = excluded.{column}" for column in rest)
             + f" WHERE ({', '.join(f'{self.table}.{column}' for column in rest)}) {different} "
             + f"({', '.join(f'excluded.{column}' for column in rest)})"
@@ -96,6 +121,14 @@ def take_turns() -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [IMPORT_LOCK])
+
+
+def wait_for_imports() -> None:
+    """Wait until no import runs; imports wait until this transaction ends, and other callers of
+    this function do not."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock_shared(%s)", [IMPORT_LOCK])
 
 
 def load(target: Target, rows: Rows) -> tuple[int, int]:
@@ -168,6 +201,8 @@ def _merge(target: Target, stream: CopyStream) -> tuple[int, int]:
     columns = ", ".join(target.columns(target.fields))
     unique = ", ".join(target.columns(target.unique))
     same = " AND ".join(f"old.{name} = new.{name}" for name in target.columns(target.unique))
+    if target.condition:
+        same += f" AND old.{target.condition}"
     # Unchanged rows are filtered out here. ON CONFLICT alone would lock them, which writes to disk.
     unchanged = f"SELECT FROM {target.table} old WHERE {same}" + "".join(
         f" AND old.{name} IS NOT DISTINCT FROM new.{name}" for name in target.rest

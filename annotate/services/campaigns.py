@@ -1,28 +1,20 @@
-"""Create and change campaigns, measure their progress and recount their tasks."""
+"""Create and change campaigns."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet
 
+from accounts.models import Team
+from accounts.services.teams import first_team
 from annotate.campaign_file import CampaignConfig
-from annotate.errors import DomainError
 from annotate.kinds import KINDS, CampaignNotPossible, TaskKind
 from annotate.kinds.families import Plan
-from annotate.models import (
-    Campaign,
-    CampaignStatus,
-    Claim,
-    Response,
-    ResponseStatus,
-    Task,
-    Team,
-)
+from annotate.models import Campaign, CampaignStatus, Response, ResponseStatus, Task
 from annotate.services import names
-from annotate.services.teams import first_team
+from corpora.errors import DomainError
 
 # Keys of the campaign file that the tasks do not depend on.
 NOT_OF_TASKS = {
@@ -146,80 +138,7 @@ def change_campaign(
     return changed
 
 
-@dataclass(frozen=True)
-class Progress:
-    """Counts of a campaign's tasks and responses."""
-
-    tasks: int
-    complete: int
-    wanted: int
-    submitted: int
-    discarded: int
-
-    @property
-    def share(self) -> float:
-        """Submitted share of the wanted responses, from 0 to 1."""
-        return min(1.0, self.submitted / self.wanted) if self.wanted else 0.0
-
-
-def progress(campaign: Campaign) -> Progress:
-    """Count the campaign's tasks and responses, in three queries."""
-    tasks = campaign.tasks.aggregate(tasks=Count("pk"), wanted=Sum("wanted", default=0))
-    responses = Response.objects.of(campaign).aggregate(
-        submitted=Count("pk", filter=Q(status=ResponseStatus.SUBMITTED)),
-        discarded=Count("pk", filter=Q(status=ResponseStatus.DISCARDED)),
-    )
-    return Progress(
-        complete=tasks["tasks"] - incomplete_tasks(campaign).count(),
-        **tasks,
-        **responses,
-    )
-
-
 def incomplete_tasks(campaign: Campaign) -> QuerySet[Task]:
     """Tasks with fewer submitted responses than wanted, annotated with the number as `has`."""
     submitted = Count("responses", filter=Q(responses__status=ResponseStatus.SUBMITTED))
     return campaign.tasks.annotate(has=submitted).filter(has__lt=F("wanted"))
-
-
-@dataclass(frozen=True)
-class OpenWork:
-    """Number of responses that a campaign still needs, and of the tasks that need them."""
-
-    responses: int
-    tasks: int
-
-
-def open_work(campaign: Campaign) -> OpenWork:
-    """Count the responses that are still needed. Claims of open pages make no difference."""
-    unfinished = campaign.tasks.unfinished()
-    return OpenWork(
-        **unfinished.aggregate(responses=Sum("answers_missing", default=0), tasks=Count("pk"))
-    )
-
-
-def answers_counting(campaign: Campaign) -> int:
-    """The number of responses that count, from the counters of the tasks."""
-    counting = campaign.tasks.aggregate(n=Sum(F("wanted") - F("answers_missing"), default=0))
-    return int(counting["n"])
-
-
-@transaction.atomic
-def recount_places(campaign: Campaign) -> int:
-    """Recompute the stored counters of each task from its rows; return how many were wrong."""
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    tasks = list(campaign.tasks.order_by("pk").select_for_update(no_key=True))
-    taking = Claim.objects.filter(task__campaign=campaign, takes_place=True)
-    claims = dict(taking.values_list("task").annotate(Count("pk")))
-    counting = dict(
-        Response.objects.of(campaign).counting().values_list("task").annotate(Count("pk"))
-    )
-    wrong = []
-    for task in tasks:
-        missing = task.wanted - counting.get(task.pk, 0)
-        places = missing - claims.get(task.pk, 0)
-        if (missing, places) != (task.answers_missing, task.places_left):
-            task.answers_missing, task.places_left = missing, places
-            wrong.append(task)
-    Task.objects.bulk_update(wrong, ["answers_missing", "places_left"], batch_size=500)
-    return len(wrong)

@@ -1,20 +1,26 @@
 """Create caption sets from a COCO captions file or a file of results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from django.db import transaction
 
-from annotate.datasets import coco
-from annotate.errors import DomainError
+from accounts.models import Team
+from accounts.services.teams import first_team
 from annotate.exports.records import create_in_chunks
-from annotate.language.text import normalise
-from annotate.models import CaptionSet, GivenCaption, Image, Release, Team
+from annotate.models import CaptionSet, GivenCaption, Image, Release
+from annotate.queries.images import names_of_images
 from annotate.services import names
 from annotate.services.selections import SLUG
-from annotate.services.teams import first_team
+from corpora.datasets import coco
+from corpora.errors import DomainError
+from corpora.language.text import normalise
+from corpora.reading.files import MalformedFile
+
+# Finds the primary key of a caption's image; None if it is none of the images asked for.
+ImageOf = Callable[[coco.CocoCaption], int | None]
 
 
 class CaptionCounts(NamedTuple):
@@ -63,15 +69,18 @@ def import_results(
         images, where = _images_of_split(split or "", team), f"the split {split!r}"
     else:
         numbers = release.images.values_list("number", "task__image")
-        images, where = {str(number): image for number, image in numbers}, f"the release {release}"
+        ids = {str(number): image for number, image in numbers}
+        images, where = (lambda caption: ids.get(caption.image)), f"the release {release}"
     return _create_set(path, captions, name, at, images, where, team)
 
 
-def _images_of_split(split: str, team: Team) -> dict[str, int]:
-    images = dict(Image.objects.of_team(team).filter(split=split).values_list("key", "pk"))
-    if not images:
+def _images_of_split(split: str, team: Team) -> ImageOf:
+    """Finds an image of the split by its id, or by its own file's name."""
+    images = Image.objects.of_team(team).filter(split=split)
+    if not images.exists():
         raise DomainError(f"The split {split!r} has no images. Import them first.")
-    return images
+    names = names_of_images(images)
+    return lambda caption: names.find(caption.image, caption.file_name)
 
 
 @transaction.atomic
@@ -80,25 +89,30 @@ def _create_set(
     captions: Sequence[coco.CocoCaption],
     name: str,
     at: datetime,
-    images: Mapping[str, int],
+    image_of: ImageOf,
     where: str,
     team: Team,
 ) -> CaptionCounts:
-    """Create a set of the captions whose image id, as in the file, is a key of `images`."""
+    """Create a set of the captions whose image is found."""
     _check_is_free(name, team)
-    known = [caption for caption in captions if caption.image in images]
+    for caption in captions:
+        if not normalise(caption.text):
+            reason = f"the caption of image {caption.image} has no character that can be seen"
+            raise MalformedFile(path, reason)
+    found = ((caption, image_of(caption)) for caption in captions)
+    known = [(caption, image) for caption, image in found if image is not None]
     if not known:
         raise DomainError(f"No caption in {path} belongs to an image of {where}.")
     made = CaptionSet.objects.create(team=team, name=name, created_at=at)
     rows = (
         GivenCaption(
             caption_set=made,
-            image_id=images[caption.image],
+            image_id=image,
             number=number,
             annotation_id=caption.annotation_id,
             text=normalise(caption.text),
         )
-        for number, caption in enumerate(known, start=1)
+        for number, (caption, image) in enumerate(known, start=1)
     )
     create_in_chunks(GivenCaption, rows)
     return CaptionCounts(new=len(known), skipped=len(captions) - len(known))

@@ -6,14 +6,13 @@ from pathlib import Path
 
 from django.db import transaction
 
-from annotate.campaign_file import checked_tag
-from annotate.datasets.class_names import read_class_names
-from annotate.errors import DomainError
-from annotate.language.languages import is_english
 from annotate.models import ClassName, ObjectClass
-from annotate.reading.files import Progress, no_progress
-from annotate.reading.tables import CsvFile, open_csv
 from annotate.services.bulk import Counts, Target, load, take_turns
+from corpora.datasets.class_names import read_class_names
+from corpora.errors import DomainError
+from corpora.language.languages import checked_tag, is_english
+from corpora.reading.files import Progress, no_progress
+from corpora.reading.tables import CsvFile, open_csv
 
 NAMES = Target(ClassName, ["object_class", "language", "name"], ["object_class", "language"])
 
@@ -22,8 +21,9 @@ NAMES = Target(ClassName, ["object_class", "language", "name"], ["object_class",
 def import_class_names(*, path: Path, language: str, progress: Progress = no_progress) -> Counts:
     """Import a table of classes and their names in a language; changed names are updated.
 
-    A row names its class by its label or by its English name, whatever its case. Rows of classes
-    that were never imported are counted as skipped. Campaigns that exist keep their keywords.
+    A row names its class by its label or by its English name, whatever its case, and stands for
+    the classes of all teams. Rows of classes that were never imported are counted as skipped.
+    Campaigns that exist keep their keywords.
 
     Raises MalformedFile, and DomainError if the language is not a BCP 47 tag or is English, whose
     names come with the classes.
@@ -44,9 +44,9 @@ def import_class_names(*, path: Path, language: str, progress: Progress = no_pro
 
 def _names(file: CsvFile) -> tuple[dict[int, str], int]:
     """The names by the class's primary key, and the number of rows of unknown classes."""
-    labels, classes = {}, defaultdict(list)
+    labels, classes = defaultdict(list), defaultdict(list)
     for number, label, name in ObjectClass.objects.values_list("pk", "label", "name"):
-        labels[label] = number
+        labels[label].append(number)
         classes[name.casefold()].append(number)
     names: dict[int, str] = {}
     skipped = 0
@@ -61,6 +61,9 @@ def _names(file: CsvFile) -> tuple[dict[int, str], int]:
     return names, skipped
 
 
-def _classes_of(key: str, labels: Mapping[str, int], classes: Mapping[str, list[int]]) -> list[int]:
-    """The classes with this label or else with this name, which several datasets may have."""
-    return [labels[key]] if key in labels else classes.get(key.casefold(), [])
+def _classes_of(
+    key: str, labels: Mapping[str, list[int]], classes: Mapping[str, list[int]]
+) -> list[int]:
+    """The classes with this label, which several teams may have, or else with this name, which
+    several datasets may have."""
+    return labels.get(key) or classes.get(key.casefold(), [])

@@ -10,12 +10,13 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotate.errors import DomainError
+from accounts.models import Team
+from accounts.services.teams import first_team
 from annotate.kinds.families import parse_plan
 from annotate.kinds.reading import CampaignFileError
-from annotate.models import Campaign, CampaignDraft, Team
+from annotate.models import Campaign, CampaignDraft
 from annotate.services.campaigns import change_campaign, create_campaigns
-from annotate.services.teams import first_team
+from corpora.errors import DomainError
 
 
 class DraftChanged(DomainError):

@@ -2,24 +2,28 @@
 
 import logging
 import re
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from annotate.errors import DomainError
+from django.db import transaction
+
+from accounts.models import Team
 from annotate.images import copies as image_copies
 from annotate.images import files as image_files
-from annotate.images.files import BrokenImage, Picture
+from annotate.images.files import BrokenImage
 from annotate.models import Image, ImageSource
+from annotate.services.bulk import take_turns
+from annotate.services.imports import check_owner
 from annotate.services.places import batches
+from annotate.services.published import published_images
+from corpora.errors import DomainError
+from corpora.writing.files import write_atomically
 
 logger = logging.getLogger(__name__)
 
-BATCH = 200
 # Seconds after which all images are checked for missing copies again.
-LOOK_EVERY = 300.0
 # Fields of Image that depend on its file.
 FILE_FIELDS = ["file", "width", "height"]
 
@@ -49,19 +53,25 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def import_files(
-    *, folder: Path, split: str, progress: Callable[[int], object] = lambda _: None
+    *,
+    folder: Path,
+    split: str,
+    team: Team | None = None,
+    change_published: bool = False,
+    progress: Callable[[int], object] = lambda _: None,
 ) -> FileCounts:
     """Copy image files, named by their images' ids, into MEDIA_ROOT and store their sizes.
 
-    A broken file is listed in the result and its image is not changed. Each batch of files is saved
-    on its own: if a run is interrupted, the next run imports the rest. `progress` is called with 1
-    after each file. Raises DomainError if the split has no images.
+    A broken file, or one that would change what a published campaign shows, is listed in the result
+    and its image is not changed. Each file is saved on its own: if a run is interrupted, the next
+    run imports the rest. `progress` is called with 1 after each file. Raises DomainError if the
+    split has no images, or is another owner's.
     """
     counts = FileCounts()
+    check_owner(split, team)
     images = {image.key: image for image in Image.objects.filter(split=split)}
     if not images:
         raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
-    waiting: list[Image] = []
     taken: dict[str, Path] = {}
     for path in files_below(folder):
         image = _image_of(path, images)
@@ -72,16 +82,11 @@ def import_files(
             counts.broken.append(BrokenFile(str(path.relative_to(folder)), reason))
         else:
             try:
-                if _import_file(path, image, counts):
-                    waiting.append(image)
+                _import_file(path, image, counts, change_published)
                 taken[image.key] = path
             except BrokenImage as error:
                 counts.broken.append(BrokenFile(str(path.relative_to(folder)), str(error)))
-        if len(waiting) == BATCH:
-            Image.objects.bulk_update(waiting, FILE_FIELDS)
-            waiting.clear()
         progress(1)
-    Image.objects.bulk_update(waiting, FILE_FIELDS)
     return counts
 
 
@@ -94,40 +99,45 @@ def _image_of(path: Path, images: dict[str, Image]) -> Image | None:
     return image if image and image.source == ImageSource.COCO else None
 
 
-def _import_file(path: Path, image: Image, counts: FileCounts) -> bool:
-    """Copy one file into MEDIA_ROOT; return whether the caller must save the image."""
+def _import_file(path: Path, image: Image, counts: FileCounts, change_published: bool) -> None:
+    """Copy one file into MEDIA_ROOT and save its image; raises BrokenImage."""
     kept = _content_of(image_files.file_path(image)) if image.file else None
     content = image_files.read_content(path)
+    picture = None
     if kept == content:
-        counts.unchanged += 1
-        return _note_size(image, *image_files.read_size(path))
-    picture = image_files.read_picture(path)
-    name = image_files.file_name(image, picture.suffix)
-    if kept == picture.content:
-        counts.unchanged += 1
-        return _note_size(image, picture.width, picture.height)
-    if image.file:
-        counts.changed += 1
+        size = image_files.read_size(path)
     else:
+        picture = image_files.read_picture(path)
+        size = picture.width, picture.height
+    is_known = picture is None or kept == picture.content
+    if is_known and size == (image.width, image.height):
+        counts.unchanged += 1
+        return
+    is_new = not image.file
+    with transaction.atomic():
+        # No campaign is published meanwhile.
+        take_turns()
+        if not change_published and published_images(Image.objects.filter(pk=image.pk)).exists():
+            raise BrokenImage(
+                "would change what a published campaign shows; to change it nevertheless, use "
+                "--change-published"
+            )
+        image.width, image.height = size
+        if picture and not is_known:
+            image.file = image_files.file_name(image, picture.suffix)
+            write_atomically(image_files.file_path(image), picture.content)
+            image_copies.drop_copies(image)
+        image.save(update_fields=FILE_FIELDS)
+    if is_known:
+        counts.unchanged += 1
+    elif is_new:
         counts.new += 1
-    _write(image, name, picture)
-    return True
+    else:
+        counts.changed += 1
 
 
 def _content_of(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
-
-
-def _note_size(image: Image, width: int, height: int) -> bool:
-    """Set the size of an image whose file is unchanged; return whether it differs from before."""
-    before, image.width, image.height = (image.width, image.height), width, height
-    return before != (width, height)
-
-
-def _write(image: Image, name: str, picture: Picture) -> None:
-    image.file, image.width, image.height = name, picture.width, picture.height
-    image_files.write_atomically(image_files.file_path(image), picture.content)
-    image_copies.drop_copies(image)
 
 
 def make_copies() -> Iterator[tuple[Image, str]]:
@@ -149,24 +159,3 @@ def make_copies() -> Iterator[tuple[Image, str]]:
                 yield image, str(error)
             else:
                 yield image, ""
-
-
-class CopyMaker:
-    """Makes missing copies in short steps, for a process that also has other work."""
-
-    def __init__(self) -> None:
-        self._making: Iterator[object] | None = None
-        self._next_look = 0.0
-
-    def work(self, *, seconds: float) -> bool:
-        """Make copies for about `seconds`; return whether more may be missing.
-
-        When no copy is missing, all images are checked again after LOOK_EVERY.
-        """
-        end = time.monotonic() + seconds
-        if self._making is None and time.monotonic() >= self._next_look:
-            self._making = make_copies()
-        while self._making is not None and time.monotonic() < end:
-            if next(self._making, None) is None:
-                self._making, self._next_look = None, time.monotonic() + LOOK_EVERY
-        return self._making is not None

@@ -1,4 +1,9 @@
-"""Import the files of a dataset. Each import is one transaction and can be repeated."""
+"""Import the files of a dataset. Each import is one transaction and can be repeated.
+
+What is imported belongs to `team`; without a team, all teams share it. An import reads and writes
+rows of this owner alone, except that a team's boxes can have shared classes. It changes nothing
+that a published campaign shows, unless `change_published` says so, and raises IsPublished.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +12,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from django.db import connection, transaction
+from django.db.models import F, QuerySet
 
-from annotate.datasets import coco, openimages
-from annotate.errors import DomainError
+from accounts.models import Team
 from annotate.models import (
     Box,
     Campaign,
@@ -19,11 +24,14 @@ from annotate.models import (
     ImageSource,
     ObjectClass,
 )
-from annotate.reading.blocks import open_blocks
-from annotate.reading.files import MalformedFile, Progress, no_progress, short
-from annotate.reading.tables import open_csv
 from annotate.services.bulk import Counts, Target, load, load_columns, take_turns
 from annotate.services.pools import recount_all_pools, recount_pools
+from annotate.services.published import published_kept
+from corpora.datasets import coco, openimages
+from corpora.errors import DomainError
+from corpora.reading.blocks import open_blocks
+from corpora.reading.files import MalformedFile, Progress, no_progress, short
+from corpora.reading.tables import open_csv
 
 # Characters of a base URL. A question mark would end the path of each image's address.
 UNQUOTED = re.compile(r"[A-Za-z0-9\-._~:/@!$&'()*+,;=%\[\]]*")
@@ -101,50 +109,76 @@ COCO_BOXES = Target(
 
 
 @transaction.atomic
-def import_classes(*, path: Path, progress: Progress = no_progress) -> Counts:
+def import_classes(
+    *,
+    path: Path,
+    team: Team | None = None,
+    change_published: bool = False,
+    progress: Progress = no_progress,
+) -> Counts:
     """Import class descriptions; changed names are updated. Raises MalformedFile."""
     take_turns()
     with open_csv(path, progress) as file:
         classes = list(openimages.read_classes(file))
-    counts = _counted(CLASSES, classes)
+    with published_kept(_images_with_classes_of(team), change_published=change_published):
+        counts = _load_classes(classes, team)
+    return counts
+
+
+def _load_classes(classes: list[tuple[Any, ...]], team: Team | None) -> Counts:
+    counts = _counted(CLASSES.owned_by(team), [(_key(team), *row) for row in classes])
     if counts.changed:
-        recount_all_pools()
+        recount_all_pools(team)
     return counts
 
 
 @transaction.atomic
-def import_hierarchy(*, path: Path) -> Counts:
-    """Add the relations in a hierarchy file to the class graph; raises MalformedFile."""
+def import_hierarchy(
+    *, path: Path, team: Team | None = None, change_published: bool = False
+) -> Counts:
+    """Add the relations in a hierarchy file to the graph of the owner's classes; raises
+    MalformedFile."""
     take_turns()
     hierarchy = openimages.read_hierarchy(path)
-    ObjectClass.objects.get_or_create(label=hierarchy.root, defaults={"name": openimages.ROOT_NAME})
-    numbers = dict(ObjectClass.objects.values_list("label", "pk"))
+    ObjectClass.objects.get_or_create(
+        team=team, label=hierarchy.root, defaults={"name": openimages.ROOT_NAME}
+    )
+    numbers = dict(ObjectClass.objects.filter(team=team).values_list("label", "pk"))
     for relation in hierarchy.relations:
         if relation.child not in numbers:
             raise MalformedFile(
                 path, f"unknown class {relation.child}; import the class descriptions first"
             )
     rows = [(numbers[parent], numbers[child], kind) for parent, child, kind in hierarchy.relations]
-    counts = _counted(RELATIONS, rows)
+    with published_kept(_images_with_classes_of(team), change_published=change_published):
+        counts = _counted(RELATIONS, rows)
     if counts.new:
-        recount_all_pools()
+        recount_all_pools(team)
     return counts
 
 
 @transaction.atomic
 def import_images(
-    *, path: Path, split: str, base_url: str = "", progress: Progress = no_progress
+    *,
+    path: Path,
+    split: str,
+    base_url: str = "",
+    team: Team | None = None,
+    change_published: bool = False,
+    progress: Progress = no_progress,
 ) -> Counts:
     """Import image metadata into a split; raises MalformedFile.
 
     With `base_url`, images are loaded from `<base_url>/<key>.jpg` and not from their original URLs.
-    Raises DomainError if the URL or the name of the split is invalid.
+    Raises DomainError if the URL or the name of the split is invalid, or the split is another
+    owner's.
     """
     check_split(split)
     prefix = _prefix(base_url)
     take_turns()
+    check_owner(split, team)
     _check_no_own_files(split)
-    elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split)
+    elsewhere = _splits_of_others(ImageSource.OPEN_IMAGES, split, team)
     read: list[str] = []
 
     def rows() -> Iterator[tuple[object, ...]]:
@@ -158,9 +192,10 @@ def import_images(
                     )
                 if prefix:
                     record = record._replace(url=f"{prefix}{record.key}.jpg")
-                yield (*record, ImageSource.OPEN_IMAGES.value, split, "")
+                yield (_key(team), *record, ImageSource.OPEN_IMAGES.value, split, "")
 
-    new, changed = load(IMAGES, rows)
+    with published_kept(Image.objects.filter(split=split), change_published=change_published):
+        new, changed = load(IMAGES.owned_by(team), rows)
     counts = Counts(len(read), new, changed)
     recount_pools(split, counts)
     return counts
@@ -171,6 +206,8 @@ def import_boxes(
     path: Path,
     split: str,
     require_images: bool = False,
+    team: Team | None = None,
+    change_published: bool = False,
     progress: Progress = no_progress,
 ) -> Counts:
     """Import the boxes of a split's images; raises MalformedFile.
@@ -181,17 +218,21 @@ def import_boxes(
     # SQLite does not need to check the foreign keys of each row: the keys are read in this
     # transaction, and no other transaction can write meanwhile.
     with connection.constraint_checks_disabled(), transaction.atomic():
-        return _import_boxes(path, split, require_images, progress)
+        take_turns()
+        check_owner(split, team)
+        with published_kept(Image.objects.filter(split=split), change_published=change_published):
+            return _import_boxes(path, split, require_images, team, progress)
 
 
-def _import_boxes(path: Path, split: str, require_images: bool, progress: Progress) -> Counts:
-    take_turns()
+def _import_boxes(
+    path: Path, split: str, require_images: bool, team: Team | None, progress: Progress
+) -> Counts:
     images = _image_numbers(ImageSource.OPEN_IMAGES, split)
     if not images:
         raise DomainError(
             f"The split {split!r} has no images. Import their metadata with --images first."
         )
-    classes = dict(ObjectClass.objects.values_list("label", "pk"))
+    classes = _class_numbers(team)
     reader = openimages.BoxReader(images, classes, require_images=require_images)
 
     def blocks() -> Iterator[openimages.BoxColumns]:
@@ -227,41 +268,68 @@ class CocoCounts(NamedTuple):
 
 
 @transaction.atomic
-def import_coco(*, path: Path, split: str) -> CocoCounts:
+def import_coco(
+    *, path: Path, split: str, team: Team | None = None, change_published: bool = False
+) -> CocoCounts:
     """Import a COCO instances file as a split; raises MalformedFile and DomainError."""
     check_split(split)
     take_turns()
+    check_owner(split, team)
     _check_no_own_files(split)
     content = coco.read_instances(path)
-    elsewhere = _splits_of_others(ImageSource.COCO, split)
+    with published_kept(_images_with_classes_of(team), change_published=change_published):
+        return _import_coco(path, split, content, team)
+
+
+def _import_coco(path: Path, split: str, content: coco.Instances, team: Team | None) -> CocoCounts:
+    elsewhere = _splits_of_others(ImageSource.COCO, split, team)
     if moved := next((key for key in content.images if key in elsewhere), None):
         raise MalformedFile(
             path, f"image {moved} belongs to the split {elsewhere[moved]!r} already"
         )
-    classes = _counted(CLASSES, list(content.classes.items()))
+    _check_renamed(path, split, content, team)
+    classes = _load_classes(list(content.classes.items()), team)
     # COCO's images need no rotation, and COCO names no authors.
     rest = (ImageSource.COCO.value, split, 0, "", "", "", "")
     sizes = _sizes_of_files(ImageSource.COCO, split)
     images = _counted(
-        COCO_IMAGES,
+        COCO_IMAGES.owned_by(team),
         [
-            (image.key, *sizes.get(image.key, (image.width, image.height)), *image[3:], *rest)
+            (
+                _key(team),
+                image.key,
+                *sizes.get(image.key, (image.width, image.height)),
+                *image[3:],
+                *rest,
+            )
             for image in content.images.values()
         ],
     )
     image_numbers = _image_numbers(ImageSource.COCO, split)
-    class_numbers = dict(
-        ObjectClass.objects.filter(label__in=content.classes).values_list("label", "pk")
-    )
+    class_numbers = _class_numbers(team)
     boxes = [
         (image_numbers[key], class_numbers[label], *edges, int(is_group), 1.0)
         for key, label, *edges, is_group in content.boxes
     ]
     counts = CocoCounts(classes, images, _counted(COCO_BOXES, boxes))
     recount_pools(split, *counts)
-    if classes.changed:
-        recount_all_pools()
     return counts
+
+
+def _check_renamed(path: Path, split: str, content: coco.Instances, team: Team | None) -> None:
+    """Raise MalformedFile if a class of another split's boxes would get another name: files of two
+    datasets often number their own categories from 1."""
+    known = ObjectClass.objects.filter(team=team, label__in=content.classes)
+    renamed = {each.pk: each for each in known if content.classes[each.label] != each.name}
+    others = Box.objects.filter(object_class__in=renamed, image__source=ImageSource.COCO)
+    used = others.exclude(image__split=split).select_related("image").first() if renamed else None
+    if used is not None:
+        label, name = renamed[used.object_class_id].label, renamed[used.object_class_id].name
+        raise MalformedFile(
+            path,
+            f"category {label.removeprefix('coco:')} is called {content.classes[label]!r}, and "
+            f"{name!r} in the split {used.image.split!r}. Give one of them another id.",
+        )
 
 
 def check_split(split: str) -> None:
@@ -271,6 +339,25 @@ def check_split(split: str) -> None:
             f"{split!r} cannot be the name of a split: use up to 64 letters, digits, dots, "
             "hyphens and underscores, and start with a letter or digit."
         )
+
+
+def check_owner(split: str, team: Team | None) -> None:
+    """Raise DomainError if the split has images of another owner. Of other teams it says nothing
+    but that the name is taken."""
+    others = Image.objects.filter(split=split).exclude(team=team).select_related("team")
+    if (image := others.first()) is None:
+        return
+    if image.team is None:
+        raise DomainError(
+            f"All teams share the split {split!r}. Only an operator can import into it, for all "
+            "teams. Choose another name."
+        )
+    if team is None:
+        raise DomainError(
+            f"The split {split!r} belongs to the team {image.team.slug}. Import into it for this "
+            "team, or choose another name."
+        )
+    raise DomainError(f"The name {split!r} is taken. Choose another name for the split.")
 
 
 def _check_no_own_files(split: str) -> None:
@@ -308,12 +395,27 @@ def _counted(target: Target, rows: list[tuple[Any, ...]]) -> Counts:
     return Counts(len(rows), new, changed)
 
 
-def _splits_of_others(source: ImageSource, split: str) -> dict[str, str]:
-    """Keys of the images in other splits, each with its split.
+def _key(team: Team | None) -> int | None:
+    return team.pk if team else None
+
+
+def _images_with_classes_of(team: Team | None) -> QuerySet[Image]:
+    """The images whose boxes can have the owner's classes."""
+    return Image.objects.filter(team=team) if team else Image.objects.all()
+
+
+def _class_numbers(team: Team | None) -> dict[str, int]:
+    """The classes that the owner's boxes have, by label: its own, and else the shared ones."""
+    classes = ObjectClass.objects.of_team(team).order_by(F("team").asc(nulls_first=True))
+    return dict(classes.values_list("label", "pk"))
+
+
+def _splits_of_others(source: ImageSource, split: str, team: Team | None) -> dict[str, str]:
+    """Keys of the owner's images in other splits, each with its split.
 
     An image never moves to another split, because selections and campaigns may contain it.
     """
-    others = Image.objects.filter(source=source).exclude(split=split)
+    others = Image.objects.filter(team=team, source=source).exclude(split=split)
     return dict(others.values_list("key", "split"))
 
 

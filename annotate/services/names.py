@@ -3,13 +3,15 @@
 A team cannot be kept from learning that a name is not free. It learns nothing else about it.
 """
 
+import re
 import secrets
+from itertools import count
 from typing import Any
 
 from django.utils.text import slugify
 
-from annotate.models import Team
-from annotate.models.teams import TeamRows
+from accounts.models import Team
+from accounts.models.teams import TeamRows
 
 LONGEST = 100
 
@@ -26,6 +28,26 @@ def refusal(rows: TeamRows[Any], *, name: str, team: Team, noun: str, field: str
     if rows.filter(**{field: free}).exists():
         free = _with_ending(name, secrets.token_hex(3))
     return f"The name {name!r} is not available. Choose another one, for example {free!r}."
+
+
+def address_of(name: str, otherwise: str) -> str:
+    """What a person typed as a name, in lower-case ASCII letters, digits and single hyphens.
+
+    `otherwise` is for a name of other letters only.
+    """
+    words = re.sub(r"[_./:&,;]+", " ", name)
+    return slugify(words)[:LONGEST].strip("-") or otherwise
+
+
+def free_name(rows: TeamRows[Any], name: str, *, field: str = "name") -> str:
+    """The name, or with the first number that none of the rows has: `scenes-2`, `scenes-3`."""
+    if not rows.filter(**{field: name}).exists():
+        return name
+    stem, _, number = name.rpartition("-")
+    is_numbered = number.isdigit() and rows.filter(**{field: stem}).exists()
+    base = (stem if is_numbered else name)[: LONGEST - 10].rstrip("-")
+    taken = {*rows.filter(**{f"{field}__startswith": base}).values_list(field, flat=True)}
+    return next(each for each in (f"{base}-{n}" for n in count(2)) if each not in taken)
 
 
 def _with_ending(name: str, ending: str) -> str:

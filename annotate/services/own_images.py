@@ -9,16 +9,20 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F
 
-from annotate.datasets.sidecar import Facts, Sidecar, StatedBox, comparable, read_sidecar
-from annotate.errors import DomainError
+from accounts.models import Team
 from annotate.images import files as image_files
 from annotate.images.files import BrokenImage
-from annotate.models import Box, Image, ImageSource, ObjectClass, Team
+from annotate.models import Box, Image, ImageSource, ObjectClass
 from annotate.services.bulk import take_turns
 from annotate.services.images import BrokenFile, files_below
-from annotate.services.imports import check_split
+from annotate.services.imports import check_owner, check_split
+from annotate.services.published import published_kept
+from corpora.datasets.sidecar import Facts, Sidecar, StatedBox, comparable, read_sidecar
+from corpora.errors import DomainError
+from corpora.wording import counted
+from corpora.writing.files import write_atomically
 
 BATCH = 50
 LONGEST_NAME = 500
@@ -85,6 +89,7 @@ def import_own_files(
     table: Path | None = None,
     table_name: str | None = None,
     team: Team | None = None,
+    change_published: bool = False,
     progress: Callable[[int], object] = lambda _: None,
 ) -> OwnCounts:
     """Import image files into a split.
@@ -93,7 +98,9 @@ def import_own_files(
     in the result. Each batch of files is saved on its own: if a run is interrupted, the next run
     imports the rest. `progress` is called with 1 after each file. `table_name` is the table's name
     in messages. The images belong to the team; without one, every team sees them. Raises
-    DomainError and, for a malformed table, MalformedFile before anything is imported.
+    DomainError and, for a malformed table, MalformedFile before anything is imported; and
+    IsPublished after the files were imported, if the table would change what a published campaign
+    shows and `change_published` does not allow it.
     """
     check_own_split(split, team)
     facts = read_sidecar(table, name=table_name) if table else Sidecar({}, [])
@@ -112,27 +119,20 @@ def import_own_files(
         progress(1)
     importer.save()
     if facts.facts:
-        _describe(split, facts.facts, counts)
+        _describe(split, team, facts.facts, counts, change_published)
     return counts
 
 
 def check_own_split(split: str, team: Team | None = None) -> None:
     """Raise DomainError unless the team can import own files into a split of this name."""
     check_split(split)
+    check_owner(split, team)
     images = Image.objects.filter(split=split)
-    _check_team(images, split, team)
     if others := images.exclude(source=ImageSource.OWN).first():
         raise DomainError(
             f"The split {split!r} has images of {others.get_source_display()}. Choose another name "
             "for your own files."
         )
-
-
-def _check_team(images: QuerySet[Image], split: str, team: Team | None) -> None:
-    """Raise DomainError if the split has images of another team."""
-    others = images.filter(source=ImageSource.OWN).exclude(team=team)
-    if others.exists():
-        raise DomainError(f"The name {split!r} is taken. Choose another name for your own files.")
 
 
 def own_files_below(
@@ -216,15 +216,15 @@ class _Importer:
             url=file.url,
         )
         image.file = image_files.file_name(image, picture.suffix)
-        image_files.write_atomically(image_files.file_path(image), picture.content)
+        write_atomically(image_files.file_path(image), picture.content)
         return image
 
     @transaction.atomic
     def _save(self, waiting: list[Image]) -> None:
         # Another import may have added the same files since this one began.
         take_turns()
+        check_own_split(self._split, self._team)
         own = Image.objects.filter(split=self._split, source=ImageSource.OWN)
-        _check_team(own, self._split, self._team)
         known = dict(
             own.filter(sha256__in=[image.sha256 for image in waiting]).values_list(
                 "sha256", "file_name"
@@ -295,16 +295,31 @@ def _key(split: str, sha256: str) -> str:
 
 
 @transaction.atomic
-def _describe(split: str, facts: Mapping[str, Facts], counts: OwnCounts) -> None:
+def _describe(
+    split: str,
+    team: Team | None,
+    facts: Mapping[str, Facts],
+    counts: OwnCounts,
+    change_published: bool,
+) -> None:
     """Store the facts of a table with the split's images. Repeating it changes nothing."""
     take_turns()
+    check_owner(split, team)
+    with published_kept(Image.objects.filter(split=split), change_published=change_published):
+        _store_facts(split, team, facts, counts)
+
+
+def _store_facts(
+    split: str, team: Team | None, facts: Mapping[str, Facts], counts: OwnCounts
+) -> None:
     images = {
         comparable(image.file_name): image
         for image in Image.objects.filter(split=split, source=ImageSource.OWN)
     }
     counts.unmatched = [name for name in facts if name not in images]
     described = {name: found for name, found in facts.items() if name in images}
-    classes = _classes_named({box.name for found in described.values() for box in found.boxes})
+    named = {box.name for found in described.values() for box in found.boxes}
+    classes = _classes_named(named, team)
     boxes: list[Box] = []
     for name, found in described.items():
         image = images[name]
@@ -345,18 +360,20 @@ def _box(image: Image, object_class: ObjectClass, stated: StatedBox) -> Box:
     )
 
 
-def _classes_named(names: Iterable[str]) -> dict[str, ObjectClass]:
-    """The classes of these names in small letters; those that no dataset has are added."""
+def _classes_named(names: Iterable[str], team: Team | None) -> dict[str, ObjectClass]:
+    """The classes of these names in small letters: the team's own, or else shared ones. Those that
+    neither has are added to the team's."""
     wanted = {name.casefold(): name for name in names}
     found: dict[str, ObjectClass] = {}
     if wanted:
-        for known in ObjectClass.objects.order_by("label"):
+        usable = ObjectClass.objects.of_team(team)
+        for known in usable.order_by(F("team").asc(nulls_last=True), "label"):
             if known.name.casefold() in wanted:
                 found.setdefault(known.name.casefold(), known)
     for small, name in wanted.items():
         if small not in found:
             label = f"own:{hashlib.sha256(small.encode()).hexdigest()[:KEY_LENGTH]}"
-            found[small] = ObjectClass.objects.create(label=label, name=name)
+            found[small] = ObjectClass.objects.create(team=team, label=label, name=name)
     return found
 
 
@@ -365,19 +382,26 @@ def _classes_named(names: Iterable[str]) -> dict[str, ObjectClass]:
 
 def report_lines(counts: OwnCounts, *, most: int) -> list[str]:
     """The result in words; of each group of files, the first `most` are named."""
-    lines = [f"{counts.new:,} images imported, {counts.unchanged:,} were there already."]
+    known = counted(counts.unchanged, "was", "were")
+    lines = [f"{counted(counts.new, 'image')} imported, {known} there already."]
     if counts.described:
-        lines.append(f"{counts.described:,} images described, {counts.boxes:,} boxes added.")
+        boxes = counted(counts.boxes, "box", "boxes")
+        lines.append(f"{counted(counts.described, 'image')} described, {boxes} added.")
     duplicates = [f"{one.name}: same content as {one.same_as}" for one in counts.duplicates]
     broken = [f"{one.name}: {one.reason}" for one in counts.broken]
-    lines += _named("{:,} duplicates left out:", duplicates, most)
-    lines += _named("{:,} files have problems:", broken, most)
-    lines += _named("{:,} files of the table are not in the split:", counts.unmatched, most)
+    lines += _named("duplicate left out:", "duplicates left out:", duplicates, most)
+    lines += _named("file has problems:", "files have problems:", broken, most)
+    lines += _named(
+        "file of the table is not in the split:",
+        "files of the table are not in the split:",
+        counts.unmatched,
+        most,
+    )
     return lines
 
 
-def _named(title: str, entries: Sequence[str], most: int) -> list[str]:
+def _named(one: str, several: str, entries: Sequence[str], most: int) -> list[str]:
     if not entries:
         return []
     more = [f"  and {len(entries) - most:,} more"] if len(entries) > most else []
-    return [title.format(len(entries)), *[f"  {entry}" for entry in entries[:most]], *more]
+    return [counted(len(entries), one, several), *[f"  {entry}" for entry in entries[:most]], *more]

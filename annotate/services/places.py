@@ -5,13 +5,12 @@ cannot deadlock.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Collection, Iterator, Sequence
+from typing import TypeVar
 
 from django.db.models import F
 
 from annotate.models import Task
-from shared.prepared import Change, prepared_update
 
 # Maximum number of rows in one statement and in memory.
 BATCH = 1_000
@@ -24,7 +23,7 @@ def batches(rows: Sequence[T]) -> Iterator[Sequence[T]]:
         yield rows[start : start + BATCH]
 
 
-def lock_tasks(keys: Sequence[int]) -> dict[int, int]:
+def lock_tasks(keys: Collection[int]) -> dict[int, int]:
     """Lock the tasks until the transaction ends; return the number of answers that each one misses.
 
     SQLite has no row locks: there a writing transaction has the whole database to itself.
@@ -44,18 +43,11 @@ def move_answers(changes: Counter[int], *, are_locked: bool = False) -> None:
     _move(changes, ["answers_missing", "places_left"], are_locked)
 
 
-@prepared_update
-def _move_one(columns: Sequence[str], *, task: Any, change: Any) -> Change:
-    return Task.objects.filter(pk=task), {column: F(column) + change for column in columns}
-
-
 def _move(changes: Counter[int], columns: Sequence[str], are_locked: bool) -> None:
     """Apply the changes with one update per batch for all tasks that change by the same number."""
     for batch in batches(sorted(task for task, change in changes.items() if change)):
-        if len(batch) == 1:
-            _move_one(tuple(columns), task=batch[0], change=changes[batch[0]])
-            continue
-        if not are_locked:
+        # An update of one row locks it itself.
+        if len(batch) > 1 and not are_locked:
             lock_tasks(batch)
         for change in {changes[task] for task in batch}:
             tasks = Task.objects.filter(pk__in=[task for task in batch if changes[task] == change])

@@ -6,24 +6,28 @@ drawn responses become.
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 
-from annotate.errors import DomainError
-from annotate.exports.hiding import Rule
-from annotate.exports.records import context_of
+from accounts.models import Team
+from annotate.exports.records import Rule, context_of, import_record
 from annotate.kinds import KINDS
 from annotate.kinds.base import Candidate, Drawn, Part
-from annotate.models import Campaign, Release, Response, Task
-from annotate.selection.domains import DEFAULT_PRESET
+from annotate.models import Campaign, HiddenExport, ImportedFile, Release, Response, Task
+from annotate.services import names
 from annotate.services.campaigns import incomplete_tasks
-from annotate.site.snapshots import SnapshotConflict, in_one_snapshot
+from corpora.errors import DomainError
+from corpora.selection.domains import DEFAULT_PRESET
+from shared.database.snapshots import SnapshotConflict, in_one_snapshot
 
 # Lookups from a response to what the draw needs to know of its task.
 OF_TASK = ("task__number", "task__wanted")
@@ -83,13 +87,14 @@ def freeze(
 
     With `partial`, incomplete tasks are left out and open questions are ignored; otherwise either
     refuses the release. The draw depends only on the seed and the responses. Everything is read in
-    one snapshot, so concurrent changes do not affect it.
+    one snapshot, so concurrent changes do not affect it. The release's time is that of the
+    snapshot: `at`, or earlier if something was being stored meanwhile that it does not have.
 
-    `hidden` is a rule of `annotate.exports.hiding`: the captions of these images are not in public
+    `hidden` is a rule of `annotate.exports.records`: the captions of these images are not in public
     files, pages or API answers. `domains` is the name of a preset table.
     """
 
-    def make() -> Release:
+    def make(complete_until: datetime | None) -> Release:
         members = _members(campaign) if in_all_languages else [campaign]
         wanting = [
             f"{member}: {line}" if in_all_languages else line
@@ -106,7 +111,8 @@ def freeze(
             is_partial=bool(wanting),
             hidden=_with_seed(members[0], hidden, seed),
             context=_context(members, domains),
-            created_at=at,
+            # Nobody finds later that the release lacks what happened before this time.
+            created_at=min(at, complete_until or at),
         )
         _fill(release, members)
         return release
@@ -181,15 +187,38 @@ def _create(campaign: Campaign, name: str, **values: Any) -> Release:
         ) from error
 
 
+def name_refusal(name: str, team: Team) -> str:
+    """Why the team cannot give this name, which a release has, to a new one."""
+    rows = Release.objects.all()
+    if rows.of_team(team).filter(name=name).exists():
+        return f"A release named {name} exists. Releases cannot be changed: choose another name."
+    return names.refusal(rows, name=name, team=team, noun="release")
+
+
 def _fill(release: Release, members: Sequence[Campaign]) -> None:
     """Draw responses for each complete task and copy them into the release."""
     kind = KINDS[release.campaign.kind]
     draws = [Draw(member, release.seed) for member in members]
-    numbers = _worker_numbers(set[int]().union(*(draw.workers() for draw in draws)))
+    origins = Counter(chain.from_iterable(draw.origins() for draw in draws))
+    numbers = _worker_numbers({worker for worker, _ in origins})
     if not numbers:
         raise ReleaseRefused(
             f"{release.source} has no {kind.subject_name} with all its {kind.answers_name}."
         )
+    files: Counter[int | None] = Counter()
+    for (_, file), count in origins.items():
+        files[file] += count
+    imported = ImportedFile.objects.filter(pk__in=[file for file in files if file])
+    imports = list(imported.order_by("at", "pk"))
+    if imports:
+        release.context = {
+            **release.context,
+            "imports": [import_record(file, files[file.pk]) for file in imports],
+            "collected": files[None],
+        }
+        release.save(update_fields=["context"])
+    for draw in draws:
+        draw.imports = {file.pk: number for number, file in enumerate(imports, start=1)}
     if release.languages:
         parts = [Part(member.config, draw) for member, draw in zip(members, draws, strict=True)]
         kind.freeze_languages(release, parts, numbers)
@@ -217,20 +246,29 @@ class Draw:
 
     def __init__(self, campaign: Campaign, seed: int) -> None:
         self.campaign, self.seed = campaign, seed
+        # The numbers in the release of the files that responses were imported from.
+        self.imports: dict[int | None, int] = {}
 
     def __iter__(self) -> Iterator[Drawn]:
         with_answers = KINDS[self.campaign.kind].with_answers
-        columns = ("pk", "worker_id", "seconds", "primed")
+        columns = ("pk", "worker_id", "seconds", "primed", "imported_from_id")
         tasks = self.campaign.tasks.with_material().order_by("number").iterator()
         for number, rows in self._sampled(lambda rows: with_answers(rows, *OF_TASK, *columns)):
             task = next(task for task in tasks if task.number == number)
             task.campaign = self.campaign
-            yield Drawn(task, [*map(Candidate._make, rows)])
+            yield Drawn(
+                task,
+                [
+                    Candidate._make([*values, self.imports.get(file), answer])
+                    for *values, file, answer in rows
+                ],
+            )
 
-    def workers(self) -> set[int]:
-        """The workers whose responses are drawn."""
-        sampled = self._sampled(lambda rows: rows.values_list(*OF_TASK, "worker_id"))
-        return {worker for _, rows in sampled for (worker,) in rows}
+    def origins(self) -> Iterator[tuple[int, int | None]]:
+        """The worker of each drawn response, and the file that it was imported from, if any."""
+        columns = ("worker_id", "imported_from_id")
+        for _, rows in self._sampled(lambda rows: rows.values_list(*OF_TASK, *columns)):
+            yield from rows
 
     def _sampled(
         self, values_of: Callable[[QuerySet[Response]], QuerySet[Any, Any]]
@@ -257,3 +295,15 @@ def _worker_numbers(drawn: Iterable[int]) -> dict[int, int]:
     workers = sorted(drawn)
     random.SystemRandom().shuffle(workers)
     return {worker: number for number, worker in enumerate(workers, start=1)}
+
+
+def write_with_hidden(*, release: Release, out_dir: Path, actor: User, at: datetime) -> list[Path]:
+    """Log that this person exports the captions that the release hides, and write its files with
+    them; return the files' paths.
+
+    Raises DomainError if the release hides nothing, or if a file cannot be written.
+    """
+    if release.hidden is None:
+        raise DomainError(f"Release {release} hides no captions. Export it without --hidden.")
+    HiddenExport.objects.create(release=release, actor=actor, at=at)
+    return KINDS[release.campaign.kind].write(release, out_dir, hidden=True)

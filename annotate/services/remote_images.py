@@ -12,13 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
-from annotate.errors import DomainError
 from annotate.models import Image, ImageSource
-from annotate.outgoing.buckets import BucketFile, bucket_of, files_in, read_file
-from annotate.outgoing.fetching import NotFetched, fetch
-from annotate.reading.files import decoded
 from annotate.services.images import BrokenFile
 from annotate.services.own_images import Found, KnownFile, OwnFile, is_system_file
+from background.outgoing.buckets import BucketFile, bucket_of, files_in, read_file
+from background.outgoing.fetching import NotFetched, fetch
+from corpora.errors import DomainError
+from corpora.reading.files import decoded
 
 # Of an image's column `url`.
 LONGEST_URL = 500

@@ -29,24 +29,12 @@ class Answered(NamedTuple):
 class Submitted(NamedTuple):
     """The answers that a worker submitted together.
 
-    `assignment` is the primary key of the assignment, None for responses collected elsewhere.
+    `submission` is the key of their row, None for responses collected elsewhere.
     """
 
     worker: Worker
     answers: Sequence[Answered]
-    assignment: int | None = None
-
-
-def add_submitted(
-    *,
-    worker: Worker,
-    answers: Sequence[Answered],
-    at: datetime,
-    assignment: int | None = None,
-) -> list[Response]:
-    """Store the answers that a worker submitted; return the new responses. The caller must have
-    locked the worker. See `add_all_submitted`."""
-    return add_all_submitted(submitted=[Submitted(worker, answers, assignment)], at=at)[0]
+    submission: int | None = None
 
 
 @transaction.atomic(savepoint=False)
@@ -67,7 +55,7 @@ def add_all_submitted(
     known = set(pairs.values_list("worker_id", "task_id"))
     found: list[list[Response]] = []
     new: list[Answered] = []
-    for worker, answers, assignment in submitted:
+    for worker, answers, submission in submitted:
         found.append([])
         for answered in answers:
             if (worker.pk, answered.task.pk) in known:
@@ -79,7 +67,7 @@ def add_all_submitted(
                     campaign_id=answered.task.campaign_id,
                     task=answered.task,
                     worker=worker,
-                    assignment_id=assignment,
+                    submission_id=submission,
                     submitted_at=at,
                     seconds=answered.seconds,
                     primed=answered.task.primed,

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
-from annotate.errors import DomainError
+from accounts.models import Team
+from accounts.services.teams import first_team
 from annotate.models import (
     Box,
     ClassRelation,
@@ -21,14 +22,18 @@ from annotate.models import (
     Procedure,
     SelectedImage,
     Selection,
-    Team,
 )
+from annotate.queries.images import names_of_images
 from annotate.queries.keywords import hidden_class_numbers
-from annotate.selection import choose as selection
 from annotate.services import names
-from annotate.services.teams import first_team
+from corpora.datasets.image_names import image_names
+from corpora.errors import DomainError
+from corpora.reading.files import short
+from corpora.selection import choose as selection
+from corpora.wording import counted
 
 SLUG = re.compile(r"[A-Za-z0-9_-]{1,100}")
+IDS_NAMED = 5
 # Classes that are too broad to describe an image, as listed in the paper. Parts are ignored too.
 BROAD_CLASSES = ("Auto part", "Home appliance", "Sports equipment")
 
@@ -70,7 +75,7 @@ def find_selection(
         "count": count,
         "sample": sample,
         "seed": seed,
-        "ignored_classes": ignored_names(ignore),
+        "ignored_classes": ignored_names(ignore, team=found.team),
     }
     different = [field for field, value in asked.items() if getattr(found, field) != value]
     if different:
@@ -95,7 +100,6 @@ def check_draw(
         )
 
 
-@transaction.atomic
 def draw_selection(
     *,
     name: str,
@@ -111,14 +115,15 @@ def draw_selection(
     """Choose images of a split and store them as a new selection of the team, or else of the first
     team; raises DomainError.
 
-    `sample` is the number of images compared at each step of the draw. `progress` is called with
-    the number of images chosen since the last call.
+    Choosing can take a minute, so it comes before the transaction that stores the result. `sample`
+    is the number of images compared at each step of the draw. `progress` is called with the number
+    of images chosen since the last call.
     """
     if count < 1 or sample < 1:
         raise DomainError("The count and the sample must be 1 or more.")
     _check_name(name)
-    ignored = ignored_names(ignore)
     team = team or first_team(at=at)
+    ignored = ignored_names(ignore, team=team)
     numbers, candidates = candidates_of(split=split, ignored=ignored, team=team)
     try:
         chosen = selection.choose(
@@ -129,18 +134,19 @@ def draw_selection(
             f"{count} images were requested, but the split {split!r} has only {error.available} "
             f"that are upright and have at least {selection.FEWEST_CLASSES} classes."
         ) from error
-    drawn = Selection.objects.create(
-        team=team,
-        name=name,
-        split=split,
-        count=count,
-        sample=sample,
+    drawn = _select(
+        Procedure.NOCAPS,
+        team,
+        name,
+        split,
+        [numbers[candidate.key] for candidate in chosen],
+        at,
         seed=seed,
+        sample=sample,
         ignored_classes=ignored,
-        created_at=at,
     )
-    _store(drawn, (numbers[candidate.key] for candidate in chosen))
-    return Drawn(drawn, summary(candidates), summary(chosen), _rich(candidates) - _rich(chosen))
+    pool = summary(candidates, without_boxes=len(numbers) - len(candidates))
+    return Drawn(drawn, pool, summary(chosen), _rich(candidates) - _rich(chosen))
 
 
 @transaction.atomic
@@ -190,6 +196,41 @@ def select_picked(
     return _select(Procedure.PICKED, team, name, splits[0], images, at)
 
 
+def find_listed(*, split: str, ids: Sequence[str], team: Team) -> tuple[list[int], list[str]]:
+    """Primary keys of the images of a split that a list names, in its order, and the ids of the
+    list that name none. Raises DomainError if none does."""
+    images = Image.objects.of_team(team).filter(split=split)
+    if not images.exists():
+        raise DomainError(f"The split {split!r} has no images. Import some first.")
+    found = names_of_images(images, {name for one in ids for name in image_names(one)})
+    places = {one: found.find(one) for one in ids}
+    chosen = [image for image in places.values() if image is not None]
+    if not chosen:
+        raise DomainError(f"None of the {counted(len(places), 'id')} is in the split {split!r}.")
+    return list(dict.fromkeys(chosen)), [one for one, image in places.items() if image is None]
+
+
+@transaction.atomic
+def select_listed(
+    *, name: str, split: str, ids: Sequence[str], at: datetime, team: Team | None = None
+) -> tuple[Selection, list[str]]:
+    """Select the images of a split that a list of ids or own file names has, in its order.
+
+    Returns the selection and the ids that are not in the split. Raises DomainError if none is.
+    """
+    team = team or first_team(at=at)
+    images, unknown = find_listed(split=split, ids=ids, team=team)
+    return _select(Procedure.LISTED, team, name, split, images, at), unknown
+
+
+def unknown_ids(unknown: Sequence[str], split: str) -> str:
+    """A sentence about the ids of a list that are not in the split."""
+    few = ", ".join(short(one) for one in unknown[:IDS_NAMED])
+    more = f" and {len(unknown) - IDS_NAMED:,} more" if len(unknown) > IDS_NAMED else ""
+    are = "id is" if len(unknown) == 1 else "ids are"
+    return f"{len(unknown):,} {are} not in the split {split!r}: {few}{more}."
+
+
 def _in_order(split: str, team: Team) -> list[int]:
     """Primary keys of a split's images by name, in the same order in every database."""
     own = Image.objects.of_team(team).filter(split=split)
@@ -199,6 +240,7 @@ def _in_order(split: str, team: Team) -> list[int]:
     return [image for _, _, image in found]
 
 
+@transaction.atomic
 def _select(
     procedure: Procedure,
     team: Team,
@@ -206,8 +248,7 @@ def _select(
     split: str,
     images: Sequence[int],
     at: datetime,
-    *,
-    seed: int = 0,
+    **options: Any,
 ) -> Selection:
     """Store a selection of these images; the existing one of the same name if it is the same."""
     _check_name(name)
@@ -218,17 +259,17 @@ def _select(
             "procedure": procedure,
             "split": split,
             "count": len(images),
-            "seed": seed,
             "created_at": at,
+            **options,
         },
     )
     if is_new:
         _store(made, images)
         return made
     _check_owner(made, team)
-    if (made.procedure, made.split, made.seed) != (procedure, split, seed) or list(
-        made.selected.values_list("image_id", flat=True)
-    ) != list(images):
+    asked = {"procedure": procedure, "split": split, "seed": 0, **options}
+    is_same = all(getattr(made, field) == value for field, value in asked.items())
+    if not is_same or list(made.selected.values_list("image_id", flat=True)) != list(images):
         raise DomainError(
             f"The selection {name!r} already exists with other images or options: "
             f"{made.count:,} of the split {made.split!r}. Choose another name."
@@ -253,6 +294,17 @@ def _check_owner(found: Selection, team: Team | None) -> None:
         raise DomainError(names.refusal(rows, name=found.name, team=team, noun="selection"))
 
 
+def select_whole(*, split: str, team: Team, at: datetime) -> Selection:
+    """A selection of all images of the split as they are now: the team's latest, or a new one whose
+    name is made from the split's. Raises DomainError."""
+    found = Selection.objects.of_team(team).filter(split=split, procedure=Procedure.ALL)
+    latest = found.order_by("-created_at", "-pk").first()
+    if latest and latest.count == Image.objects.of_team(team).filter(split=split).count():
+        return latest
+    name = names.free_name(Selection.objects.all(), names.address_of(split, "images"))
+    return select_all(name=name, split=split, team=team, at=at)
+
+
 def _check_name(name: str) -> None:
     if not SLUG.fullmatch(name):
         raise DomainError(
@@ -261,20 +313,22 @@ def _check_name(name: str) -> None:
         )
 
 
-def ignored_names(more: Iterable[str] = ()) -> list[str]:
-    """Sorted names of the ignored classes; raises DomainError if one of `more` is unknown."""
-    more = set(more)
-    known = set(ObjectClass.objects.filter(name__in=more).values_list("name", flat=True))
+def ignored_names(more: Iterable[str] = (), *, team: Team | None = None) -> list[str]:
+    """Sorted names of the ignored classes among those that the team can use; raises DomainError if
+    one of `more` is unknown."""
+    more, classes = set(more), ObjectClass.objects.of_team(team)
+    known = set(classes.filter(name__in=more).values_list("name", flat=True))
     if unknown := sorted(more - known):
         raise DomainError(f"Unknown class: {', '.join(unknown)}.")
-    hidden = ObjectClass.objects.filter(pk__in=hidden_class_numbers())
+    hidden = classes.filter(pk__in=hidden_class_numbers())
     return sorted({*BROAD_CLASSES, *hidden.values_list("name", flat=True), *more})
 
 
 def candidates_of(
     *, split: str, ignored: Iterable[str], team: Team | None = None
 ) -> tuple[dict[str, int], list[selection.Candidate]]:
-    """The split's upright images: their primary keys by image key, and the candidates.
+    """The split's upright images: their primary keys by image key, and the candidates, which
+    are those with boxes.
 
     Raises DomainError if the split has no images, or if the class hierarchy was not imported.
     """
@@ -296,7 +350,9 @@ def _images_to_draw_from(split: str, team: Team | None) -> QuerySet[Image]:
         raise DomainError(f"The split {split!r} has no images. Import their metadata first.")
     if (
         images.filter(source=ImageSource.OPEN_IMAGES).exists()
-        and not ClassRelation.objects.exists()
+        and not ClassRelation.objects.filter(
+            child__in=ObjectClass.objects.of_team(team).values("pk")
+        ).exists()
     ):
         raise DomainError(
             "The class hierarchy, which says which classes are parts, is missing. Import it with "
@@ -330,8 +386,8 @@ def _instances(split: str, left_out: set[int]) -> Iterator[tuple[int, tuple[tupl
         )
 
 
-def summary(candidates: Iterable[selection.Candidate]) -> Summary:
-    by_classes: Counter[int] = Counter()
+def summary(candidates: Iterable[selection.Candidate], *, without_boxes: int = 0) -> Summary:
+    by_classes = Counter({0: without_boxes} if without_boxes else {})
     counts = selection.ClassCounts()
     for candidate in candidates:
         by_classes[len(candidate.instances)] += 1

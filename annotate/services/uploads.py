@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 
 from django.conf import settings
 
-from annotate.errors import DomainError
-from annotate.reading.zip_files import Contents, UnsafeName, check_zip, safe_name, unpack
 from annotate.services.own_images import OwnFile, is_system_file
+from corpora.errors import DomainError
+from corpora.reading.zip_files import Contents, UnsafeName, check_zip, safe_name, unpack
 
 NAMES = "names.json"
 FILES = "files"

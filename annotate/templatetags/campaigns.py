@@ -1,4 +1,4 @@
-"""Template filters and tags for money, progress bars, marketplaces and task types."""
+"""Template filters and tags for money, marketplaces and task types."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -6,14 +6,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django import template
-from django.template import Context
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.timesince import timeuntil
 
 from annotate.kinds import KINDS, TaskKind
-from annotate.language.languages import is_english, language_of
 from annotate.models import Campaign, ReleasedImage, Response
+from corpora.language.languages import is_english, language_of
 
 register = template.Library()
 
@@ -96,34 +95,6 @@ def percent(share: float) -> str:
 def in_about(at: datetime) -> str:
     """The time until then in its largest unit: `4 days`."""
     return timeuntil(at, depth=1)
-
-
-@register.inclusion_tag("annotate/sorted_by.html", takes_context=True)
-def sorted_by(context: Context, order: str, label: str) -> dict[str, Any]:
-    """The head of a column; a link that sorts the list by it if the list can be sorted."""
-    filters = context.get("filters")
-    return {
-        "request": context.get("request"),
-        "order": order,
-        "label": label[:1].upper() + label[1:],
-        "is_link": filters is not None and order in filters.orders,
-        "is_current": filters is not None and order == filters.order,
-    }
-
-
-@register.inclusion_tag("annotate/bar.html")
-def bar(label: str, whole: float, *parts: Any) -> dict[str, Any]:
-    """A horizontal bar: `parts` are name, amount, name, amount, …, of the `whole`.
-
-    Drawn as SVG, because the Content-Security-Policy allows no inline styles.
-    """
-    whole = float(whole) or 1.0
-    pieces, offset = [], 0.0
-    for name, amount in zip(parts[::2], parts[1::2], strict=True):
-        width = max(0.0, min(float(amount) / whole * 100, 100 - offset))
-        pieces.append({"name": name, "x": f"{offset:.3f}", "width": f"{width:.3f}"})
-        offset += width
-    return {"label": label, "pieces": pieces}
 
 
 @register.filter

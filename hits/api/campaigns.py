@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import django_filters
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -11,18 +12,21 @@ from rest_framework.decorators import action
 from rest_framework.mixins import ListModelMixin, RetrieveModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import GenericViewSet
 
+from accounts.api.filters import Filters
+from accounts.api.idempotency import idempotent
+from accounts.api.strict import GenericViewSet
+from accounts.models import Right
+from accounts.pages.signed_in import team_to_change
 from annotate.api.campaign_schema import campaign_file_schema
-from annotate.api.idempotency import idempotent
 from annotate.api.jobs import JobDetailSerializer, accepted
 from annotate.api.lookups import account_of, campaign_of, campaigns_of
 from annotate.kinds.families import Plan, parse_plan
 from annotate.kinds.reading import CampaignFileError
-from annotate.models import Campaign, Job, Right
-from annotate.pages.signed_in import team_to_change
+from annotate.models import Campaign, CampaignStatus
 from annotate.services.campaigns import create_campaigns
-from annotate.tasks import announce_job
+from background.models import Job
+from background.tasks import announce_job
 from hits.api.serializers import (
     AmountSerializer,
     CampaignDetailSerializer,
@@ -46,6 +50,22 @@ EXAMPLE = {
 }
 
 
+class CampaignFilter(Filters):
+    """Filters of campaigns."""
+
+    status = django_filters.ChoiceFilter(
+        choices=CampaignStatus.choices, label="only campaigns in this state"
+    )
+    kind = django_filters.CharFilter(label="only campaigns of this task type")
+    family = django_filters.CharFilter(
+        label="only campaigns that were made of one file with this name"
+    )
+
+    class Meta:
+        model = Campaign
+        fields: list[str] = []
+
+
 @extend_schema_view(
     list=extend_schema(summary="Campaigns, newest first"),
     retrieve=extend_schema(summary="One campaign with all its numbers"),
@@ -55,7 +75,7 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
 
     lookup_field = "slug"
     lookup_value_regex = "[-\\w]+"
-    filterset_fields = ("status", "kind", "family")
+    filterset_class = CampaignFilter
     queryset = Campaign.objects.none()
     may_read, may_write = Right.VIEW, Right.MANAGE
 
@@ -113,9 +133,11 @@ class CampaignViewSet(ListModelMixin, RetrieveModelMixin, GenericViewSet[Any]):
         campaign = self.get_object()
         form = PublicationSerializer(data=request.data)
         form.is_valid(raise_exception=True)
+        given = form.validated_data
         job = lifecycle.ask_to_publish(
             campaign=campaign,
-            confirmed=form.validated_data["confirmed"],
+            confirmed=given.pop("confirmed"),
+            seen=lifecycle.terms_of(campaign)._replace(**given),
             actor=account_of(request),
             at=timezone.now(),
         )

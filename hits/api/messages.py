@@ -10,9 +10,9 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.idempotency import idempotent
+from accounts.api.idempotency import idempotent
+from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of
-from annotate.models import Right
 from hits.models import MessageStatus, WorkerMessage
 from hits.services.messages import MOST_SUBJECT, MOST_TEXT, plan_message
 

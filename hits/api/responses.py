@@ -8,9 +8,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 
-from annotate.api.filters import Filters
+from accounts.api.filters import BooleanFilter, Filters
+from accounts.api.paging import Pages
 from annotate.api.lookups import CampaignRows
-from annotate.api.paging import Pages
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
@@ -143,7 +143,7 @@ class TaskFilter(Filters):
     """Filters of tasks."""
 
     image = django_filters.CharFilter("image__key", label="only tasks about this image")
-    unfinished = django_filters.BooleanFilter(
+    unfinished = BooleanFilter(
         method="by_state", label="true: only tasks that need responses; false: only the others"
     )
 

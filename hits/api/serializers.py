@@ -8,12 +8,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotate.models import Campaign, Right
-from annotate.pages.signed_in import rights_in
+from accounts.models import Right
+from accounts.pages.signed_in import rights_in
+from annotate.models import Campaign, Response, ResponseStatus
+from annotate.queries.progress import progress, progress_by_campaign
 from hits.models import Sync
 from hits.queries.costs import spends
-from hits.queries.overview import standing
-from hits.queries.statistics import assignments_at_work, measured_pay, overviews
+from hits.queries.statistics import assignments_at_work, measured_pay
 
 
 class SpendSerializer(serializers.Serializer[Any]):
@@ -61,7 +62,7 @@ class CampaignListSerializer(serializers.ListSerializer[Any]):
 
     def to_representation(self, data: Any) -> Any:
         campaigns = list(data)
-        self.context["overviews"] = overviews(campaigns)
+        self.context["progress"] = progress_by_campaign(campaigns)
         self.context["spends"] = spends(campaigns)
         return super().to_representation(campaigns)
 
@@ -96,7 +97,7 @@ class CampaignSerializer(serializers.ModelSerializer[Campaign]):
 
     @extend_schema_field(OverviewSerializer)
     def get_progress(self, campaign: Campaign) -> dict[str, Any]:
-        return dict(OverviewSerializer(self.context["overviews"][campaign.pk]).data)
+        return dict(OverviewSerializer(self.context["progress"][campaign.pk]).data)
 
     @extend_schema_field(SpendSerializer(allow_null=True))
     def get_spend(self, campaign: Campaign) -> dict[str, Any] | None:
@@ -117,13 +118,21 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
     config = serializers.SerializerMethodField(
         help_text="without the reward and the budget if your role sees no money"
     )
+    hit_type = serializers.SerializerMethodField(
+        help_text="id of its latest group of HITs at the marketplace; null before it is published"
+    )
     progress = serializers.SerializerMethodField()
     spend = serializers.SerializerMethodField()
     pay = serializers.SerializerMethodField()
 
     class Meta:
         model = Campaign
-        fields = [*CampaignSerializer.Meta.fields, "pay", "config"]
+        fields = [*CampaignSerializer.Meta.fields, "hit_type", "pay", "config"]
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_hit_type(self, campaign: Campaign) -> str | None:
+        latest = campaign.hit_types.order_by("-pk").first()
+        return latest.hit_type_id if latest else None
 
     @extend_schema_field(OpenApiTypes.ANY)
     def get_config(self, campaign: Campaign) -> dict[str, Any]:
@@ -138,7 +147,12 @@ class CampaignDetailSerializer(serializers.ModelSerializer[Campaign]):
 
     @extend_schema_field(ProgressSerializer)
     def get_progress(self, campaign: Campaign) -> dict[str, Any]:
-        numbers = {**asdict(standing(campaign).progress), "at_work": assignments_at_work(campaign)}
+        discarded = Response.objects.of(campaign).filter(status=ResponseStatus.DISCARDED)
+        numbers = {
+            **asdict(progress(campaign)),
+            "at_work": assignments_at_work(campaign),
+            "discarded": discarded.count(),
+        }
         return dict(ProgressSerializer(numbers).data)
 
     @extend_schema_field(SpendSerializer(allow_null=True))
@@ -186,9 +200,21 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 
 class PublicationSerializer(serializers.Serializer[Any]):
-    """A confirmation, which marketplaces that spend real money need."""
+    """A confirmation, which marketplaces that spend real money need, and what it is about."""
 
     confirmed = serializers.BooleanField(default=False)
+    cost = serializers.DecimalField(
+        max_digits=12,
+        decimal_places=2,
+        required=False,
+        help_text="the estimate's `total` that you have seen; with another, nothing is published",
+    )
+    budget = serializers.DecimalField(
+        max_digits=12,
+        decimal_places=2,
+        required=False,
+        help_text="the budget that you have seen; with another, nothing is published",
+    )
 
 
 class AmountSerializer(serializers.Serializer[Any]):

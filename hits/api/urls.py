@@ -3,22 +3,25 @@
 from django.urls import include, path
 from rest_framework.routers import DefaultRouter
 
-from annotate.accounts.token_api import TokenView
+from accounts.api.tokens import TokenView
 from annotate.api.documentation import DocumentationView, SchemaView
-from annotate.api.images import ImageList
-from annotate.api.imports import ImportList
+from annotate.api.images import ImageList, ImportList
 from annotate.api.jobs import CancelJob, JobDetail, JobList, RepeatJob
-from annotate.api.releases import ReleaseArchiveView, ReleaseFileView, ReleaseViewSet
+from annotate.api.releases import (
+    ReleaseArchiveView,
+    ReleaseFileView,
+    ReleaseTextView,
+    ReleaseViewSet,
+)
 from annotate.api.selections import SelectedImageList, SelectionDetail, SelectionList
 from annotate.api.webhooks import TestWebhook, WebhookDetail, WebhookList
 from hits.api import payments, workers
-from hits.api.bonuses import BonusList
 from hits.api.campaigns import CampaignViewSet
 from hits.api.messages import MessageList
+from hits.api.payments import BonusList
 from hits.api.responses import ResponseList, TaskList
-from qualcontrol.api.appeals import AnswerAppeal, AppealList
 from qualcontrol.api.checks import AskSecondOpinion, JudgeItem, NextChecks, SpotCheckList
-from qualcontrol.api.decisions import DecisionList
+from qualcontrol.api.decisions import AnswerAppeal, AppealList, DecisionList
 from qualcontrol.api.gold import GoldList
 from qualcontrol.api.releases import CampaignReleases
 
@@ -88,6 +91,9 @@ urlpatterns = [
         "releases/<slug:name>/formats/<slug:file_format>.zip",
         ReleaseArchiveView.as_view(),
         name="api-release-archive",
+    ),
+    path(
+        "releases/<slug:name>/text/<str:file>", ReleaseTextView.as_view(), name="api-release-text"
     ),
     path("releases/<slug:name>/<str:file>", ReleaseFileView.as_view(), name="api-release-file"),
     path("token/", TokenView.as_view(), name="api-token"),

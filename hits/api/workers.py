@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, get_type_hints
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
@@ -11,14 +11,21 @@ from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
+from accounts.api.strict import APIView
+from accounts.models import Right
+from accounts.pages.signed_in import rights_in
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
-from annotate.models import Campaign, Right, Worker
-from annotate.pages.signed_in import rights_in
+from annotate.models import Campaign, Worker
 from hits.queries.costs import slot_cost
-from hits.queries.earnings import Earnings, earnings_of
-from qualcontrol.queries.quality_report import WorkerSummary, known_workers, worker_summaries
+from hits.queries.pay import Earnings, earnings_of
+from qualcontrol.models import WorkerState
+from qualcontrol.queries.workers import (
+    WORKER_COLUMNS,
+    WorkerSummary,
+    known_workers,
+    worker_summaries,
+)
 from qualcontrol.services.exclusions import (
     decline_proposal,
     exclude_worker,
@@ -27,6 +34,13 @@ from qualcontrol.services.exclusions import (
     reinstate_worker,
     resume_worker,
 )
+
+AnyField = serializers.Field[Any, Any, Any, Any]
+FIELDS: dict[type, type[AnyField]] = {
+    str: serializers.CharField,
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+}
 
 
 class EarningsSerializer(serializers.Serializer[Any]):
@@ -47,19 +61,17 @@ class ReasonOfRiskSerializer(serializers.Serializer[Any]):
 class WorkerSerializer(serializers.Serializer[Any]):
     """A worker under a pseudonym: responses, verdicts, risk and pay in the campaign."""
 
-    pseudonym = serializers.CharField()
-    state = serializers.ChoiceField(choices=["active", "waiting", "paused", "proposed", "excluded"])
-    submitted = serializers.IntegerField()
-    discarded = serializers.IntegerField()
-    good = serializers.IntegerField(help_text="responses judged good")
-    bad = serializers.IntegerField(help_text="responses judged bad")
-    risk = serializers.FloatField(
-        help_text="probability that the bad share is above the tolerated share"
-    )
-    share = serializers.FloatField(help_text="expected share of bad responses")
-    low = serializers.FloatField(help_text="lower end of the share's 90% interval")
-    high = serializers.FloatField(help_text="upper end of the share's 90% interval")
+    state = serializers.ChoiceField(choices=WorkerState.values)
     pay = EarningsSerializer(allow_null=True, help_text="null if your role sees no money")
+
+    def get_fields(self) -> dict[str, AnyField]:
+        """The columns of the list, and what is declared here."""
+        types = get_type_hints(WorkerSummary)
+        columns = {
+            column.key: FIELDS[types[column.key]](help_text=column.about or None)
+            for column in WORKER_COLUMNS
+        }
+        return {**columns, **super().get_fields()}
 
 
 class WorkerDetailSerializer(WorkerSerializer):

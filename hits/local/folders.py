@@ -8,6 +8,8 @@ from pathlib import Path
 from hits.local.processes import ProcessFailed
 
 LOCK, DATABASE = "in-use.lock", "campaigns.sqlite3"
+# Of a folder that `serve` uses. Another name than that of a demonstration, which may be emptied.
+SERVED = "serve.lock"
 
 
 def is_demonstration(folder: Path) -> bool:
@@ -23,8 +25,20 @@ def locked(folder: Path) -> None:
     """
     if folder.exists() and not is_demonstration(folder) and any(folder.iterdir()):
         raise ProcessFailed(f"{folder} was not created by `demo`, so nothing in it was changed.")
+    _lock(folder, LOCK)
+
+
+def locked_to_serve(folder: Path) -> None:
+    """Lock a folder of one's own data until this process ends; create it if it does not exist.
+
+    Raises ProcessFailed if another process serves it.
+    """
+    _lock(folder, SERVED)
+
+
+def _lock(folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -8,11 +8,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import requests
 
@@ -22,6 +23,8 @@ PROGRAM = [sys.executable, str(MANAGE)]
 NICE = ["nice", "-n", "10"]
 SITE_PORT, MARKETPLACE_PORT = 8000, 8001
 HOST = "127.0.0.1"
+# A process that has ended is started again so often within so many seconds.
+MOST_RESTARTS, RESTARTS_WITHIN = 3, 60
 # Both sites write this as soon as they listen.
 LISTENING = b" is ready at "
 # Name of the requester that workers of the local marketplace see.
@@ -67,6 +70,7 @@ class Installation:
             "UPLOAD_ROOT": str(self.folder / "uploads"),
             "SITE_URL": self.site_url,
             "MTURK_ENDPOINT": "local",
+            "SYNC_SECONDS": "10",
             "MARKETPLACE_DATABASE_URL": f"sqlite:///{self.folder / 'marketplace.sqlite3'}",
             "MARKETPLACE_URL": self.marketplace_url,
         }
@@ -159,6 +163,10 @@ class Child:
     log: Path
     # Where this process's lines begin in the log.
     log_start: int = 0
+    # Starts the process anew.
+    begin: "Callable[[], subprocess.Popen[Any]] | None" = None
+    # Times of the latest restarts, by the clock of `time.monotonic`.
+    restarts: list[float] = field(default_factory=list)
 
     def wait_until_listening(self, url: str, seconds: float = 180) -> None:
         """Wait until this process has said that it listens, and the URL answers.
@@ -194,6 +202,15 @@ class Child:
                 time.sleep(0.1)
         raise ProcessFailed(f"The {self.name} did not answer at {url}; see {self.log}.")
 
+    def restart(self) -> None:
+        """Start a process that has ended again; raises ProcessFailed if it ends again and again."""
+        now = time.monotonic()
+        self.restarts = [at for at in self.restarts if at > now - RESTARTS_WITHIN]
+        if self.begin is None or len(self.restarts) >= MOST_RESTARTS:
+            raise ProcessFailed(f"The {self.name} ends again and again. See {self.log}.")
+        self.restarts.append(now)
+        self.process = self.begin()
+
     def stop(self, seconds: float = 15) -> None:
         """Terminate the process; kill it if it does not end in time."""
         if self.process.poll() is None:
@@ -219,29 +236,29 @@ def child(
     One in the background gets what the sites leave of a busy processor.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as stream:
-        before = NICE if is_background else []
-        start = log.stat().st_size
-        process = _start([*before, *PROGRAM, *arguments], stream, environment)
-        running = Child(name, process, log, start)
-        try:
-            yield running
-        finally:
-            running.stop()
+    before = NICE if is_background else []
+    begin = partial(_start, [*before, *PROGRAM, *arguments], log, dict(environment))
+    start = log.stat().st_size if log.exists() else 0
+    running = Child(name, begin(), log, start, begin)
+    try:
+        yield running
+    finally:
+        running.stop()
 
 
 def _start(
-    command: Sequence[str], stream: IO[bytes], environment: Mapping[str, str]
+    command: Sequence[str], log: Path, environment: Mapping[str, str]
 ) -> "subprocess.Popen[Any]":
     # In its own process group, the child does not get the Ctrl-C. This process stops its children.
-    return subprocess.Popen(
-        command,
-        env=clean_environment(environment),
-        stdin=subprocess.DEVNULL,
-        stdout=stream,
-        stderr=subprocess.STDOUT,
-        process_group=0,
-    )
+    with log.open("ab") as stream:
+        return subprocess.Popen(
+            command,
+            env=clean_environment(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            process_group=0,
+        )
 
 
 @contextmanager

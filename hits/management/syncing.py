@@ -1,7 +1,7 @@
 """Sync a campaign after a command changed its status."""
 
-from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus
+from corpora.errors import DomainError
 from hits.models import Sync
 from hits.reconcile.reconciler import reconcile
 

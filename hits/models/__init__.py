@@ -5,19 +5,19 @@ from hits.models.accounts import (
     WorkerAccount,
     new_installation_name,
 )
-from hits.models.barrings import WorkerBarring
-from hits.models.bonuses import Bonus
 from hits.models.hits import (
     DECIDED,
     MOST_ASSIGNMENTS,
     Assignment,
     AssignmentStatus,
+    Claim,
     Hit,
     HitStatus,
     HitType,
     TaskPage,
+    WorkerBarring,
 )
-from hits.models.messages import MessageRecipient, MessageStatus, WorkerMessage
+from hits.models.messages import Bonus, MessageRecipient, MessageStatus, WorkerMessage
 from hits.models.syncs import SILENT_AFTER, CallPace, Listing, ProcessedMessage, Sync, SyncProblem
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "AssignmentStatus",
     "Bonus",
     "CallPace",
+    "Claim",
     "Hit",
     "HitStatus",
     "HitType",

@@ -42,7 +42,7 @@ class WorkerAccount(models.Model):
     """A worker's id at one endpoint.
 
     The id is personal data. Only this table and TaskPage store it. When it is deleted, a text that
-    nobody can turn back into the id takes its place (`hits.queries.worker_ids`).
+    nobody can turn back into the id takes its place (`hits.queries.worker_data`).
     """
 
     worker = models.OneToOneField(Worker, models.PROTECT, related_name="account")

@@ -1,4 +1,4 @@
-"""HIT types, HITs, their task pages and assignments."""
+"""HIT types, HITs, their task pages with claims, and assignments."""
 
 from datetime import datetime
 from typing import Self
@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 
-from annotate.models import Campaign, Claim, Device
+from annotate.models import Campaign, Device, Submission, Task
 from hits.models.accounts import WorkerAccount
 from qualcontrol.models import HeldPayment
 
@@ -77,13 +77,6 @@ class HitQuerySet(models.QuerySet["Hit"]):
             ),
         )
 
-    def with_answered(self, marketplace_id: str | models.Expression) -> Self:
-        """Return HITs with `has_answered`: whether a page with this worker's id, of any HIT of the
-        campaign, has an answer."""
-        pages = TaskPage.objects.answered().filter(marketplace_id=marketplace_id)
-        theirs = pages.filter(hit__campaign=models.OuterRef("campaign"))
-        return self.annotate(has_answered=models.Exists(theirs))
-
 
 class Hit(models.Model):
     """A HIT with one to nine slots. It belongs to the campaign and not to a task."""
@@ -118,9 +111,6 @@ class Hit(models.Model):
     # Number of approved assignments of a retired HIT, so that the money of a large campaign is not
     # counted from all its assignments. Null for HITs whose assignments can still change.
     paid = models.PositiveSmallIntegerField(null=True, blank=True)
-
-    # Not a column: what `with_answered` adds.
-    has_answered: bool
 
     objects = HitQuerySet.as_manager()
 
@@ -174,15 +164,6 @@ class TaskPageQuerySet(models.QuerySet["TaskPage"]):
         """Return pages whose answer is stored. The worker may have submitted it since."""
         return self.filter(answered_at__isnull=False)
 
-    def with_places(self) -> Self:
-        """Return pages with `takes_place` and `gave_place_back`: whether a claim of the page takes
-        its place, and whether one does not."""
-        claims = Claim.objects.filter(page=models.OuterRef("pk"))
-        return self.annotate(
-            takes_place=models.Exists(claims.filter(takes_place=True)),
-            gave_place_back=models.Exists(claims.filter(takes_place=False)),
-        )
-
     def lapsed(self, at: datetime) -> Self:
         """Return pages whose assignment can no longer be submitted."""
         return self.filter(expires_at__lte=at)
@@ -211,7 +192,7 @@ class TaskPage(models.Model):
     primed = models.JSONField(default=list, blank=True)
     device = models.CharField(max_length=8, choices=Device, blank=True)
 
-    # Not columns: what `with_places` adds.
+    # Not columns: what the statement in `hits.services.task_pages` adds.
     takes_place: bool
     gave_place_back: bool
 
@@ -233,6 +214,30 @@ class TaskPage(models.Model):
 
     def __str__(self) -> str:
         return f"page {self.pk}"
+
+
+class Claim(models.Model):
+    """A reservation of one place of a task by an open task page.
+
+    Claims only steer which tasks other pages show. They never keep a worker from a task, nor a
+    response from counting.
+    """
+
+    task = models.ForeignKey(Task, models.CASCADE, related_name="claims")
+    page = models.ForeignKey(TaskPage, models.CASCADE, related_name="claims")
+    # False if the page's HIT was probably returned. The page keeps its task, and other pages are
+    # given tasks as if this page did not exist.
+    takes_place = models.BooleanField(default=True)
+    # Whether the page shows the keywords. Null if the task decides it for all its responses.
+    primed = models.BooleanField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["page", "task"], name="claim_once_per_page_and_task"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task} on page {self.page_id}"
 
 
 class AssignmentStatus(models.TextChoices):
@@ -262,7 +267,7 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
         They can be approved once their review window is over.
         """
-        held = HeldPayment.objects.open().filter(assignment=models.OuterRef("pk"))
+        held = HeldPayment.objects.open().filter(submission=models.OuterRef("pk"))
         return self.undecided().filter(~models.Exists(held))
 
 
@@ -273,6 +278,9 @@ class Assignment(models.Model):
     unique only together with the worker.
     """
 
+    submission = models.OneToOneField(
+        Submission, models.PROTECT, primary_key=True, related_name="assignment"
+    )
     hit = models.ForeignKey(Hit, models.PROTECT, related_name="assignments")
     account = models.ForeignKey(
         WorkerAccount, models.PROTECT, related_name="assignments", db_index=False
@@ -321,3 +329,25 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"assignment {self.pk} ({self.status.lower()})"
+
+
+class WorkerBarring(models.Model):
+    """Whether a campaign's HITs must be hidden from a worker (`is_wanted`), and whether the
+    marketplace hides them (`is_in_force`).
+
+    A worker is barred while excluded or paused, and after submitting an answer to every task that
+    still needs one.
+    """
+
+    hit_type = models.ForeignKey(HitType, models.PROTECT, related_name="barrings")
+    account = models.ForeignKey(WorkerAccount, models.PROTECT, related_name="barrings")
+    is_wanted = models.BooleanField()
+    is_in_force = models.BooleanField(default=False, help_text="as the marketplace was told last")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["hit_type", "account"], name="barring_once_per_worker"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account} {'kept from' if self.is_wanted else 'let into'} {self.hit_type}"

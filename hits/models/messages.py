@@ -1,4 +1,4 @@
-"""Messages to workers."""
+"""What is sent to workers: messages and bonuses."""
 
 from django.conf import settings
 from django.db import models
@@ -6,6 +6,7 @@ from django.db.models import Q
 
 from annotate.models import Campaign
 from hits.models.accounts import WorkerAccount
+from hits.models.hits import Assignment
 
 
 class WorkerMessage(models.Model):
@@ -67,3 +68,25 @@ class MessageRecipient(models.Model):
 
     def __str__(self) -> str:
         return f"{self.message} to {self.account} ({self.status.lower()})"
+
+
+class Bonus(models.Model):
+    """A payment beyond the reward. It is stored before it is sent, and sent only once."""
+
+    assignment = models.ForeignKey(Assignment, models.PROTECT, related_name="bonuses")
+    token = models.CharField(max_length=64, unique=True)
+    amount = models.DecimalField(max_digits=8, decimal_places=2)
+    fee = models.DecimalField(max_digits=8, decimal_places=2)
+    reason = models.CharField(max_length=1024)
+    planned_at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "bonuses"
+        constraints = [
+            models.CheckConstraint(condition=Q(amount__gt=0), name="bonus_is_positive"),
+            models.CheckConstraint(condition=~Q(reason=""), name="bonus_has_a_reason"),
+        ]
+
+    def __str__(self) -> str:
+        return f"${self.amount} for {self.assignment}"

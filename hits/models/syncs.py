@@ -39,6 +39,8 @@ class Sync(models.Model):
     # Number of HITs, assignments, payments and steps that failed; `error` has the first failures.
     problems = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True)
+    # Of a campaign for own people: how many more it needs than have joined. Null if not asked.
+    people_missing = models.PositiveIntegerField(null=True, blank=True)
     # Rare events in words, such as HITs that were gone, adopted or closed.
     notes = models.TextField(blank=True)
 

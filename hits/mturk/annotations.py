@@ -2,7 +2,7 @@
 
 An account at the marketplace may also have HITs of other programs and of other installations of
 this program. The annotation therefore contains the name of the installation (a random name stored
-in its database), the campaign, and the token of the HIT. In older HITs it is only the token.
+in its database), the campaign, and the token of the HIT.
 """
 
 from dataclasses import dataclass
@@ -42,12 +42,6 @@ class Annotation:
 def campaign_mark(campaign: Campaign) -> str:
     """Return the campaign's name and time of creation. They never contain SEPARATOR."""
     return f"{campaign.slug}@{campaign.created_at:%Y%m%d%H%M%S}"
-
-
-def token_of(text: str) -> str:
-    """Return the token in a HIT's annotation, which may also be only the token."""
-    annotation = Annotation.read(text)
-    return annotation.token if annotation else text
 
 
 def installation_name() -> str:

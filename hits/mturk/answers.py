@@ -1,9 +1,32 @@
-"""Parse workers' answers, which the marketplace gives as QuestionFormAnswers (XML)."""
+"""The question of a HIT and the answer of an assignment, as XML."""
 
 from xml.etree.ElementTree import Element, ParseError
+from xml.sax.saxutils import escape
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
+from django.conf import settings
+from django.urls import reverse
+
+from annotate.models import Campaign
+
+NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/"
+
+
+def task_page_url(campaign: Campaign) -> str:
+    """Return the address of the task page. The marketplace appends the ids of the assignment."""
+    return settings.SITE_URL + reverse("hits:task", args=[campaign.slug])
+
+
+def external_question(campaign: Campaign) -> str:
+    """Return the question as XML. A frame height of 0 fills the window."""
+    return (
+        f'<ExternalQuestion xmlns="{NAMESPACE}ExternalQuestion.xsd">'
+        f"<ExternalURL>{escape(task_page_url(campaign))}</ExternalURL>"
+        "<FrameHeight>0</FrameHeight>"
+        "</ExternalQuestion>"
+    )
+
 
 # Number of characters of an answer that a page shows.
 MOST_SHOWN = 2_000

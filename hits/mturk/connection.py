@@ -23,7 +23,7 @@ from django.conf import settings
 from prometheus_client import Counter
 from pydantic import ValidationError
 
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 from hits.mturk import replies
 from hits.mturk.endpoints import Endpoint
 from hits.mturk.pacing import Pace

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 
 
 class WrongEndpoint(DomainError):

@@ -16,7 +16,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.conf import settings
 
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 
 # Largest number of messages in one call to SQS.
 BATCH = 10

@@ -5,18 +5,18 @@ Masters. It is rounded half up to cents and is at least one cent. The rates are 
 page, as quoted by several repositories (docs/decisions).
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Sum, When
-from django.db.models.functions import Least
+from django.db.models import Case, Count, F, Q, QuerySet, Sum, When
 
 from annotate.campaign_file import CampaignConfig
 from annotate.models import Campaign, CampaignStatus, Response
-from annotate.services.campaigns import open_work
+from annotate.queries.progress import open_work, pages_for
 from hits.models import Assignment, AssignmentStatus, Bonus, Hit, HitStatus
 
 CENT = Decimal("0.01")
@@ -141,6 +141,16 @@ def _by_campaign(rows: QuerySet[Any], campaign: str, **sums: Any) -> dict[int, d
     }
 
 
+def most_slots(config: CampaignConfig, *, responses: int, tasks: int) -> int:
+    """Return the largest number of slots that a new HIT may have, if so many responses are missing
+    to so many tasks.
+
+    A worker may take only one slot of a HIT, so a worker who does all tasks needs as many HITs.
+    Therefore a HIT has no more slots than a task has places on average.
+    """
+    return max(1, min(config.hit.assignments, responses // max(1, tasks)))
+
+
 def outstanding_slots(campaign: Campaign) -> int:
     """Return the number of slots that can still lead to a submission: planned, free or taken."""
     alive = campaign.hits.filter(paid=None)
@@ -172,13 +182,13 @@ def shortfall(campaign: Campaign, money: Spend) -> Shortfall | None:
     """
     if campaign.status not in {CampaignStatus.RUNNING, CampaignStatus.PAUSED}:
         return None
-    responses, cost = open_work(campaign).responses, slot_cost(campaign)
-    slots = -(-responses // campaign.config.hit.images) - outstanding_slots(campaign)
+    work, cost = open_work(campaign), slot_cost(campaign)
+    slots = work.pages(campaign.config) - outstanding_slots(campaign)
     to_add = slots * cost - money.left
     if slots <= 0 or to_add <= 0:
         return None
     is_used_up = not money.open and money.left < cost
-    return Shortfall(responses, money.left, to_add, is_used_up)
+    return Shortfall(work.missing, money.left, to_add, is_used_up)
 
 
 @dataclass(frozen=True)
@@ -199,6 +209,33 @@ class Estimate:
     @property
     def total(self) -> Decimal:
         return self.rewards + self.fees
+
+
+@dataclass(frozen=True)
+class FamilyEstimate:
+    """The estimates of the campaigns of the same images in all languages."""
+
+    members: list[tuple[Campaign, Estimate]]
+
+    @property
+    def responses(self) -> int:
+        return sum(cost.responses for _, cost in self.members)
+
+    @property
+    def assignments(self) -> int:
+        return sum(cost.assignments for _, cost in self.members)
+
+    @property
+    def hits(self) -> int:
+        return sum(cost.hits for _, cost in self.members)
+
+    @property
+    def total(self) -> Decimal:
+        return sum((cost.total for _, cost in self.members), ZERO)
+
+    @property
+    def budget(self) -> Decimal:
+        return sum((member.budget for member, _ in self.members), ZERO)
 
 
 @dataclass(frozen=True)
@@ -245,35 +282,45 @@ def estimate(campaign: Campaign, seconds: float = SECONDS_PER_RESPONSE) -> Estim
 
     `seconds` is the time that a worker needs for one response.
     """
-    # Imported responses, which have no assignment, need not be collected again.
-    collected = Response.objects.of(campaign).counting().filter(assignment=None).order_by()
-    number = Least(Count("pk"), F("task__wanted"), output_field=IntegerField())
-    by_task = collected.values("task").annotate(n=number)
-    wanted = campaign.tasks.aggregate(tasks=Count("pk"), responses=Sum("wanted", default=0))
-    return estimate_for(
-        campaign.config,
-        tasks=wanted["tasks"],
-        responses=wanted["responses"] - by_task.aggregate(total=Sum("n", default=0))["total"],
-        seconds=seconds,
-    )
+    tasks = campaign.tasks.order_by().values_list("wanted")
+    lacking = Counter(dict(tasks.annotate(Count("pk"))))
+    number = lacking.total()
+    # Imported responses, which have no submission, need not be collected again.
+    collected = Response.objects.of(campaign).counting().filter(submission=None).order_by()
+    by_task = collected.values("task", "task__wanted").annotate(n=Count("pk"))
+    for wanted, has in by_task.values_list("task__wanted", "n").iterator():
+        lacking[wanted] -= 1
+        lacking[max(0, wanted - has)] += 1
+    return estimate_for(campaign.config, lacking=lacking, tasks=number, seconds=seconds)
+
+
+def family_estimate(campaign: Campaign) -> FamilyEstimate | None:
+    """Return the estimates of all languages; None for a campaign in one language."""
+    if not campaign.family:
+        return None
+    members = Campaign.objects.family_of(campaign)
+    return FamilyEstimate([(member, estimate(member)) for member in members])
 
 
 def estimate_for(
     config: CampaignConfig,
     *,
+    lacking: Mapping[int, int],
     tasks: int,
-    responses: int,
     seconds: float = SECONDS_PER_RESPONSE,
 ) -> Estimate:
-    """Return the cost of this number of responses to a campaign with this file."""
-    assignments = -(-responses // config.hit.images)
+    """Return the cost of {missing responses: tasks} to a campaign with this file, which has so many
+    `tasks`."""
+    responses = sum(lacks * number for lacks, number in lacking.items())
+    unfinished = sum(number for lacks, number in lacking.items() if lacks)
+    assignments = pages_for(lacking, config)
     reward, fee = config.hit.reward, slot_fee(config)
     hourly = reward * 3600 / Decimal(seconds * config.hit.images)
     return Estimate(
         tasks=tasks,
         responses=responses,
         assignments=assignments,
-        hits=-(-assignments // config.hit.assignments),
+        hits=-(-assignments // most_slots(config, responses=responses, tasks=unfinished)),
         reward=reward,
         fee=fee,
         rewards=reward * assignments,

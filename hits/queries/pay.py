@@ -1,6 +1,6 @@
-"""What a campaign has paid to each worker."""
+"""What a campaign has paid to each worker, and the answers of payments that are held."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -8,7 +8,9 @@ from django.db.models import Count, F, Q, Sum
 
 from annotate.models import Campaign
 from hits.models import Assignment, AssignmentStatus, Bonus
+from hits.mturk.answers import shown_answer
 from hits.queries.costs import ZERO
+from qualcontrol.models import HeldPayment
 
 
 @dataclass(frozen=True)
@@ -58,3 +60,46 @@ def statements(campaign: Campaign, pseudonym: str = "") -> Iterator[Statement]:
     ):
         bonus, bonus_fee = bonuses.get(name, (ZERO, ZERO))
         yield Statement(name, yes, no, waiting, rewards or ZERO, bonus, (fees or ZERO) + bonus_fee)
+
+
+@dataclass(frozen=True)
+class Earnings:
+    """Dollars without fees: of approved assignments, and of bonuses that were sent."""
+
+    rewards: Decimal = ZERO
+    bonuses: Decimal = ZERO
+    assignments: int = 0
+
+
+def earnings_of(campaign: Campaign, workers: Sequence[int]) -> dict[int, Earnings]:
+    """Return {worker: Earnings} for those of the workers who earned something. Two queries."""
+    approved = Assignment.objects.of(campaign).filter(
+        status=AssignmentStatus.APPROVED, account__worker__in=workers
+    )
+    paid = approved.order_by().values_list("account__worker")
+    rewards = {
+        worker: (total, number)
+        for worker, total, number in paid.annotate(total=Sum("hit__reward"), n=Count("*"))
+    }
+    sent = Bonus.objects.exclude(sent_at=None).filter(
+        assignment__hit__campaign=campaign, assignment__account__worker__in=workers
+    )
+    bonuses = dict(
+        sent.order_by().values_list("assignment__account__worker").annotate(Sum("amount"))
+    )
+    return {
+        worker: Earnings(
+            rewards.get(worker, (ZERO, 0))[0],
+            bonuses.get(worker, ZERO),
+            rewards.get(worker, (ZERO, 0))[1],
+        )
+        for worker in {*rewards, *bonuses}
+    }
+
+
+def answer_held(held: HeldPayment) -> str:
+    """What the worker submitted and fits no task, with the pseudonym in place of the worker's id.
+    Needs the assignment with its account, and the worker."""
+    assignment = held.submission.assignment
+    text = shown_answer(assignment.unplaced_answer)
+    return text.replace(assignment.account.marketplace_id, held.worker.pseudonym)

@@ -8,8 +8,9 @@ from statistics import median
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from accounts.models import Team
 from annotate.campaign_file import CampaignConfig, Workers
-from annotate.models import Box, Campaign, Selection, Team
+from annotate.models import Box, Campaign, Selection
 from hits.models import AssignmentStatus, WorkerAccount
 from hits.queries.costs import CENT, SECONDS_PER_RESPONSE
 from hits.queries.statistics import latest_seconds
@@ -142,9 +143,3 @@ def first_images(selections: Collection[int]) -> dict[int, list[object]]:
     for row in rows.order_by("position"):
         found[row.selection_id].append(row.image)
     return found
-
-
-def has_classes(selection: str, team: Team) -> bool:
-    """Whether an image of the selection has a class that workers could see as a keyword."""
-    own = Selection.objects.of_team(team).filter(name=selection)
-    return Box.objects.verified().filter(image__selections__in=own).exists()

@@ -1,8 +1,9 @@
 """The campaigns that a regular sync can skip."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from annotate.models import Campaign, CampaignStatus, Release
 from hits.models import (
@@ -17,6 +18,8 @@ from hits.models import (
     WorkerBarring,
 )
 
+ASK_AGAIN_AFTER = timedelta(hours=1)
+
 
 def published() -> QuerySet[Campaign]:
     """Return all campaigns except drafts."""
@@ -27,9 +30,13 @@ def campaigns_to_sync() -> QuerySet[Campaign]:
     """Return the campaigns that need regular syncs: all except drafts and settled ones.
 
     A campaign is settled if it is finished, has no HITs at the marketplace and owes no money, and
-    if its last sync read the account's whole list of HITs and changed nothing.
+    if its last sync read the account's whole list of HITs and changed nothing. Own people may
+    withdraw their work long after: their campaigns are synced every ASK_AGAIN_AFTER.
     """
-    is_settled = Q(Exists(_quiet_last_sync())) & ~_left()
+    own, lately = Q(config_json__workers__who="own"), timezone.now() - ASK_AGAIN_AFTER
+    quiet = _quiet_last_sync()
+    is_quiet = Q(Exists(quiet.filter(started_at__gt=lately))) | (~own & Q(Exists(quiet)))
+    is_settled = is_quiet & ~_left()
     return published().exclude(is_settled, status=CampaignStatus.FINISHED)
 
 
@@ -38,7 +45,7 @@ def settled_since_release(before: datetime) -> QuerySet[Campaign]:
 
     A campaign without a release is not among them: its data may still be needed for one.
     """
-    released = Release.objects.filter(campaign=OuterRef("pk"))
+    released = Release.objects.of_outer_campaign()
     return Campaign.objects.filter(
         ~_left(),
         Exists(released),
@@ -80,4 +87,6 @@ def _unsent() -> QuerySet[MessageRecipient]:
 
 
 def _untold() -> QuerySet[WorkerBarring]:
-    return WorkerBarring.objects.exclude(is_in_force=F("is_wanted"))
+    # Of a worker whose id was deleted the marketplace cannot be told.
+    known = WorkerBarring.objects.filter(account__id_deleted_at=None)
+    return known.exclude(is_in_force=F("is_wanted"))

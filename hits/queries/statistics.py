@@ -1,7 +1,7 @@
 """Statistics for the dashboard: responses over time, the time left, and the pay per hour."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -12,9 +12,9 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import CharField, Count, DateTimeField, F, Func, QuerySet, Sum, Value
-from django.db.models.functions import Cast, Greatest, Substr
+from django.db.models.functions import Cast, Substr
 
-from annotate.models import Campaign, Response, ResponseStatus, Task
+from annotate.models import Campaign, Response, ResponseStatus
 
 CENT = Decimal("0.01")
 # Pay is measured on this many responses: the latest ones show how long the work takes now, and the
@@ -60,41 +60,17 @@ class Pay:
     each: list[float]
 
 
-@dataclass(frozen=True)
-class Overview:
-    """Numbers of a campaign that can be computed from the counters of its tasks."""
-
-    tasks: int = 0
-    wanted: int = 0
-    answered: int = 0
-
-    @property
-    def share(self) -> float:
-        return self.answered / self.wanted if self.wanted else 0.0
-
-
-def overviews(campaigns: Iterable[Campaign]) -> dict[int, Overview]:
-    """Return {primary key: Overview}. Takes one query, which reads no responses."""
-    keys = [campaign.pk for campaign in campaigns]
-    rows = (
-        Task.objects.filter(campaign__in=keys)
-        .values_list("campaign")
-        .annotate(Count("pk"), Sum("wanted"), missing=Sum(Greatest("answers_missing", 0)))
-    )
-    found = {key: Overview(tasks, wanted, wanted - missing) for key, tasks, wanted, missing in rows}
-    return {key: found.get(key, Overview()) for key in keys}
-
-
 def responses_per_hour(campaign: Campaign, *, at: datetime, hours: int = 24) -> list[Hour]:
     """Return the responses submitted in each of the last hours, earliest first.
 
-    Discarded responses are included.
+    Discarded responses are included. Imported ones are left out: their time may be that of the
+    import, and says nothing about the pace of the campaign's own workers.
     """
     last = _whole_hour(at)
     begins = [last - timedelta(hours=back) for back in reversed(range(hours))]
     # Naming all values of the status, the database finds the responses by the index of times.
     rows = Response.objects.of(campaign).filter(
-        status__in=ResponseStatus.values, submitted_at__gte=begins[0]
+        status__in=ResponseStatus.values, submitted_at__gte=begins[0], imported_from=None
     )
     counted = _by_hour(rows)
     return [Hour(begins_at=hour, responses=counted.get(hour, 0)) for hour in begins]
@@ -168,27 +144,27 @@ def _whole_hour(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
-def latest_seconds(campaign: Campaign) -> list[int]:
+def latest_seconds(campaign: Campaign, *, with_imported: bool = True) -> list[int]:
     """Return the times that the latest responses took, where they are known."""
-    latest = (
-        Response.objects.of(campaign)
-        .counting()
-        .filter(seconds__gt=0)
-        .order_by("-submitted_at")
-        .values_list("seconds", flat=True)[:LATEST]
-    )
+    timed = Response.objects.of(campaign).counting().filter(seconds__gt=0)
+    if not with_imported:
+        timed = timed.filter(imported_from=None)
+    latest = timed.order_by("-submitted_at").values_list("seconds", flat=True)[:LATEST]
     return [value for value in latest if value is not None]
 
 
 def measured_pay(campaign: Campaign) -> Pay | None:
-    """Return the pay at the median time of the latest responses, or None if there are none."""
-    seconds = latest_seconds(campaign)
+    """Return the pay at the median time of the latest responses, or None if there are none.
+
+    Imported responses are left out: this campaign's reward was not paid for them.
+    """
+    seconds = latest_seconds(campaign, with_imported=False)
     if not seconds:
         return None
     hit = campaign.config.hit
     middle = float(median(seconds))
     # `quantiles` needs two values.
-    slow, _, fast = quantiles([*seconds, *seconds] if len(seconds) == 1 else seconds, n=4)
+    fast, _, slow = quantiles([*seconds, *seconds] if len(seconds) == 1 else seconds, n=4)
 
     def per_hour(time: float) -> Decimal:
         return (hit.reward * 3600 / (Decimal(time) * hit.images)).quantize(CENT)
@@ -196,7 +172,7 @@ def measured_pay(campaign: Campaign) -> Pay | None:
     return Pay(
         median_seconds=middle,
         per_hour=per_hour(middle),
-        low=per_hour(fast),
-        high=per_hour(max(slow, 1.0)),
+        low=per_hour(slow),
+        high=per_hour(max(fast, 1.0)),
         each=[float(hit.reward) * 3600 / (time * hit.images) for time in seconds],
     )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotate.models import Response, ResponseStatus
-from hits.models import Assignment, AssignmentStatus, TaskPage
+from hits.models import AssignmentStatus, TaskPage
 from qualcontrol.models import Act, Decision
 from qualcontrol.queries.decision_log import visible_to_reviewers
 
@@ -40,7 +40,7 @@ class Event:
 
 def stories(responses: Sequence[Response]) -> dict[int, list[Event]]:
     """The story of each response by its key, the earliest event first. The responses must be all
-    those of their tasks, with `assignment` and `worker`. Takes two queries."""
+    those of their tasks, with `submission`, `imported_from` and `worker`. Takes two queries."""
     pages = _pages(responses)
     log: dict[int, list[Decision]] = defaultdict(list)
     entries = visible_to_reviewers(Decision.objects.filter(response__in=responses))
@@ -62,7 +62,7 @@ def stories(responses: Sequence[Response]) -> dict[int, list[Event]]:
 
 def _pages(responses: Iterable[Response]) -> dict[tuple[int, str], TaskPage]:
     """The pages on which the responses were written, by HIT and assignment."""
-    assignments = [each.assignment for each in responses if each.assignment is not None]
+    assignments = [each.submission.assignment for each in responses if each.submission]
     found = TaskPage.objects.filter(
         hit__in={each.hit_id for each in assignments},
         assignment_id__in={each.assignment_id for each in assignments},
@@ -78,10 +78,14 @@ def _pages(responses: Iterable[Response]) -> dict[tuple[int, str], TaskPage]:
 
 
 def _submission(response: Response, pages: dict[tuple[int, str], TaskPage]) -> Iterable[Event]:
-    assignment: Assignment | None = response.assignment
-    if assignment is None:
-        yield Event(response.submitted_at, "imported from a file")
+    if response.submission is None:
+        file = response.imported_from
+        at = file.at if file else response.submitted_at
+        if response.submitted_at != at:  # else the time of the import stands for an unknown one
+            yield Event(response.submitted_at, "submitted elsewhere")
+        yield Event(at, f"imported from {file or 'a file'}")
         return
+    assignment = response.submission.assignment
     page = pages.get((assignment.hit_id, assignment.assignment_id))
     if assignment.accepted_at is not None:
         yield Event(assignment.accepted_at, "HIT accepted")

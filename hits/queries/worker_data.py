@@ -1,17 +1,52 @@
-"""Everything that is stored about one worker, as plain values, to answer a worker who asks."""
+"""Everything that is stored about one worker, as plain values, to answer a worker who asks; and
+what is stored in place of a worker's id that was deleted.
 
-from collections.abc import Iterator
+After the retention period that is a keyed digest. It does not reveal the id, but a worker who comes
+back or writes with their id is recognised by it. After an erasure on request it is random, and
+nothing recognises the worker.
+"""
+
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Q
+from django.utils.crypto import get_random_string, salted_hmac
 
-from annotate.errors import DomainError
 from annotate.kinds import KINDS
 from annotate.models import Response, Worker
+from corpora.errors import DomainError
 from hits.models import Assignment, Bonus, MessageRecipient, TaskPage, WorkerAccount
-from hits.queries.worker_ids import ERASED, KEPT_DIGEST, digests_of
 from qualcontrol.models import Appeal, Decision, Exclusion, HeldPayment, WorkerRisk
+
+KEPT_DIGEST, ERASED = "deleted:", "erased:"
+# Hexadecimal digits of a digest; with its prefix it fits into the column.
+DIGITS = 48
+
+
+def digest_of(endpoint: str, marketplace_id: str, *, secret: str | None = None) -> str:
+    """The digest that takes the place of this id, by the site's signing key or another one."""
+    value = f"{endpoint}\n{marketplace_id}"
+    digest = salted_hmac("hits.worker_ids", value, secret=secret, algorithm="sha256")
+    return KEPT_DIGEST + digest.hexdigest()[:DIGITS]
+
+
+def digests_of(endpoint: str, marketplace_ids: Iterable[str]) -> dict[str, str]:
+    """The ids by their digests, by the site's signing key and the earlier ones."""
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return {digest_of(endpoint, one, secret=key): one for one in marketplace_ids for key in keys}
+
+
+def stored_ids(endpoint: str, marketplace_id: str) -> set[str]:
+    """What may be stored for this id: itself, and its digests. A digest is no id of a worker."""
+    itself = () if marketplace_id.startswith((KEPT_DIGEST, ERASED)) else (marketplace_id,)
+    return {*itself, *digests_of(endpoint, [marketplace_id])}
+
+
+def random_in_place_of_id() -> str:
+    return ERASED + get_random_string(32)
+
 
 BEHAVIOUR = (
     "keystrokes",

@@ -6,14 +6,18 @@ They have no task left if they have a response to every unfinished task.
 Barred workers get a private qualification that excludes them from the HIT type. The marketplace
 does not notify them, and their statistics do not change. The qualification is revoked when there
 is work for them again.
+
+`notify` sends the messages that people have written to workers.
 """
 
 from django.db.models import F, Q
+from django.utils import timezone
 
-from hits.models import HitType, WorkerAccount, WorkerBarring
-from hits.mturk.client import Marketplace
-from hits.reconcile.run import Run
-from hits.services.barring import has_work, want_barred, workers_done
+from hits.models import HitType, MessageStatus, WorkerAccount, WorkerBarring, WorkerMessage
+from hits.mturk.client import Marketplace, MarketplaceError
+from hits.reconcile.run import MESSAGE_NAME, Run
+from hits.services.accounts import has_work, want_barred, workers_done
+from hits.services.messages import put_back, record_sent, take_recipients
 from qualcontrol.models import kept_out
 from qualcontrol.services.policies import decide
 from qualcontrol.services.worker_risks import learn
@@ -27,7 +31,9 @@ def bar(run: Run) -> None:
     for hit_type in run.campaign.hit_types.all():
         _bar_workers(run, hit_type)
         _let_back(run, hit_type)
+        # The marketplace cannot be told about a worker whose id was deleted.
         untold = hit_type.barrings.exclude(is_in_force=F("is_wanted")).order_by("pk")
+        untold = untold.filter(account__id_deleted_at=None)
         for barring in run.healthy_first(untold.select_related("account__worker"), str):
             with run.alone(str(barring)):
                 tell(run.marketplace, barring)
@@ -65,3 +71,28 @@ def tell(marketplace: Marketplace, barring: WorkerBarring) -> None:
         worker_id=barring.account.marketplace_id,
     )
     WorkerBarring.objects.filter(pk=barring.pk).update(is_in_force=barring.is_wanted)
+
+
+def notify(run: Run) -> None:
+    """Send each planned message, to a hundred workers with a call."""
+    waiting = WorkerMessage.objects.filter(
+        campaign=run.campaign, recipients__status=MessageStatus.PLANNED
+    ).distinct()
+    for message in run.healthy_first(waiting.order_by("pk"), MESSAGE_NAME):
+        with run.alone(MESSAGE_NAME(message)):
+            _send(run, message)
+
+
+def _send(run: Run, message: WorkerMessage) -> None:
+    while recipients := take_recipients(message=message):
+        try:
+            not_reached = run.marketplace.notify(
+                worker_ids=[one.account.marketplace_id for one in recipients],
+                subject=message.subject,
+                text=message.text,
+            )
+        except MarketplaceError as error:
+            if error.is_refusal:
+                put_back(recipients=recipients)
+            raise
+        record_sent(recipients=recipients, not_reached=not_reached, at=timezone.now())

@@ -13,8 +13,8 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 
-from annotate.errors import DomainError
 from annotate.models import Campaign
+from corpora.errors import DomainError
 from hits.models import Hit, HitType, Listing, ProcessedMessage, Sync
 from hits.mturk import sqs
 from hits.mturk.replies import storable

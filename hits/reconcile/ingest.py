@@ -1,7 +1,8 @@
 """Ingest: import submitted assignments from the marketplace.
 
 ListHITs returns the counts of a hundred HITs per call. Assignments are read only for HITs whose
-counts have changed, and for HITs that an event names.
+counts have changed, and for HITs that an event names. Most HITs of a large campaign do not change
+between two listings; they need no statements of their own.
 
 Between two listings, only some HITs are read: those that events name, or, without events, those
 with answers on the requester site that the marketplace may have by now. The browser sends each
@@ -13,18 +14,50 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db.models import Count, F, Max, Q
+from django.utils import timezone
 
 from annotate.models import Campaign
 from annotate.services.places import batches
-from hits.models import Hit, Listing, TaskPage
-from hits.mturk.annotations import token_of
-from hits.mturk.replies import ListedHit
-from hits.reconcile.reading import HitReader, reading
+from hits.models import Assignment, Hit, Listing, TaskPage
+from hits.mturk.annotations import Annotation
+from hits.mturk.replies import ListedHit, ListedStatus
+from hits.reconcile.reading import HitReader, listed_values, reading
 from hits.reconcile.run import HIT_NAME, Run
 from hits.reconcile.shares import Work, held_shares, in_shares
-from hits.reconcile.unchanged import Stored, note_listed_again
 from hits.reconcile.unknown import Unknown
 from hits.services.closed_pages import close_pages
+from hits.services.counts import numbers_by_hit
+
+
+class Stored:
+    """The numbers of a campaign's stored assignments and open pages, by HIT, before a listing."""
+
+    def __init__(self, run: Run) -> None:
+        self.named = run.named
+        self.assignments = numbers_by_hit(Assignment.objects.of(run.campaign).not_lost())
+        self.pages = numbers_by_hit(TaskPage.objects.of(run.campaign).filter(opened_at__lt=run.at))
+
+    def is_as_listed(self, hit: Hit, listed: ListedHit) -> bool:
+        """Return whether reading the HIT would change neither it nor its assignments and pages.
+
+        If the stored rows change during the listing, the next listing shows the difference.
+        """
+        stored = self.assignments.get(hit.pk, 0)
+        counts = (hit.ingested, stored, hit.settled, hit.slots)
+        theirs = (listed.submitted, listed.submitted, listed.completed, listed.max_assignments)
+        if counts != theirs or listed.status == ListedStatus.DISPOSED:
+            return False
+        if hit.hit_id in self.named or hit.listed_at is None or hit.unread_since is not None:
+            return False
+        values = listed_values(hit, listed, unread=0)
+        is_equal = all(getattr(hit, name) == value for name, value in values.items())
+        return is_equal and self.pages.get(hit.pk, 0) <= hit.pending
+
+
+def note_listed_again(keys: Iterable[int]) -> None:
+    """Record that the marketplace has listed these HITs now."""
+    Hit.objects.filter(pk__in=list(keys)).update(listed_at=timezone.now())
+
 
 # With more HITs than this to read, all HITs are listed instead.
 MOST_READ_ALONE = 50
@@ -144,8 +177,10 @@ class _Awaited:
 
     def take(self, listed: ListedHit) -> Hit | None:
         """Remove the listed HIT and return it; None if it is not among the HITs to find."""
-        token = token_of(listed.annotation)
-        return self.by_id.pop(listed.hit_id, None) or self.planned.pop(token, None)
+        if found := self.by_id.pop(listed.hit_id, None):
+            return found
+        annotation = Annotation.read(listed.annotation)
+        return self.planned.pop(annotation.token, None) if annotation else None
 
     def created(self) -> Iterable[Hit]:
         """Return the HITs left that the marketplace should have."""

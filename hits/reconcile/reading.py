@@ -257,7 +257,8 @@ def _note_listed(run: Run, lot: Sequence[_Reading]) -> None:
         unread = max(0, entry.submitted - stored.get(hit.pk, 0))
         if _is_read(run, hit) and entry.is_over and hit not in left:
             unread = 0  # A marketplace may count free slots of an expired HIT as taken.
-        for name, value in listed_values(hit, entry, unread=unread).items():
+        known = stored.get(hit.pk, 0) if _is_read(run, hit) else 0
+        for name, value in listed_values(hit, entry, unread=unread, stored=known).items():
             setattr(hit, name, value)
         hit.listed_at = timezone.now()
         hit.unread_since = hit.unread_since or run.at if hit in left else None
@@ -348,10 +349,15 @@ def adopt(hit: Hit, hit_id: str, expires_at: datetime | None) -> None:
         hit.refresh_from_db()
 
 
-def listed_values(hit: Hit, listed: ListedHit, *, unread: int) -> dict[str, Any]:
+def listed_values(hit: Hit, listed: ListedHit, *, unread: int, stored: int = 0) -> dict[str, Any]:
     """Return the columns of a HIT as the marketplace lists it, with this many submissions that are
-    not read and therefore count as pending."""
-    available = 0 if listed.is_closed else min(listed.available, hit.slots)
+    not read and therefore count as pending.
+
+    `stored` is the number of stored submissions. Some may be newer than the listing, which still
+    has their slots as free or pending; HITs would be expired as too many for them.
+    """
+    open_slots = max(0, hit.slots - stored)
+    available = 0 if listed.is_closed else min(listed.available, open_slots)
     status = HitStatus(hit.status)
     if listed.is_closed:
         status = HitStatus.EXPIRED
@@ -359,7 +365,7 @@ def listed_values(hit: Hit, listed: ListedHit, *, unread: int) -> dict[str, Any]
         status = HitStatus.OPEN
     return {
         "available": available,
-        "pending": min(listed.pending + unread, hit.slots - available),
+        "pending": min(listed.pending + unread, open_slots - available),
         "status": status,
         "expires_at": listed.expires_at,
     }

@@ -3,12 +3,13 @@
 A sync runs these steps in this order. Each can be interrupted at any point and run again:
 
 1. ingest   imports submitted assignments
-2. bar      hides the HITs from workers who are excluded or have no task left
-3. close    expires the HITs of a paused or finished campaign
-4. top up   plans the missing slots within the budget, then creates their HITs
-5. listen   asks the marketplace to send events, if there is a queue
-6. settle   rejects, approves and pays bonuses
-7. retire   deletes settled HITs
+2. withdraw discards what own people have withdrawn at the marketplace
+3. bar      hides the HITs from workers who are excluded or have no task left
+4. close    expires the HITs of a paused or finished campaign
+5. top up   plans the missing slots within the budget, then creates their HITs
+6. listen   asks the marketplace to send events, if there is a queue
+7. settle   rejects, approves and pays bonuses
+8. retire   deletes settled HITs
 
 Payments come late because there may be hundreds, and exclusions and new HITs must not wait for
 them. If one HIT, payment or whole step fails, the sync records the problem, which the campaign's
@@ -23,27 +24,26 @@ from typing import Any
 from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
 
-from annotate.errors import DomainError, one_line
 from annotate.models import Campaign, CampaignStatus
-from annotate.site.connections import drop_lost_connections
-from annotate.site.locks import process_lock
-from annotate.wording import counted
+from corpora.errors import DomainError, one_line
+from corpora.wording import counted
 from hits.models import Sync
 from hits.mturk.client import Marketplace, MarketplaceError, marketplace_of
-from hits.reconcile.bar import bar
-from hits.reconcile.close import close
+from hits.reconcile.bar import bar, notify
 from hits.reconcile.ingest import ingest, read_left
 from hits.reconcile.listen import listen
-from hits.reconcile.notify import notify
-from hits.reconcile.retire import retire
+from hits.reconcile.retire import close, retire
 from hits.reconcile.run import Run, Watcher
 from hits.reconcile.settle import settle
 from hits.reconcile.shares import AT_ONCE, Work
 from hits.reconcile.top_up import top_up
-from hits.services.problems import in_words, keep_problems
+from hits.reconcile.withdraw import withdraw
+from hits.services.syncs import in_words, keep_problems
+from shared.database.connections import drop_lost_connections
+from shared.database.locks import process_lock
 
 Step = Callable[[Run], None]
-STEPS: tuple[Step, ...] = (ingest, bar, close, top_up, listen, settle, notify, retire)
+STEPS: tuple[Step, ...] = (ingest, withdraw, bar, close, top_up, listen, settle, notify, retire)
 WORK_OF_A_SHARE: dict[Work, Step] = {Work.READ: read_left, Work.PAY: settle}
 
 
@@ -96,9 +96,7 @@ def reconcile(
         )
 
 
-def sync_share(
-    campaign: Campaign, work: Work, share: int, *, marketplace: Marketplace | None = None
-) -> Sync:
+def sync_share(campaign: Campaign, work: Work, share: int) -> Sync:
     """Read at most AT_ONCE HITs of a share, or make so many of its payments, and return the Sync.
 
     It does nothing if another process has the share. Raises what `reconcile` raises, except
@@ -107,7 +105,7 @@ def sync_share(
     return _reconcile(
         campaign,
         at=timezone.now(),
-        marketplace=marketplace,
+        marketplace=None,
         steps=(WORK_OF_A_SHARE[work],),
         is_whole=False,
         at_most=AT_ONCE,

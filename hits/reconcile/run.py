@@ -13,8 +13,8 @@ from typing import Protocol, TypeVar
 from django.db import Error, InterfaceError, OperationalError
 from django.utils import timezone
 
-from annotate.errors import DomainError, one_line
 from annotate.models import Campaign
+from corpora.errors import DomainError, one_line
 from hits.models import Sync
 from hits.mturk.client import Marketplace, MarketplaceError
 from hits.mturk.replies import storable
@@ -53,6 +53,7 @@ class Done(Enum):
         "HIT of a campaign that this database does not have was closed.",
         "HITs of campaigns that this database does not have were closed.",
     )
+    WITHDRAWN = ("response was withdrawn.", "responses were withdrawn.")
     HELD = ("held payment needs a decision.", "held payments need a decision.")
 
     def in_words(self, number: int) -> str:

@@ -1,7 +1,8 @@
 """Settle: carry out rejections, approve assignments whose review window is over, send bonuses.
 
-The decision on an assignment is stored right before the call (`hits.services.payments`). Its status
-changes only after the call succeeds. If the marketplace has decided already, that decision is read.
+The decisions on a few assignments are stored right before their calls (`hits.services.payments`).
+The status of each changes only after its call succeeds. If the marketplace has decided already,
+that decision is read.
 """
 
 import time
@@ -21,6 +22,9 @@ from hits.reconcile.storing import ask_for
 from hits.services.counts import recount_all
 from hits.services.payments import put_back, record_decision, take_up
 from qualcontrol.models import Act, Decision, HeldPayment
+
+# Decisions that are stored together. Until its own call, an assignment cannot be rejected.
+TOGETHER = 10
 
 
 def settle(run: Run) -> None:
@@ -49,13 +53,26 @@ def _decide(run: Run, shares: Sequence[int], decided: set[int]) -> None:
     due, is_more = run.first_batch(_to_settle(run, shares), ASSIGNMENT_NAME, most=run.at_most)
     if is_more:
         run.is_cut_short = run.sync.has_more_to_pay = True
-    for pk in due:
+    for start in range(0, len(due), TOGETHER):
         if time.monotonic() >= until:
             run.is_cut_short = run.sync.has_more_to_pay = True
             return
-        with run.alone(ASSIGNMENT_NAME(pk)):
-            if hit := _settle(run, pk):
-                decided.add(hit)
+        _settle_together(run, due[start : start + TOGETHER], decided)
+
+
+def _settle_together(run: Run, keys: Sequence[int], decided: set[int]) -> None:
+    """Decide on these assignments here, and then on one after the other at the marketplace."""
+    taken = take_up(keys=keys, submitted_until=_submitted_until(run))
+    waiting = dict(taken.assignments)
+    try:
+        for pk in keys:
+            with run.alone(ASSIGNMENT_NAME(pk)):
+                if (assignment := waiting.pop(pk, None)) and (hit := _settle(run, assignment)):
+                    decided.add(hit)
+    finally:
+        # If the step was stopped, no call was made for these.
+        for pk in waiting.keys() & taken.new:
+            put_back(assignment=waiting[pk])
 
 
 def _send_bonuses(run: Run, shares: Sequence[int]) -> None:
@@ -74,8 +91,8 @@ def _to_settle(run: Run, shares: Sequence[int]) -> Iterable[int]:
     undecided = assignments.undecided()
     rejections = Decision.objects.filter(campaign=run.campaign, act=Act.REJECT).order_by("pk")
     asked = [
-        *_undecided_among(rejections, "response__assignment", shares),
-        *_undecided_among(rejections, "held_payment__assignment", shares),
+        *_undecided_among(rejections, "response__submission", shares),
+        *_undecided_among(rejections, "held_payment__submission", shares),
     ]
     due = undecided.filter(
         Q(submitted_at__lte=_submitted_until(run), pk__in=undecided.payable()) | ~Q(deciding="")
@@ -85,12 +102,14 @@ def _to_settle(run: Run, shares: Sequence[int]) -> Iterable[int]:
 
 
 def _undecided_among(
-    decisions: QuerySet[Decision], assignment: str, shares: Sequence[int]
+    decisions: QuerySet[Decision], submission: str, shares: Sequence[int]
 ) -> QuerySet[Any, Any]:
     """Return the keys of the submitted assignments that the decisions name by this relation."""
-    submitted = decisions.filter(**{f"{assignment}__status": AssignmentStatus.SUBMITTED})
-    own = in_shares(submitted, shares, hit=f"{assignment}__hit_id")
-    return own.values_list(assignment, flat=True)
+    submitted = decisions.filter(
+        **{f"{submission}__assignment__status": AssignmentStatus.SUBMITTED}
+    )
+    own = in_shares(submitted, shares, hit=f"{submission}__assignment__hit_id")
+    return own.values_list(submission, flat=True)
 
 
 def _submitted_until(run: Run) -> datetime:
@@ -99,11 +118,8 @@ def _submitted_until(run: Run) -> datetime:
     return timezone.now() + run.marketplace.skew() - window
 
 
-def _settle(run: Run, pk: int) -> int | None:
-    """Decide on an assignment here and at the marketplace; return its HIT if it was decided."""
-    assignment = take_up(pk=pk, submitted_until=_submitted_until(run))
-    if assignment is None:
-        return None
+def _settle(run: Run, assignment: Assignment) -> int | None:
+    """Carry out the decision at the marketplace; return the HIT if this decided the assignment."""
     try:
         if assignment.deciding == AssignmentStatus.REJECTED:
             run.marketplace.reject(assignment.assignment_id, assignment.feedback)
@@ -147,23 +163,32 @@ def send(run: Run, bonus: Bonus) -> None:
     day. An older bonus, perhaps from a backup, is paid only if the marketplace does not list it.
     """
     assignment = bonus.assignment
-    if timezone.now() - bonus.planned_at > TOKENS_HOLD and _is_sent(run, bonus):
-        Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())
-        return
-    try:
-        run.marketplace.send_bonus(
-            worker_id=assignment.account.marketplace_id,
-            assignment_id=assignment.assignment_id,
-            amount=bonus.amount,
-            reason=bonus.reason,
-            token=bonus.token,
-        )
-    except MarketplaceError as error:
-        run.stop_without_funds(error)
-        raise
+    if not _is_sent(run, bonus):
+        try:
+            run.marketplace.send_bonus(
+                worker_id=assignment.account.marketplace_id,
+                assignment_id=assignment.assignment_id,
+                amount=bonus.amount,
+                reason=bonus.reason,
+                token=bonus.token,
+            )
+        except MarketplaceError as error:
+            run.stop_without_funds(error)
+            raise
     Bonus.objects.filter(pk=bonus.pk, sent_at=None).update(sent_at=timezone.now())
 
 
 def _is_sent(run: Run, bonus: Bonus) -> bool:
-    sent = run.marketplace.bonuses(bonus.assignment.assignment_id)
-    return any(each.amount == bonus.amount and each.reason == bonus.reason for each in sent)
+    """Whether the marketplace lists the bonus, so that it must not be paid again.
+
+    Equal bonuses cannot be told apart in the list. If it has some of those that are not known as
+    sent, but not all, one that is paid again stands for one that is then found in the list.
+    """
+    equal = Bonus.objects.filter(
+        assignment=bonus.assignment_id, amount=bonus.amount, reason=bonus.reason
+    )
+    if not equal.filter(planned_at__lt=timezone.now() - TOKENS_HOLD).exists():
+        return False
+    listed = run.marketplace.bonuses(bonus.assignment.assignment_id)
+    number = sum((each.amount, each.reason) == (bonus.amount, bonus.reason) for each in listed)
+    return number >= equal.count()

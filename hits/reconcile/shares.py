@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from django.db.models import F, QuerySet
 
 from annotate.models import Campaign
-from annotate.site.locks import process_lock
+from shared.database.locks import process_lock
 
 # At most this many workers read, or pay, for one campaign at the same time.
 SHARES = range(4)

@@ -9,7 +9,7 @@ from hits.mturk.client import MarketplaceError, StrangeReply
 from hits.mturk.replies import ListedAssignment, ListedAssignmentStatus
 from hits.reconcile.run import HIT_NAME, Run
 from hits.services.counts import recount
-from hits.services.held_payments import lapse_held
+from hits.services.payments import lapse_held
 from hits.services.submissions import Reported, take_submissions
 
 STATUSES = {

@@ -12,14 +12,14 @@ from django.db import transaction
 from django.utils.crypto import get_random_string
 
 from annotate.models import Campaign, CampaignStatus
-from annotate.services.campaigns import OpenWork, open_work
+from annotate.queries.progress import open_work
 from hits.models import Assignment, Hit, HitStatus, HitType
 from hits.mturk.annotations import Annotation, installation_name
+from hits.mturk.answers import external_question
 from hits.mturk.client import MarketplaceError
-from hits.mturk.question import external_question
-from hits.queries.costs import outstanding_slots, slot_cost, slot_fee, spend
-from hits.reconcile.close import expire
+from hits.queries.costs import most_slots, outstanding_slots, slot_cost, slot_fee, spend
 from hits.reconcile.reading import adopt
+from hits.reconcile.retire import expire
 from hits.reconcile.run import HIT_NAME, TOKENS_HOLD, Run
 from hits.services.hit_types import current_hit_types, ensure_hit_type
 
@@ -62,20 +62,20 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
 
     The campaign is locked, so that two reconcilers do not plan the same slots.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=run.campaign.pk)
+    campaign = Campaign.objects.select_for_update(no_key=True).get(pk=run.campaign.pk)
     if campaign.status != CampaignStatus.RUNNING:
         return Excess()
     if not current_hit_types(campaign).filter(pk=hit_type.pk).exists():
         return Excess()  # The reward changed during this sync; the next one plans.
     config = campaign.config
     work = open_work(campaign)
-    wanted = -(-work.responses // config.hit.images)
+    wanted = work.pages(config)
     outstanding = outstanding_slots(campaign)
     cost = slot_cost(campaign)
     # `floor` also rounds down negative numbers. Unpaid work needs no money.
     affordable = math.floor(spend(campaign).left / cost) if cost else wanted
     slots = max(0, min(wanted - outstanding, affordable))
-    most = _most_slots(work, config.hit.assignments)
+    most = most_slots(config, responses=work.missing, tasks=work.tasks)
     sizes = [most] * (slots // most) + ([slots % most] if slots % most else [])
     Hit.objects.bulk_create(
         Hit(
@@ -90,15 +90,6 @@ def plan_slots(run: Run, hit_type: HitType) -> Excess:
         for size in sizes
     )
     return Excess(unwanted=max(0, outstanding - wanted), unaffordable=max(0, -affordable))
-
-
-def _most_slots(work: OpenWork, limit: int) -> int:
-    """Return the largest number of slots that a new HIT may have.
-
-    A worker may take only one slot of a HIT, so a worker who does all tasks needs as many HITs.
-    Therefore a HIT has no more slots than a task has places on average.
-    """
-    return max(1, min(limit, work.responses // max(1, work.tasks)))
 
 
 def _create(run: Run, hit: Hit) -> None:

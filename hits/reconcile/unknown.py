@@ -3,7 +3,7 @@
 Their annotations show that they belong here. HITs of other programs are never changed.
 """
 
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 from hits.models import MOST_ASSIGNMENTS, Hit, HitStatus, HitType
 from hits.mturk.annotations import campaign_mark
 from hits.mturk.replies import ListedHit

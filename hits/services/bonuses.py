@@ -10,11 +10,12 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.crypto import get_random_string
 
-from annotate.errors import DomainError
-from annotate.models import Campaign
-from annotate.wording import counted
+from annotate.models import Campaign, Worker
+from corpora.errors import DomainError
+from corpora.wording import counted
 from hits.models import Assignment, Bonus
 from hits.queries.costs import ZERO, fee_for, spend
+from qualcontrol.services.locks import lock_workers
 
 # The largest bonus that a page or a file may ask for, so that a slip of the pen costs little.
 MOST = Decimal("1000.00")
@@ -57,7 +58,8 @@ def plan_bonus(*, assignment: Assignment, amount: Decimal, reason: str, at: date
     """
     if not reason.strip():
         raise BonusNotPossible("Enter a reason for the bonus: the worker will read it.")
-    campaign = Campaign.objects.select_for_update().get(pk=assignment.hit.campaign_id)
+    campaign = _locked_campaign(assignment.hit.campaign_id)
+    lock_workers([assignment.account.worker_id])
     if not Assignment.objects.filter(pk=assignment.pk, account__id_deleted_at=None).exists():
         raise BonusNotPossible(
             "The worker's id was deleted, so the marketplace cannot be told whom to pay."
@@ -100,7 +102,9 @@ def plan_bonuses(
     `key` names the request: with the same key nothing is planned twice. Raises AlreadyPlanned, or
     BonusNotPossible if one of them cannot be paid or the budget is too small; then none is planned.
     """
-    campaign = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    campaign = _locked_campaign(campaign.pk)
+    named = Worker.objects.filter(pseudonym__in={wish.pseudonym for wish in wishes})
+    lock_workers([*named.values_list("pk", flat=True)])
     fees = [fee_for(wish.amount) for wish in wishes]
     total = sum((wish.amount for wish in wishes), ZERO) + sum(fees, ZERO)
     obstacle = _obstacle(campaign, wishes, total, spend(campaign).left, key)
@@ -119,6 +123,14 @@ def plan_bonuses(
         )
         for number, (wish, fee) in enumerate(zip(wishes, fees, strict=True), start=1)
     )
+
+
+def _locked_campaign(pk: int) -> Campaign:
+    """Lock the campaign, so that nothing else is planned from its budget, and return it.
+
+    The workers are locked after it, because the erasure of a worker's id locks them alone.
+    """
+    return Campaign.objects.select_for_update(no_key=True).get(pk=pk)
 
 
 def _obstacle(

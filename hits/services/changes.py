@@ -14,12 +14,12 @@ from django.db import transaction
 from pydantic import ValidationError
 
 from annotate.campaign_file import CampaignConfig
-from annotate.errors import DomainError
 from annotate.models import Campaign, CampaignStatus, Response
+from corpora.errors import DomainError
 from hits.models import HitType
-from hits.services.lifecycle import CannotMove, add_to_budget, log_change
+from hits.services.lifecycle import CannotMove, ChangedMeanwhile, add_to_budget, log_change
 from qualcontrol.models import Act, SpotCheck
-from qualcontrol.services.sampling import draw_spot_checks
+from qualcontrol.services.sampling import draw_spot_checks, locked_sample
 
 # Responses that are looked at together for the larger random sample.
 AT_ONCE = 1000
@@ -27,10 +27,6 @@ AT_ONCE = 1000
 
 class BadChange(DomainError):
     """The new value is not possible."""
-
-
-class ChangedMeanwhile(DomainError):
-    """The value was changed after the page was loaded."""
 
 
 @transaction.atomic
@@ -108,6 +104,7 @@ def raise_review_share(
         raise BadChange(
             f"The share can only be raised: enter more than {before * 100:g}%, and at most 100%."
         )
+    locked_sample(locked)
     changed = _with_file(locked, lambda file: file["review"].update(share=share))
     drawn = SpotCheck.objects.filter(campaign=changed, is_random=False, draw__lt=share)
     drawn.update(is_random=True)
@@ -125,7 +122,7 @@ def _draw_missing(campaign: Campaign, at: datetime) -> None:
 
 
 def _unfinished(campaign: Campaign) -> Campaign:
-    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    locked = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if locked.status == CampaignStatus.FINISHED:
         raise CannotMove(f"{locked} is finished and cannot be changed any more.")
     return locked

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F, QuerySet
 
-from annotate.services.claims import release_claims
 from hits.models import Hit, TaskPage
+from hits.services.claims import release_claims
 
 # Several workers may open a page for one slot, each after the previous one returned it. Further
 # pages, for example from forged requests, replace the oldest ones, whose forms still work.

@@ -4,23 +4,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from hashlib import file_digest
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Q
 
-from annotate.datasets.collected import Collected, Columns, Fault, image_names, read_collected
-from annotate.errors import DomainError
 from annotate.kinds import KINDS
-from annotate.language.text import normalise
-from annotate.models import Behaviour, Campaign, Image, Response, Worker
-from annotate.reading.faults import Faults
-from annotate.reading.files import Progress, no_progress
+from annotate.models import Behaviour, Campaign, Image, ImportedFile, Response
+from annotate.queries.images import names_of_images
 from annotate.services.responses import add_collected
+from corpora.datasets.collected import Collected, Columns, Fault, read_collected
+from corpora.datasets.image_names import ImageNames, Named, image_names
+from corpora.errors import DomainError
+from corpora.language.text import normalise
+from corpora.reading.files import Faults, Progress, no_progress
+from hits.queries.worker_data import ERASED
 from hits.services.accounts import workers_for
 from qualcontrol.services.intake import compare_submitted, review_submitted
+from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.policies import decide
+from qualcontrol.services.sampling import hold_share
 from qualcontrol.services.worker_risks import learn
 
 # Number of captions per transaction, which takes one to three seconds.
@@ -68,8 +74,11 @@ def import_collected(
     read = partial(read_collected, path, columns=columns, at=at, name=name)
     for _ in read():
         pass
+    with path.open("rb") as content:
+        digest = file_digest(content, "sha256").hexdigest()
+    file = ImportedFile(name=Path(name or path).name, sha256=digest, at=at)
     intake = intake or Intake()
-    importer = _Importer(campaign, at, with_rejected, intake)
+    importer = _Importer(campaign, file, with_rejected, intake)
     entries = read(progress=progress)
     try:
         while batch := list(islice(entries, BATCH)):
@@ -87,10 +96,9 @@ def import_collected(
 
 
 class _Placed(NamedTuple):
-    """An entry of the file whose task was found, with its normalised caption."""
+    """An entry of the file whose task was found."""
 
     entry: Collected
-    text: str
     task: int
 
 
@@ -98,9 +106,9 @@ class _Importer:
     """Finds the task and the worker of each entry, and stores new captions."""
 
     def __init__(
-        self, campaign: Campaign, at: datetime, with_rejected: bool, intake: Intake
+        self, campaign: Campaign, file: ImportedFile, with_rejected: bool, intake: Intake
     ) -> None:
-        self.campaign, self.at, self.intake = campaign, at, intake
+        self.campaign, self.file, self.at, self.intake = campaign, file, file.at, intake
         self.with_rejected = with_rejected
         self.kind = KINDS[campaign.kind]
         self.tasks = _tasks_by_name(campaign)
@@ -122,21 +130,34 @@ class _Importer:
         """Store the new captions; return the numbers of new and known ones, and the faults."""
         faults = [entry for entry in batch if isinstance(entry, Fault)]
         placed = list(self._place(batch, faults))
+        erased = self._of_erased({found.task for found in placed})
+        kept = [found for found in placed if (found.task, found.entry.caption) not in erased]
         workers = workers_for(
             endpoint=self.campaign.endpoint,
-            marketplace_ids=list(dict.fromkeys(found.entry.worker for found in placed)),
+            marketplace_ids=list(dict.fromkeys(found.entry.worker for found in kept)),
         )
         # Workers are locked before tasks, as everywhere. This also waits for an exclusion that is
         # being made.
-        locked = Worker.objects.select_for_update().filter(pk__in=workers.values()).order_by("pk")
-        list(locked.values_list("pk"))
+        lock_workers(workers.values())
+        hold_share(self.campaign)
         before = len(faults)
-        new = list(self._without_known(placed, workers, faults))
+        new = list(self._without_known(kept, workers, faults))
         known = len(placed) - len(new) - (len(faults) - before)
         responses = self._add(new, workers)
         review_submitted(campaign=self.campaign, responses=responses, at=self.at, compares=False)
         self.touched.update(found.task for found in placed)
         return len(new), known, faults
+
+    def _of_erased(self, tasks: set[int]) -> set[tuple[int, Any]]:
+        """The captions that an earlier import of this file has stored of workers whose ids were
+        erased since. They are known: their workers are not to be stored again."""
+        rows = Response.objects.filter(
+            task__in=tasks,
+            imported_from__sha256=self.file.sha256,
+            worker__account__marketplace_id__startswith=ERASED,
+        )
+        found = self.kind.with_answers(rows, "task")
+        return {(task, self.kind.text(answer)) for task, answer in found}
 
     def _is_unwanted(self, entry: Collected | Fault) -> bool:
         return isinstance(entry, Collected) and entry.is_rejected and not self.with_rejected
@@ -150,27 +171,28 @@ class _Importer:
         for entry in batch:
             if isinstance(entry, Fault) or self._is_unwanted(entry):
                 continue
-            names = image_names(entry.image)
-            task = next((t for name in names if (t := self.tasks.get(name)) is not None), None)
-            text = normalise(entry.caption)
+            task = self.tasks.find(entry.image)
             if task is None:
                 lost.append(entry)
-            elif not text:
+            elif not normalise(entry.caption):
                 faults.append(Fault(entry.line, "the caption is empty"))
             else:
-                yield _Placed(entry, text, task)
+                yield _Placed(entry, task)
         if lost:
             faults += self._explained(lost)
 
     def _explained(self, lost: Sequence[Collected]) -> Iterator[Fault]:
-        """Yield a fault for each entry without a task. One query serves all of them."""
-        names = {entry.line: image_names(entry.image) for entry in lost}
-        asked = {name for each in names.values() for name in each}
-        here = set(Image.objects.filter(key__in=asked).values_list("key", flat=True))
+        """Yield a fault for each entry without a task.
+
+        One query serves all of them. Of images that the team cannot use nothing is said.
+        """
+        usable = Image.objects.of_team(self.campaign.team)
+        asked = {name for entry in lost for name in image_names(entry.image)}
+        here = names_of_images(usable.filter(Q(key__in=asked) | Q(file_name__in=asked)))
         for entry in lost:
-            if any(name in self.tasks for name in names[entry.line]):
+            if self.tasks.is_ambiguous(entry.image):
                 reason = f"several images of the campaign match {entry.image}"
-            elif here.intersection(names[entry.line]):
+            elif here.find(entry.image) is not None or here.is_ambiguous(entry.image):
                 reason = f"the campaign has no image {entry.image}"
             else:
                 reason = f"there is no image {entry.image}"
@@ -193,17 +215,20 @@ class _Importer:
         for found in placed:
             key = found.task, workers[found.entry.worker]
             if key not in texts:
-                texts[key] = found.text
+                texts[key] = found.entry.caption
                 yield found
-            elif texts[key] != found.text:
+            elif texts[key] != found.entry.caption:
                 reason = "the worker has another caption of this image already"
                 faults.append(Fault(found.entry.line, reason))
 
     def _add(self, new: Sequence[_Placed], workers: dict[str, int]) -> list[Response]:
         """Store responses for the new captions and return them.
 
-        The submission time is the file's, or the time of the import if the file has none.
+        The submission time is the file's, or the time of the import if the file has none. Whether
+        the worker saw keywords is unknown unless the file says so: nobody saw a page of ours.
         """
+        if new and self.file.pk is None:
+            self.file.save()
         tasks = self.campaign.tasks.select_related("image").in_bulk({found.task for found in new})
         responses = [
             Response(
@@ -212,10 +237,12 @@ class _Importer:
                 worker_id=workers[found.entry.worker],
                 submitted_at=found.entry.submitted_at or self.at,
                 seconds=found.entry.seconds,
+                primed=found.entry.primed,
+                imported_from=self.file,
             )
             for found in new
         ]
-        answers = [self.kind.from_text(found.text) for found in new]
+        answers = [self.kind.from_text(found.entry.caption) for found in new]
         add_collected(kind=self.kind, answers=list(zip(responses, answers, strict=True)))
         Behaviour.objects.bulk_create(
             Behaviour(response=response, pastes=int(found.entry.pasted))
@@ -225,15 +252,7 @@ class _Importer:
         return responses
 
 
-def _tasks_by_name(campaign: Campaign) -> dict[str, int | None]:
-    """Return the campaign's tasks by the names of their images, or None for ambiguous names.
-
-    A name that is one image's key and the last part of another's address means the key.
-    """
-    keys: dict[str, int | None] = {}
-    others: dict[str, int | None] = {}
-    for task, key, url in campaign.tasks.values_list("pk", "image__key", "image__url"):
-        keys[key] = None if key in keys else task
-        for name in image_names(url) if url else []:
-            others[name] = task if others.get(name, task) == task else None
-    return others | keys
+def _tasks_by_name(campaign: Campaign) -> ImageNames[int]:
+    """The campaign's tasks by their images' ids, own file names and addresses."""
+    rows = campaign.tasks.values_list("pk", "image__key", "image__file_name", "image__url")
+    return ImageNames(Named(*row) for row in rows)

@@ -52,7 +52,12 @@ def _store_counts(keys: Collection[int]) -> None:
 
 
 def _lock(keys: Collection[int]) -> None:
-    list(Hit.objects.select_for_update().filter(pk__in=keys).order_by("pk").values_list("pk"))
+    list(
+        Hit.objects.select_for_update(no_key=True)
+        .filter(pk__in=keys)
+        .order_by("pk")
+        .values_list("pk")
+    )
 
 
 def _number(assignments: AssignmentQuerySet) -> Least:

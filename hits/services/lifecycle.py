@@ -6,14 +6,17 @@ Each change is written to the decision log in its transaction. `actor` is None f
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotate.errors import DomainError
-from annotate.jobs.requests import request_job
-from annotate.models import Campaign, CampaignStatus, Job
-from annotate.wording import counted
+from annotate.models import Campaign, CampaignStatus
+from annotate.services.bulk import wait_for_imports
+from background.jobs.requests import request_job
+from background.models import Job
+from corpora.errors import DomainError
+from corpora.wording import counted
 from hits.mturk.client import marketplace_of
 from hits.mturk.endpoints import endpoint_of
 from hits.queries.costs import estimate, slot_cost
@@ -21,6 +24,7 @@ from hits.services.syncs import PUBLISH
 from qualcontrol.models import Act, Decision, HeldPayment
 
 PUBLISHABLE = {CampaignStatus.DRAFT: Act.PUBLISH, CampaignStatus.PAUSED: Act.CONTINUE}
+MOVES = [Act.PUBLISH, Act.CONTINUE, Act.HALT, Act.FINISH]
 # The largest budget in dollars: eight digits before the point.
 MOST_BUDGET = Decimal(10**8 - 1)
 
@@ -33,56 +37,108 @@ class CannotMove(DomainError):
     """The campaign's status, funds or held payments do not allow the change."""
 
 
+class ChangedMeanwhile(DomainError):
+    """The campaign was changed after the page was loaded."""
+
+
 class BadAmount(DomainError):
     """The amount cannot be added to the budget."""
 
 
+class Terms(NamedTuple):
+    """What somebody agrees to who publishes a campaign, and the state that it is published from."""
+
+    cost: Decimal  # the estimate's total
+    budget: Decimal
+    status: str
+    last_move: int | None  # the entry of the decision log about the latest change of status
+
+
+def terms_of(campaign: Campaign) -> Terms:
+    """The terms on which the campaign would be published now."""
+    moves = Decision.objects.filter(campaign=campaign, act__in=MOVES).order_by("-pk")
+    last = moves.values_list("pk", flat=True).first()
+    return Terms(estimate(campaign).total, campaign.budget, campaign.status, last)
+
+
 def publish(
-    *, campaign: Campaign, actor: User | None, at: datetime, confirmed: bool = False
+    *,
+    campaign: Campaign,
+    actor: User | None,
+    at: datetime,
+    confirmed: bool = False,
+    seen: Terms | None = None,
 ) -> None:
     """Set a draft or paused campaign to running, so that the next sync creates its HITs.
 
-    Raises NotConfirmed, which states the cost, if the marketplace spends real money and the caller
-    has not `confirmed`; CannotMove, WrongEndpoint or MarketplaceError.
+    `seen` are the terms that the caller has agreed to; by default those of this moment. Raises
+    NotConfirmed, which states the cost, if the marketplace spends real money and the caller has not
+    `confirmed`; ChangedMeanwhile, CannotMove, WrongEndpoint or MarketplaceError.
     """
-    _check_publication(campaign, confirmed)
-    if marketplace_of(campaign).balance() < slot_cost(campaign):
+    seen = seen or terms_of(Campaign.objects.get(pk=campaign.pk))
+    cost = _check_publication(campaign.pk, confirmed, seen)
+    if marketplace_of(campaign).balance() < cost:
         raise CannotMove(
             "The marketplace account's balance does not cover one assignment. Add funds there "
             "first."
         )
-    _move(campaign, PUBLISHABLE, CampaignStatus.RUNNING, actor, at)
+    with transaction.atomic():
+        # An import changes nothing that a published campaign shows. It must not overlook this one.
+        wait_for_imports()
+        _locked(campaign)
+        _check_publication(campaign.pk, confirmed, seen)
+        _move(campaign, PUBLISHABLE, CampaignStatus.RUNNING, actor, at)
 
 
 def ask_to_publish(
-    *, campaign: Campaign, actor: User | None, at: datetime, confirmed: bool = False
+    *,
+    campaign: Campaign,
+    actor: User | None,
+    at: datetime,
+    confirmed: bool = False,
+    seen: Terms | None = None,
 ) -> Job:
     """Request the job that publishes the campaign and creates its HITs, and return it.
 
     Raises what `publish` raises, as far as it can be known without asking the marketplace, and
-    JobRefused.
+    JobRefused. The job publishes on the terms of this request only.
     """
-    _check_publication(campaign, confirmed)
+    seen = seen or terms_of(Campaign.objects.get(pk=campaign.pk))
+    _check_publication(campaign.pk, confirmed, seen)
     marketplace_of(campaign)
+    terms = {**seen._asdict(), "cost": str(seen.cost), "budget": str(seen.budget)}
+    arguments = {"confirmed": confirmed, "terms": terms}
+    return request_job(kind=PUBLISH, arguments=arguments, user=actor, at=at, about=campaign)
+
+
+def _check_publication(pk: int, confirmed: bool, seen: Terms) -> Decimal:
+    """Raise an error if the campaign cannot be published on these terms as it is now; otherwise
+    return the cost of one assignment."""
+    campaign = Campaign.objects.get(pk=pk)
+    now, one = terms_of(campaign), slot_cost(campaign)
     if campaign.status not in PUBLISHABLE:
         raise _cannot_become(campaign, campaign.status, CampaignStatus.RUNNING)
-    arguments = {"confirmed": confirmed, "status": campaign.status}
-    return request_job(kind=PUBLISH, arguments=arguments, user=actor, at=at, campaign=campaign)
-
-
-def _check_publication(campaign: Campaign, confirmed: bool) -> None:
-    cost = estimate(campaign)
+    if (now.status, now.last_move) != (seen.status, seen.last_move):
+        raise ChangedMeanwhile(
+            f"{campaign} is {campaign.status.lower()} meanwhile. Publish it again if you want to."
+        )
+    if now != seen:
+        raise ChangedMeanwhile(
+            f"{campaign} was changed meanwhile: it costs about ${now.cost:,.2f} with a budget of "
+            f"${now.budget:,.2f} now, and ${seen.cost:,.2f} with a budget of ${seen.budget:,.2f} "
+            "before. Look at the cost, and publish it again if you want to."
+        )
     if endpoint_of(campaign.endpoint).spends_money and not confirmed:
         raise NotConfirmed(
-            f"{campaign} uses the production marketplace and costs about ${cost.total} "
+            f"{campaign} uses the production marketplace and costs about ${now.cost} "
             f"(budget ${campaign.budget}). Confirm that you want to spend real money."
         )
-    if campaign.budget < slot_cost(campaign):
+    if campaign.budget < one:
         raise CannotMove(
-            f"The budget of ${campaign.budget} does not cover one assignment "
-            f"(${slot_cost(campaign)} with fee). "
+            f"The budget of ${campaign.budget} does not cover one assignment (${one} with fee). "
             "Add to it with `add_to_budget`."
         )
+    return one
 
 
 def pause(*, campaign: Campaign, actor: User | None, at: datetime) -> None:
@@ -121,7 +177,7 @@ def add_to_budget(
     is_possible = amount.is_finite() and 0 < amount <= MOST_BUDGET
     if not (is_possible and amount == round(amount, 2)):
         raise BadAmount(f"The amount must be more than $0 and at most ${MOST_BUDGET:,}, in cents.")
-    locked = Campaign.objects.select_for_update().get(pk=campaign.pk)
+    locked = _locked(campaign)
     before = locked.budget
     if locked.status == CampaignStatus.FINISHED:
         raise CannotMove(f"{campaign} is finished and spends nothing more.")
@@ -151,12 +207,17 @@ def _move(
     at: datetime,
 ) -> None:
     """Change the status, and log the act that `acts` names for the current one."""
-    current = CampaignStatus(Campaign.objects.select_for_update().get(pk=campaign.pk).status)
+    current = CampaignStatus(_locked(campaign).status)
     if current not in acts:
         raise _cannot_become(campaign, current, new)
     Campaign.objects.filter(pk=campaign.pk).update(status=new)
     log_change(campaign=campaign, act=acts[current], reason="", actor=actor, at=at)
     campaign.status = new
+
+
+def _locked(campaign: Campaign) -> Campaign:
+    """Lock the campaign, but not its key, so that others can add rows that refer to it."""
+    return Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
 
 
 def _cannot_become(campaign: Campaign, current: str, new: CampaignStatus) -> CannotMove:

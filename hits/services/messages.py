@@ -10,9 +10,10 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotate.errors import DomainError
-from annotate.models import Campaign
+from annotate.models import Campaign, Worker
+from corpora.errors import DomainError
 from hits.models import MessageRecipient, MessageStatus, WorkerAccount, WorkerMessage
+from qualcontrol.services.locks import lock_workers
 
 # The marketplace's limits.
 MOST_SUBJECT, MOST_TEXT = 200, 4096
@@ -41,6 +42,9 @@ def plan_message(
     subject, text = subject.strip(), text.strip()
     if not subject or not text:
         raise MessageNotPossible("Enter a subject and a text.")
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    named = Worker.objects.filter(pseudonym__in=pseudonyms)
+    lock_workers([*named.values_list("pk", flat=True)])
     accounts = WorkerAccount.objects.filter(
         endpoint=campaign.endpoint,
         worker__pseudonym__in=pseudonyms,
@@ -52,7 +56,6 @@ def plan_message(
             "Some of these workers have no account at the campaign's marketplace: their captions "
             "are from a file, or their ids were deleted."
         )
-    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     if WorkerMessage.objects.filter(key=key).exists():
         raise MessageNotPossible("This message is stored already. Nothing is sent twice.")
     message = WorkerMessage.objects.create(
@@ -86,8 +89,13 @@ def record_sent(
     MessageRecipient.objects.filter(pk__in=failed).update(status=MessageStatus.NOT_REACHED)
 
 
+@transaction.atomic
 def put_back(*, recipients: Sequence[MessageRecipient]) -> None:
-    """Plan again what the marketplace refused to send."""
-    MessageRecipient.objects.filter(
+    """Plan again what the marketplace refused to send, except to workers whose id was deleted
+    meanwhile."""
+    lock_workers([one.account.worker_id for one in recipients])
+    refused = MessageRecipient.objects.filter(
         pk__in=[one.pk for one in recipients], status=MessageStatus.SENDING
-    ).update(status=MessageStatus.PLANNED)
+    )
+    refused.filter(account__id_deleted_at=None).update(status=MessageStatus.PLANNED)
+    refused.update(status=MessageStatus.NOT_REACHED)

@@ -1,20 +1,26 @@
 """Decide whether to approve or reject submitted assignments.
 
-A decision is stored, with the worker locked, before the call to the marketplace. Therefore nobody
-can reject an assignment that is being paid, and an assignment whose rejection was requested before
-that is not paid. If the process is killed during the call, the next sync carries out the decision.
+A decision is stored, with the worker locked, before the call to the marketplace, for several
+assignments together. Therefore nobody can reject an assignment that is being paid, and an
+assignment whose rejection was requested before that is not paid. If the process is killed before
+the outcome of the call is stored, the next sync carries out the decision.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
-from annotate.models import Response, ResponseStatus, Worker
+from annotate.models import Response, Worker
 from hits.models import Assignment, AssignmentStatus
-from qualcontrol.models import Act, Decision, HeldPayment
-from shared.prepared import Change, prepared, prepared_update
+from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment
+from qualcontrol.review.judging import hold_again, reject_response
+from qualcontrol.services.errors import CannotReject
+from qualcontrol.services.held_payments import accept_payment, end_hold, refuse_payment
 
 
 def lock_assignment(pk: int) -> Assignment:
@@ -23,90 +29,173 @@ def lock_assignment(pk: int) -> Assignment:
     Every decision about a worker takes this lock, so the assignment does not change until the
     caller's transaction ends.
     """
-    _lock_worker(pk)
+    _lock_workers([pk])
     return Assignment.objects.select_related("hit", "account").get(pk=pk)
 
 
-def _lock_worker(assignment: int) -> None:
-    if not _workers_of(assignment=assignment):
-        raise Assignment.DoesNotExist(f"There is no assignment {assignment}.")
+def _lock_workers(assignments: Sequence[int]) -> None:
+    locked = Worker.objects.select_for_update(no_key=True, of=("self",)).order_by("pk")
+    list(locked.filter(account__assignments__in=assignments))
 
 
-@prepared
-def _workers_of(assignment: Any) -> QuerySet[Worker]:
-    locked = Worker.objects.select_for_update(no_key=True, of=("self",))
-    return locked.filter(account__assignments=assignment)
+class Taken(NamedTuple):
+    """Assignments whose decision is stored and is to be carried out, by key, and the keys of those
+    whose decision was not stored before."""
+
+    assignments: dict[int, Assignment]
+    new: set[int]
 
 
 @transaction.atomic
-def take_up(*, pk: int, submitted_until: datetime) -> Assignment | None:
-    """Decide on a submitted assignment, store the decision and return the assignment.
+def take_up(*, keys: Sequence[int], submitted_until: datetime) -> Taken:
+    """Decide on those of these assignments on which there is something to decide, and store the
+    decisions.
 
-    Return None if there is nothing to decide. An assignment submitted after `submitted_until` is in
-    its review window and is not approved yet. A decision that is stored already is not changed,
-    because its call may have succeeded.
+    An assignment submitted after `submitted_until` is in its review window and is not approved yet.
+    A decision that is stored already is not changed, because its call may have succeeded.
     """
-    _lock_worker(pk)
-    (assignment,) = _to_decide(assignment=pk)
-    if assignment.status != AssignmentStatus.SUBMITTED or assignment.deciding:
-        under_way: Assignment | None = assignment if assignment.deciding else None
-        return under_way
-    if assignment.reason and not assignment.is_used:
-        deciding, feedback = AssignmentStatus.REJECTED, assignment.reason
-    elif assignment.submitted_at <= submitted_until and not assignment.is_held:
-        deciding, feedback = AssignmentStatus.APPROVED, ""
-    else:
+    _lock_workers(keys)
+    taken = Taken({}, set())
+    decisions: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    was_held = []
+    for assignment in _to_decide().filter(pk__in=keys):
+        if not assignment.deciding and (decision := _decision(assignment, submitted_until)):
+            assignment.deciding, assignment.feedback = decision
+            decisions[decision].append(assignment.pk)
+            taken.new.add(assignment.pk)
+            was_held += [assignment.pk] if assignment.was_held else []
+        if assignment.deciding:
+            taken.assignments[assignment.pk] = assignment
+    for (deciding, feedback), decided in decisions.items():
+        rows = Assignment.objects.filter(pk__in=decided)
+        rows.update(deciding=deciding, feedback=feedback)
+    if was_held:
+        HeldPayment.objects.filter(submission__in=was_held).update(is_settled=True)
+    return taken
+
+
+def _decision(found: Any, submitted_until: datetime) -> tuple[str, str] | None:
+    """The new status of an assignment of `_to_decide` and what the worker is told; None if there is
+    nothing to decide now."""
+    if found.status != AssignmentStatus.SUBMITTED:
         return None
-    assignment.deciding, assignment.feedback = deciding, feedback
-    _store_decision(assignment=pk, deciding=deciding, feedback=feedback)
-    decided: Assignment = assignment
-    return decided
+    if found.reason and not found.is_used:
+        return AssignmentStatus.REJECTED, found.reason
+    if found.submitted_at <= submitted_until and not found.is_held:
+        return AssignmentStatus.APPROVED, ""
+    return None
 
 
-@prepared
-def _to_decide(assignment: Any) -> QuerySet[Any, Any]:
-    """An assignment with what decides about it: whether its payment is held, whether a response
-    counts (used work is paid), and the reason for the worker if a reviewer has requested the
-    rejection."""
+def _to_decide() -> QuerySet[Any]:
+    """Assignments with what decides about them: whether the payment is or was held, whether a
+    response counts (used work is paid), and the reason for the worker if a reviewer has requested
+    the rejection."""
     own = OuterRef("pk")
     asked = Decision.objects.filter(
-        Q(held_payment__assignment=own) | Q(response__assignment=own), act=Act.REJECT
+        Q(held_payment__submission=own) | Q(response__submission=own), act=Act.REJECT
     )
-    return (
-        Assignment.objects.filter(pk=assignment)
-        .select_related("account")
-        .annotate(
-            is_held=Exists(HeldPayment.objects.open().filter(assignment=own)),
-            is_used=Exists(counting_responses(own)),
-            reason=Subquery(asked.order_by("-pk").values("reason")[:1]),
-        )
+    return Assignment.objects.select_related("account").annotate(
+        is_held=Exists(HeldPayment.objects.open().filter(submission=own)),
+        was_held=Exists(HeldPayment.objects.filter(submission=own)),
+        is_used=Exists(counting_responses(own)),
+        reason=Subquery(asked.order_by("-pk").values("reason")[:1]),
     )
-
-
-@prepared_update
-def _store_decision(assignment: Any, **columns: Any) -> Change:
-    return Assignment.objects.filter(pk=assignment), columns
 
 
 def counting_responses(assignment: Any) -> QuerySet[Response]:
-    """Return the responses of the assignment that count towards their tasks."""
-    return Response.objects.filter(assignment=assignment, status=ResponseStatus.SUBMITTED)
+    """Return the responses of the assignment with this key that count towards their tasks."""
+    return Response.objects.counting().filter(submission=assignment)
 
 
 @transaction.atomic
 def put_back(*, assignment: Assignment) -> None:
-    """Delete a decision that the marketplace refused, so that the next sync decides again."""
+    """Delete a decision that the marketplace refused, so that the next sync decides again. The
+    verdict that released a held payment may have been taken back meanwhile."""
+    _lock_workers([assignment.pk])
     decided = Assignment.objects.filter(pk=assignment.pk, deciding=assignment.deciding)
-    decided.update(deciding="", feedback="")
+    if decided.update(deciding="", feedback=""):
+        HeldPayment.objects.filter(submission=assignment.pk).update(is_settled=False)
+        hold_again(assignment.pk)
 
 
 def record_decision(*, assignment: Assignment, at: datetime) -> bool:
     """Record that the marketplace has carried out the stored decision; return whether it was not
     recorded before. The caller counts the HIT's decided assignments."""
-    values = {"assignment": assignment.pk, "status": assignment.deciding, "decided_at": at}
-    return bool(_carried_out(**values, deciding=""))
+    undecided = Assignment.objects.undecided().filter(pk=assignment.pk)
+    return bool(undecided.update(status=assignment.deciding, decided_at=at, deciding=""))
 
 
-@prepared_update
-def _carried_out(assignment: Any, **columns: Any) -> Change:
-    return Assignment.objects.undecided().filter(pk=assignment), columns
+WHY_NOT = {
+    AssignmentStatus.APPROVED: "This assignment is already approved, and an approval is final.",
+    AssignmentStatus.REJECTED: "This assignment is already rejected.",
+}
+UNDER_WAY = {
+    AssignmentStatus.APPROVED: (
+        "This assignment is being paid: the approval was sent to the marketplace, which has not "
+        "confirmed it yet."
+    ),
+    AssignmentStatus.REJECTED: (
+        "This assignment is being rejected: the rejection was sent to the marketplace, which "
+        "has not confirmed it yet."
+    ),
+}
+
+
+def refuse_if_decided(assignment: Assignment) -> None:
+    """Raise CannotReject if the assignment is decided, or a decision is being sent."""
+    if why_not := WHY_NOT.get(AssignmentStatus(assignment.status)):
+        raise CannotReject(why_not)
+    if assignment.deciding:
+        raise CannotReject(UNDER_WAY[AssignmentStatus(assignment.deciding)])
+
+
+@transaction.atomic
+def ask_for_rejection(*, response: Response, reason: str, actor: User, at: datetime) -> None:
+    """Request that the next sync rejects the response's assignment; end its held payment, if any.
+
+    Raises ReasonMissing, or CannotReject if the assignment is decided or is being decided. It is
+    rejected as a whole, so CannotReject is also raised if any of its responses counts.
+    """
+    if response.submission_id is None:
+        raise CannotReject(
+            "This response has no assignment at the marketplace, so there is nothing to reject."
+        )
+    assignment = lock_assignment(response.submission_id)
+    refuse_if_decided(assignment)
+    if counting_responses(assignment.pk).exists():
+        raise CannotReject(
+            "Other responses of the same assignment are in use. Work that is used is paid."
+        )
+    reject_response(response=response, reason=reason, actor=actor, at=at)
+    for held in HeldPayment.objects.open().filter(submission=assignment.pk):
+        end_hold(held=held, outcome=HeldOutcome.REJECT, at=at)
+
+
+@transaction.atomic
+def accept_held(*, held: HeldPayment, reason: str, actor: User, at: datetime) -> None:
+    """Accept a held payment, which the next sync pays.
+
+    Raises CannotReject or AlreadyDecided if the assignment or the payment is decided already.
+    """
+    refuse_if_decided(lock_assignment(held.submission_id))
+    accept_payment(held=held, reason=reason, actor=actor, at=at)
+
+
+@transaction.atomic
+def reject_held(*, held: HeldPayment, reason: str, actor: User, at: datetime) -> None:
+    """Refuse a held payment; the next sync rejects the assignment. The worker reads the reason.
+
+    Raises CannotReject or AlreadyDecided if it is decided already, or ReasonMissing.
+    """
+    refuse_if_decided(lock_assignment(held.submission_id))
+    refuse_payment(held=held, reason=reason, actor=actor, at=at)
+
+
+def lapse_held(*, assignment: int, at: datetime) -> None:
+    """End the held payment of an assignment, if any, without a decision.
+
+    Used if the marketplace has decided, as by automatic approval, or has lost the assignment.
+    """
+    held = HeldPayment.objects.filter(submission=assignment)
+    held.open().update(outcome=HeldOutcome.LAPSED, ended_at=at)
+    held.update(is_settled=True)

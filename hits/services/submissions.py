@@ -24,9 +24,9 @@ from django.db import transaction
 from django.db.models import Prefetch, Q, prefetch_related_objects
 
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
-from annotate.models import Campaign, Claim, Response, Task
+from annotate.models import Campaign, Response, Submission, Task
 from annotate.services.responses import Answered, Submitted, add_all_submitted
-from hits.models import Assignment, Hit, TaskPage, WorkerAccount
+from hits.models import Assignment, Claim, Hit, TaskPage, WorkerAccount
 from hits.mturk.answers import UnreadableAnswer, parse_answer
 from hits.mturk.replies import ListedAssignment
 from hits.services.accounts import locked_accounts
@@ -34,6 +34,7 @@ from hits.services.closed_pages import close_pages
 from qualcontrol.models import HeldCause
 from qualcontrol.services.held_payments import hold_payment
 from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.sampling import hold_share
 
 log = logging.getLogger(__name__)
 
@@ -48,14 +49,6 @@ class Reported(NamedTuple):
 
     hit: Hit
     listed: ListedAssignment
-
-
-def take_submission(
-    *, campaign: Campaign, hit: Hit, listed: ListedAssignment, at: datetime
-) -> tuple[Assignment, bool]:
-    """Return the row of a submitted assignment that the marketplace lists, and whether it is new.
-    See `take_submissions`."""
-    return take_submissions(campaign=campaign, reported=[Reported(hit, listed)], at=at)[0]
 
 
 @transaction.atomic(savepoint=False)
@@ -109,13 +102,18 @@ def _rows(
             )
             created.append(known[key])
         rows.append((known[key], is_new))
+    submissions = Submission.objects.bulk_create(Submission() for _ in created)
+    for row, submission in zip(created, submissions, strict=True):
+        row.submission = submission
     Assignment.objects.bulk_create(created)
     return rows
 
 
 def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: datetime) -> None:
     """Create the responses of new assignments, each with the XML of its answer."""
-    answers = _answers(campaign, new)
+    hold_share(campaign)
+    pages = _pages_of(new)
+    answers = _answers(campaign, new, pages)
     claimed = set(chain.from_iterable(answer.claimed for answer in answers))
     found = add_all_submitted(
         submitted=[
@@ -125,8 +123,9 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
         at=at,
         tasks=claimed,
     )
-    # Other workers with a page of these assignments have returned them, or never had them.
-    close_pages(page.pk for page in _pages_of(new))
+    # Other workers with a page of these assignments have returned them, or never had them. A page
+    # that was opened meanwhile stays until its time is over: its tasks were not locked in order.
+    close_pages(page.pk for page in pages)
     problems: dict[int, list[str]] = {}
     for answer, responses in zip(answers, found, strict=True):
         problems |= answer.problems_of(responses)
@@ -142,7 +141,7 @@ def _take_new(campaign: Campaign, new: Sequence[tuple[Assignment, str]], at: dat
             hold_payment(
                 campaign=campaign,
                 worker=row.account.worker,
-                assignment=row.pk,
+                submission=row.pk,
                 cause=cause,
                 why=why,
                 at=at,
@@ -160,16 +159,17 @@ def _pages_of(new: Sequence[tuple[Assignment, str]]) -> list[TaskPage]:
     return [page for page in pages if (page.hit_id, page.assignment_id) in theirs]
 
 
-def _answers(campaign: Campaign, new: Sequence[tuple[Assignment, str]]) -> list["_Answer"]:
+def _answers(
+    campaign: Campaign, new: Sequence[tuple[Assignment, str]], pages: Sequence[TaskPage]
+) -> list["_Answer"]:
     """The answers of new assignments, with the pages and tasks that they may belong to."""
-    pages: defaultdict[tuple[int, str], dict[str, TaskPage]] = defaultdict(dict)
-    for opened in _pages_of(new):
-        pages[opened.hit_id, opened.assignment_id][opened.marketplace_id] = opened
-    every = list(chain.from_iterable(each.values() for each in pages.values()))
-    prefetch_related_objects(every, Prefetch("claims", Claim.objects.order_by("pk")))
+    by_assignment: defaultdict[tuple[int, str], dict[str, TaskPage]] = defaultdict(dict)
+    for opened in pages:
+        by_assignment[opened.hit_id, opened.assignment_id][opened.marketplace_id] = opened
+    prefetch_related_objects(pages, Prefetch("claims", Claim.objects.order_by("pk")))
     answers = []
     for row, xml in new:
-        of_assignment = pages[row.hit_id, row.assignment_id]
+        of_assignment = by_assignment[row.hit_id, row.assignment_id]
         page = of_assignment.get(row.account.marketplace_id)
         claimed = {claim.task_id for each in of_assignment.values() for claim in each.claims.all()}
         answers.append(_Answer(campaign, _fields(row, xml), page, frozenset(claimed)))
@@ -261,6 +261,10 @@ class _Answer:
         submitted = {name: self.fields[name] for name in names if name in self.fields}
         return all(stored.get(name, "") == text for name, text in submitted.items())
 
+    def _part(self, fields: Mapping[str, str], task: Task) -> dict[str, str]:
+        names = KINDS[self.campaign.kind].field_names(task)
+        return {name: fields[name] for name in names if fields.get(name)}
+
     def why_held(
         self, responses: Sequence[Response], problems: Mapping[int, Sequence[str]]
     ) -> tuple[HeldCause | None, str]:
@@ -308,9 +312,13 @@ class _Answer:
         return on_page, elsewhere
 
     def _answered(self, task: Task, answer: Any) -> Answered:
-        """Return the answer with its time and behaviour, if the page has recorded them."""
+        """Return the answer with the time and the behaviour that were sent with it, if any."""
         page = self.page
         if page is None or page.answered_at is None or str(task.number) not in page.counts:
+            return Answered(task, answer)
+        submitted, sent = self._part(self.fields, task), self._part(page.fields, task)
+        if submitted and submitted != sent:
+            # Anybody who knows the ids of the page's address may have sent the other answer.
             return Answered(task, answer)
         seconds = max(0, int((page.answered_at - page.opened_at).total_seconds()))
         return Answered(

@@ -1,17 +1,22 @@
-"""Request syncs, which run as jobs, and delete old records of them."""
+"""Request syncs, which run as jobs, store their problems, and delete old records of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, Q
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
 
-from annotate.jobs.requests import request_job
-from annotate.models import Campaign, Job
-from annotate.models.jobs import JobQuerySet
-from annotate.services.retention import delete_in_batches
-from hits.models import ProcessedMessage, Sync
+from annotate.models import Campaign
+from background.failures import note_failure, solve_failure
+from background.jobs.requests import request_job
+from background.models import FailureSource, Job
+from background.models.about import about_any
+from background.models.jobs import JobQuerySet
+from hits.models import ProcessedMessage, Sync, SyncProblem
 from hits.mturk.client import marketplace_of
+from shared.database.deletion import delete_in_batches
 
 # Kinds of jobs. Both sync a campaign; the first one publishes it before.
 PUBLISH, SYNC = "publish", "sync"
@@ -50,10 +55,66 @@ def ask_for_sync(*, campaign: Campaign, user: User | None, at: datetime) -> Job:
     another one is requested.
     """
     marketplace_of(campaign)
-    return request_job(kind=SYNC, arguments={}, user=user, at=at, campaign=campaign)
+    return request_job(kind=SYNC, arguments={}, user=user, at=at, about=campaign)
 
 
 def sync_jobs(campaigns: Sequence[str] = ()) -> JobQuerySet:
     """The jobs that sync campaigns: all of them, or those of campaigns with these names."""
     found = Job.objects.filter(kind__in=SYNCING)
-    return found.filter(campaign__slug__in=campaigns) if campaigns else found
+    return (
+        found.filter(about_any(Campaign.objects.filter(slug__in=campaigns))) if campaigns else found
+    )
+
+
+# Pages show only a few problems, and large numbers usually have one cause.
+MOST_KEPT = 500
+MOST_TOLD = 3
+# A problem that this many syncs in a row found does not pass by itself.
+LASTING = 5
+
+
+@transaction.atomic
+def keep_problems(
+    *, campaign: Campaign, found: Mapping[str, str], at: datetime, is_complete: bool
+) -> None:
+    """Store the problems that a sync found, at most MOST_KEPT.
+
+    If the sync reached everything (`is_complete`), older problems are solved and are deleted.
+    """
+    # The lock is needed because two syncs of a campaign may end at the same time.
+    Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
+    known = SyncProblem.objects.filter(campaign=campaign)
+    for subject, message in list(found.items())[:MOST_KEPT]:
+        again = known.filter(subject=subject)
+        if not again.update(message=message, last_at=at, times=F("times") + 1):
+            SyncProblem.objects.create(
+                campaign=campaign, subject=subject, message=message, first_at=at, last_at=at
+            )
+    if is_complete:
+        known.filter(last_at__lt=at).exclude(subject__in=list(found)[:MOST_KEPT]).delete()
+    _note_lasting(campaign, at)
+
+
+def _note_lasting(campaign: Campaign, at: datetime) -> None:
+    """Put problems that came back LASTING times on the page of failures, or take them off it."""
+    lasting = SyncProblem.objects.filter(campaign=campaign, times__gte=LASTING).order_by("pk")
+    found = dict(lasting.values_list("subject", "message"))
+    about: Any = {"source": FailureSource.SYNC, "subject": campaign.slug, "at": at}
+    if not found:
+        solve_failure(**about)
+        return
+    note_failure(
+        **about,
+        title=f"Sync {campaign}",
+        error=in_words(found),
+        about=campaign,
+        path=campaign.get_absolute_url(),
+    )
+
+
+def in_words(problems: Mapping[str, str]) -> str:
+    """Return the first problems, one per line, and the number of further ones."""
+    lines = [f"{subject}: {message}" for subject, message in list(problems.items())[:MOST_TOLD]]
+    if more := len(problems) - len(lines):
+        lines.append(f"And {more} more.")
+    return "\n".join(lines)

@@ -7,34 +7,30 @@ worker, a response or a barring; `hits.services.submissions` does, from the mark
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils.translation import gettext, gettext_lazy
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
 
-from annotate.errors import DomainError
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused
-from annotate.language.text import Problem
-from annotate.models import Campaign, Claim, Response, Task, Worker
-from annotate.services.claims import (
+from annotate.models import Campaign, Task, Worker
+from corpora.errors import DomainError
+from corpora.language.text import Problem
+from hits.models import Assignment, Claim, Hit, TaskPage
+from hits.services.claims import (
     NothingToDo,
-    Seen,
     claim_again,
     claim_tasks,
     give_back_places,
     take_places_again,
 )
-from hits.models import Assignment, Hit, TaskPage, WorkerAccount
 from hits.services.closed_pages import PAGES_PER_SLOT, close_pages, close_surplus
-from qualcontrol.models import kept_out, waiting_for_verdicts
-from shared.prepared import Change, insert, prepared, prepared_update
 
 # Forms are accepted a little longer than the assignment lasts, for an answer in the last second.
 GRACE = timedelta(minutes=5)
 # Maximum number of tasks on a worker's other pages that a new page does not show again.
 MOST_SEEN = 300
-SUBMITTED = gettext_lazy("You have submitted this task already. Thank you!")
 
 
 class UnknownHit(DomainError):
@@ -42,7 +38,11 @@ class UnknownHit(DomainError):
 
 
 class AlreadySubmitted(DomainError):
-    """The assignment was submitted already."""
+    """The assignment was submitted already. `fields` are those of an answer that came after it."""
+
+    def __init__(self, fields: Mapping[str, str] | None = None) -> None:
+        super().__init__(gettext("You have submitted this task already. Thank you!"))
+        self.fields = fields
 
 
 class WaitsForVerdicts(DomainError):
@@ -83,11 +83,11 @@ class TaskForm:
 
 @dataclass(frozen=True)
 class OpenPage:
-    """The form and the tasks of a task page, and the answer that was sent from it, if any."""
+    """The form and the tasks of a task page. Whoever opens the page sees no answer that was sent
+    from it: the address may be a stranger's invention."""
 
     form: TaskForm
     tasks: Sequence[Task]
-    fields: Mapping[str, str]
     is_first: bool  # the worker has not submitted anything yet
 
 
@@ -99,121 +99,141 @@ class _Returned(Exception):
         self.pages = pages
 
 
+class _Done(Exception):
+    """The page must be closed before it opens again: the worker has submitted all its tasks in
+    another assignment."""
+
+    def __init__(self, page: int) -> None:
+        super().__init__()
+        self.page = page
+
+
 def open_page(*, campaign: Campaign, frame: FrameParameters, at: datetime) -> OpenPage:
     """Open the page of a worker's assignment and return it. A page that is open keeps its tasks.
 
     Raises UnknownHit, AlreadySubmitted, NothingToDo, or WaitsForVerdicts.
     """
-    try:
-        return _open(campaign, frame, at, gives_back=True)
-    except _Returned as found:
-        # In a transaction of its own, because a transaction that waits for tasks must not have
-        # locked other tasks already.
-        give_back_places(pages=found.pages)
-    return _open(campaign, frame, at, gives_back=False)
+    gives_back = True
+    while True:
+        # Other pages are changed between two transactions, because a transaction that waits for
+        # tasks must not have locked other tasks already.
+        try:
+            return _open(campaign, frame, at, gives_back=gives_back)
+        except _Returned as found:
+            give_back_places(pages=found.pages)
+            gives_back = False
+        except _Done as found:
+            close_pages([found.page])
 
 
 def shown_again(*, campaign: Campaign, form: TaskForm) -> OpenPage:
     """The page for a form that the worker has to correct."""
     visitor = _visitor(campaign, form.frame)
-    # Answers whose submission is not ingested yet. Forged ones only fold the instructions.
-    answered = TaskPage.objects.of(campaign).answered().filter(marketplace_id=form.frame.worker_id)
-    is_first = visitor.is_first and not answered.exists()
-    return OpenPage(form, _tasks(campaign, form), {}, is_first)
+    return OpenPage(form, _tasks(campaign, form), is_first=not visitor.has_written)
 
 
-@dataclass(frozen=True)
-class _Visitor:
+class _Visitor(NamedTuple):
     """The worker whose id a page's address has; `worker` is None if the marketplace never reported
     a submission by them."""
 
-    worker: Worker | None = None
-    is_first: bool = True  # the worker has not submitted anything yet
-    has_submitted: bool = False  # this page's assignment
-    is_kept_out: bool = False
-    waits: bool = False  # for verdicts
+    worker: int | None
+    has_written: bool  # anything; forged answers, too, but they only fold the instructions
+    has_submitted: bool  # this page's assignment
+    is_excluded: bool
+    is_paused: bool
+    has_open_first_checks: bool
+    written: int  # responses to the campaign, as far as its trial counts them
 
-    def refuse_new_task(self) -> None:
+    def refuse_new_task(self, campaign: Campaign) -> None:
         """Raises WaitsForVerdicts or NothingToDo if the worker may not get a task now."""
-        if self.waits:
+        if self.is_excluded or self.is_paused:
+            raise NothingToDo(gettext("There is nothing left in this campaign for you."))
+        trial = campaign.config.review.trial
+        if trial and self.written >= trial and self.has_open_first_checks:
             raise WaitsForVerdicts(
                 gettext("Your first answers are being checked. You can continue later.")
             )
-        if self.is_kept_out:
-            raise NothingToDo(gettext("There is nothing left in this campaign for you."))
+
+
+# In plain SQL, because each request for a task page needs it, and Django takes much longer to build
+# it than the database to answer it. A test compares it with `qualcontrol.models.worker_state`.
+_VISITOR = """
+SELECT account.worker_id,
+       EXISTS (SELECT 1 FROM annotate_response WHERE worker_id = account.worker_id)
+       OR EXISTS (
+           SELECT 1 FROM hits_taskpage AS page JOIN hits_hit AS hit ON hit.id = page.hit_id
+           WHERE page.marketplace_id = %(worker)s AND page.answered_at IS NOT NULL
+             AND hit.campaign_id = %(campaign)s),
+       EXISTS (
+           SELECT 1 FROM hits_assignment AS assignment
+           JOIN hits_hit AS hit ON hit.id = assignment.hit_id
+           WHERE assignment.account_id = account.id
+             AND assignment.assignment_id = %(assignment)s AND hit.hit_id = %(hit)s),
+       EXISTS (
+           SELECT 1 FROM qualcontrol_exclusion
+           WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
+             AND lifted_at IS NULL),
+       EXISTS (
+           SELECT 1 FROM qualcontrol_pause
+           WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
+             AND lifted_at IS NULL),
+       EXISTS (
+           SELECT 1 FROM qualcontrol_spotcheck AS spot_check
+           JOIN annotate_response AS response ON response.id = spot_check.response_id
+           WHERE response.worker_id = account.worker_id AND response.status <> 'DISCARDED'
+             AND spot_check.campaign_id = %(campaign)s AND spot_check.is_first
+             AND spot_check.verdict = ''),
+       (SELECT count(*) FROM (
+           SELECT 1 FROM annotate_response
+           WHERE worker_id = account.worker_id AND campaign_id = %(campaign)s
+           LIMIT %(trial)s) AS counted)
+FROM (SELECT 1 AS one) AS one
+LEFT JOIN hits_workeraccount AS account
+    ON account.endpoint = %(endpoint)s AND account.marketplace_id = %(worker)s
+"""
 
 
 def _visitor(campaign: Campaign, frame: FrameParameters) -> _Visitor:
-    """Read everything about the page's worker in one query."""
-    visitors = _visitors(
-        campaign,
-        campaign.config.review.trial,
-        hit_id=frame.hit_id,
-        assignment_id=frame.assignment_id,
-        marketplace_id=frame.worker_id,
-    )
-    found = next(iter(visitors), None)
-    if found is None:
-        return _Visitor()
-    return _Visitor(
-        Worker(pk=found["worker"]),
-        is_first=not found["has_responses"],
-        has_submitted=found["has_submitted"],
-        is_kept_out=found["is_kept_out"],
-        waits=found["waits"],
-    )
-
-
-@prepared
-def _visitors(
-    campaign: Campaign, _trial: int, *, hit_id: Any, assignment_id: Any, marketplace_id: Any
-) -> QuerySet[WorkerAccount, dict[str, Any]]:
-    """The query of `_visitor`, which depends on the length of the campaign's trial."""
-    worker = {"pk": OuterRef("worker")}
-    submitted = Assignment.objects.filter(
-        hit__hit_id=hit_id, assignment_id=assignment_id, account=OuterRef("pk")
-    )
-    accounts = WorkerAccount.objects.filter(
-        endpoint=campaign.endpoint, marketplace_id=marketplace_id
-    ).annotate(
-        has_responses=Exists(Response.objects.filter(worker=OuterRef("worker"))),
-        has_submitted=Exists(submitted),
-        is_kept_out=Exists(kept_out(campaign).filter(**worker)),
-        waits=Exists(waiting_for_verdicts(campaign).filter(**worker)),
-    )
-    return accounts.values("worker", "has_responses", "has_submitted", "is_kept_out", "waits")
+    """Read everything about the page's worker in one statement."""
+    values: dict[str, int | str] = {
+        "campaign": campaign.pk,
+        "endpoint": campaign.endpoint,
+        "trial": campaign.config.review.trial,
+        "worker": frame.worker_id,
+        "assignment": frame.assignment_id,
+        "hit": frame.hit_id,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_VISITOR, values)
+        return _Visitor(*cursor.fetchone())
 
 
 def _open(
     campaign: Campaign, frame: FrameParameters, at: datetime, *, gives_back: bool
 ) -> OpenPage:
-    """One transaction, which raises _Returned with `gives_back` and then changes nothing."""
+    """One transaction; if it raises _Done or, with `gives_back`, _Returned, it changes nothing."""
     with transaction.atomic():
         pages = _lock_pages(campaign, frame)
         # Read after the lock: an ingest that closed the page has stored its assignment.
         visitor = _visitor(campaign, frame)
         if visitor.has_submitted:
-            raise AlreadySubmitted(SUBMITTED)
+            raise AlreadySubmitted
         if gives_back and (returned := pages.returned(is_at_work=True)):
             raise _Returned(returned)
         page = pages.own
-        tasks = _still_open(page, visitor.worker) if page else []
+        worker = Worker(pk=visitor.worker) if visitor.worker else None
+        tasks = _still_open(page, worker) if page else []
         if page is None or not tasks:
-            visitor.refuse_new_task()
+            visitor.refuse_new_task(campaign)
+            if page:
+                raise _Done(page.pk)
             page = _new_page(pages.hit, frame, opened_at=at, at=at)
             tasks = claim_tasks(
                 campaign=campaign,
-                worker=visitor.worker,
+                worker=worker,
                 page=page.pk,
                 count=campaign.config.hit.images,
-                seen=Seen(
-                    _seen,
-                    {
-                        "of_campaign": campaign.pk,
-                        "marketplace_id": frame.worker_id,
-                        "hit_id": frame.hit_id,
-                    },
-                ),
+                seen=_seen(campaign, frame),
             )
     if page is not pages.own and pages.are_too_many:
         close_surplus(pages.hit, keep=page)
@@ -223,36 +243,38 @@ def _open(
         tuple(task.number for task in tasks),
         primed=tuple(task.number for task in tasks if task.primed),
     )
-    is_first = visitor.is_first and not pages.has_answered
-    return OpenPage(form, tasks, page.fields, is_first)
+    return OpenPage(form, tasks, is_first=not visitor.has_written)
 
 
 def _still_open(page: TaskPage, worker: Worker | None) -> list[Task]:
-    """The page's tasks, without those that the worker has submitted in another assignment since.
-
-    If none is left, closes the page.
-    """
-    shown = Task.objects.on_page(page)
+    """The page's tasks, without those that the worker has submitted in another assignment since."""
+    claims = page.claims.select_related("task__campaign", "task__image", "task__subject")
+    tasks = []
+    for claim in claims.order_by("pk"):
+        claim.task.primed = claim.primed
+        tasks.append(claim.task)
     if not worker:
-        return list(shown)
-    answered = set(worker.responses.filter(task__in=shown).values_list("task_id", flat=True))
-    tasks = [task for task in shown if task.pk not in answered]
-    if not tasks:
-        close_pages([page.pk])
-    return tasks
+        return tasks
+    answered = set(worker.responses.filter(task__in=tasks).values_list("task_id", flat=True))
+    return [task for task in tasks if task.pk not in answered]
 
 
-def _seen(*, of_campaign: Any, marketplace_id: Any, hit_id: Any) -> QuerySet[Claim, int]:
-    """Primary keys of the latest tasks on other pages of a campaign with the worker's id.
+def _seen(campaign: Campaign, frame: FrameParameters) -> QuerySet[Claim, int]:
+    """Primary keys of the latest tasks on other pages of the campaign with the worker's id.
 
     Pages of this HIT count only while they take places; otherwise the worker has returned them.
     Pages of other HITs always count. A forged page can make them give back their places, and the
     worker would then do a task twice and be paid once.
     """
-    pages = TaskPage.objects.of(of_campaign).filter(marketplace_id=marketplace_id)
-    elsewhere = ~Q(page__hit__hit_id=hit_id)
+    pages = TaskPage.objects.of(campaign).filter(marketplace_id=frame.worker_id)
+    elsewhere = ~Q(page__hit__hit_id=frame.hit_id)
     claims = Claim.objects.filter(elsewhere | Q(takes_place=True), page__in=pages)
     return claims.order_by("-pk").values_list("task_id", flat=True)[:MOST_SEEN]
+
+
+def check_answers(*, campaign: Campaign, form: TaskForm, fields: Mapping[str, str]) -> None:
+    """Raises AnswersRefused if the answers break a rule; stores nothing."""
+    _check(campaign, _tasks(campaign, form), fields)
 
 
 def store_answers(
@@ -290,7 +312,7 @@ def store_answers(
     }
     with transaction.atomic():
         pages = _lock_pages(campaign, form.frame)
-        _refuse_submitted(campaign, form.frame)
+        _refuse_submitted(campaign, form.frame, passed_on)
         made = _keep(pages, form, tasks, values, at)
     if made and pages.are_too_many:
         close_surplus(pages.hit, keep=made)
@@ -307,18 +329,15 @@ def _keep(
         # Lock the tasks before the page, as `close_pages` does; otherwise the two could deadlock.
         if own.gave_place_back:
             take_places_again(page=own.pk)
-        if _store_answer(page=own.pk, **values):
+        if TaskPage.objects.filter(pk=own.pk).update(**values):
             return None
     # The page may have been closed because a sync has just ingested its assignment.
-    _refuse_submitted(pages.hit.campaign, form.frame)
-    page = _new_page(pages.hit, form.frame, opened_at=form.opened_at, at=at, **values)
+    _refuse_submitted(pages.hit.campaign, form.frame, values["fields"])
+    # A clock that was put back must not lose the answer.
+    opened_at = min(form.opened_at, at)
+    page = _new_page(pages.hit, form.frame, opened_at=opened_at, at=at, **values)
     claim_again(page=page.pk, tasks=tasks)
     return page
-
-
-@prepared_update
-def _store_answer(page: Any, **columns: Any) -> Change:
-    return TaskPage.objects.filter(pk=page), columns
 
 
 @dataclass(frozen=True)
@@ -328,7 +347,6 @@ class _Pages:
     hit: Hit
     frame: FrameParameters
     rows: Sequence[TaskPage]
-    has_answered: bool  # a page with the worker's id, of any HIT
 
     @property
     def own(self) -> TaskPage | None:
@@ -376,62 +394,53 @@ class _Pages:
         )
 
 
+# Without the columns of the answers, which nobody reads here. In plain SQL for the same reason as
+# `_VISITOR`.
+_PAGES = """
+SELECT page.id, page.hit_id, page.assignment_id, page.marketplace_id,
+       page.opened_at, page.expires_at, page.answered_at,
+       EXISTS (SELECT 1 FROM hits_claim WHERE page_id = page.id AND takes_place)
+           AS takes_place,
+       EXISTS (SELECT 1 FROM hits_claim WHERE page_id = page.id AND NOT takes_place)
+           AS gave_place_back
+FROM hits_taskpage AS page WHERE page.hit_id = %s ORDER BY page.opened_at, page.id
+"""
+
+
 def _lock_pages(campaign: Campaign, frame: FrameParameters) -> _Pages:
     """Lock the HIT, so that only one request at a time opens or changes its pages; return them.
 
     The second request of a double click waits for the first and then finds its page. To avoid
     deadlocks, lock the HIT before any task. Raises UnknownHit.
     """
-    hits = _locked_hits(campaign=campaign.pk, hit_id=frame.hit_id, marketplace_id=frame.worker_id)
-    if not hits:
+    alive = Hit.objects.alive().filter(campaign=campaign, hit_id=frame.hit_id)
+    hit = alive.select_for_update(no_key=True).first()
+    if hit is None:
         raise UnknownHit(
             gettext("This task is not ready yet, or it is closed. Reload in a minute.")
         )
-    [hit] = hits
     hit.campaign = campaign
-    return _Pages(hit, frame, _pages_of(hit=hit.pk), has_answered=hit.has_answered)
+    return _Pages(hit, frame, list(TaskPage.objects.raw(_PAGES, [hit.pk])))
 
 
-@prepared
-def _locked_hits(campaign: Any, hit_id: Any, marketplace_id: Any) -> QuerySet[Hit]:
-    alive = Hit.objects.alive().filter(campaign=campaign, hit_id=hit_id)
-    return alive.with_answered(marketplace_id).select_for_update(no_key=True)
-
-
-@prepared
-def _pages_of(hit: Any) -> QuerySet[TaskPage]:
-    pages = TaskPage.objects.filter(hit=hit).with_places().order_by("opened_at", "pk")
-    return pages.defer("counts", "primed", "device")  # of the answers, which nobody reads here
-
-
-def _refuse_submitted(campaign: Campaign, frame: FrameParameters) -> None:
-    if _submitted(
-        campaign=campaign.pk,
-        hit_id=frame.hit_id,
-        assignment_id=frame.assignment_id,
-        marketplace_id=frame.worker_id,
-    ):
-        raise AlreadySubmitted(SUBMITTED)
-
-
-@prepared
-def _submitted(
-    campaign: Any, hit_id: Any, assignment_id: Any, marketplace_id: Any
-) -> QuerySet[Assignment, Any]:
+def _refuse_submitted(
+    campaign: Campaign, frame: FrameParameters, fields: Mapping[str, str] | None = None
+) -> None:
     submitted = Assignment.objects.filter(
         hit__campaign=campaign,
-        hit__hit_id=hit_id,
-        assignment_id=assignment_id,
-        account__marketplace_id=marketplace_id,
+        hit__hit_id=frame.hit_id,
+        assignment_id=frame.assignment_id,
+        account__marketplace_id=frame.worker_id,
     )
-    return submitted.values_list("pk")[:1]
+    if submitted.exists():
+        raise AlreadySubmitted(fields)
 
 
 def _new_page(
     hit: Hit, frame: FrameParameters, *, opened_at: datetime, at: datetime, **values: Any
 ) -> TaskPage:
     minutes = hit.campaign.config.hit.minutes
-    page = TaskPage(
+    return TaskPage.objects.create(
         hit=hit,
         assignment_id=frame.assignment_id,
         marketplace_id=frame.worker_id,
@@ -439,23 +448,15 @@ def _new_page(
         expires_at=at + timedelta(minutes=minutes),
         **values,
     )
-    insert(page)
-    return page
 
 
 def _tasks(campaign: Campaign, form: TaskForm) -> list[Task]:
     """The form's tasks, in the order of the form, with what it shows."""
-    numbers = {f"number{place}": number for place, number in enumerate(form.numbers)}
-    tasks = _tasks_by_number(campaign=campaign.pk, **numbers)
+    tasks = Task.objects.filter(campaign=campaign, number__in=form.numbers).with_material()
     for task in tasks:
         task.campaign = campaign
         task.primed = task.number in form.primed if task.shows_keywords is None else None
     return sorted(tasks, key=lambda task: form.numbers.index(task.number))
-
-
-@prepared
-def _tasks_by_number(campaign: Any, **numbers: Any) -> QuerySet[Task]:
-    return Task.objects.filter(campaign=campaign, number__in=[*numbers.values()]).with_material()
 
 
 def _check(campaign: Campaign, tasks: Sequence[Task], fields: Mapping[str, str]) -> dict[int, Any]:

@@ -1,17 +1,20 @@
-"""Import the list of assignments whose workers withdrew their work."""
+"""Withdraw the responses of assignments that a file, or the marketplace, lists as withdrawn."""
 
 from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 
 from annotate.models import Response
-from annotate.queries.withdrawn import releases_with
-from annotate.reading.entries import open_entries
-from annotate.reading.files import MalformedFile
+from annotate.queries.releases import releases_with
+from corpora.reading.entries import open_entries
+from corpora.reading.files import MalformedFile
 from hits.models import Assignment, WorkerAccount
+from hits.queries.worker_data import ERASED, stored_ids
 from qualcontrol.services.withdrawals import withdraw_responses
 
 COLUMNS = ("worker_id", "assignment_id")
@@ -38,25 +41,58 @@ def import_withdrawals(
 
     The file is read to its end first. Importing it again changes nothing. Raises MalformedFile.
     """
+    return withdraw_work(listed=_read(path, name), actor=actor, at=at)
+
+
+def withdraw_work(
+    *,
+    listed: Mapping[str, Collection[str]],
+    actor: User | None,
+    at: datetime,
+    among: QuerySet[Assignment] | None = None,
+) -> WithdrawalReport:
+    """Withdraw the responses of the assignments with these ids, listed by worker id; only of those
+    `among`, if given. Repeating it changes nothing."""
     report = WithdrawalReport()
-    listed: set[int] = set()
-    for worker_id, assignment_ids in _read(path, name).items():
-        found = Assignment.objects.filter(
-            account__marketplace_id=worker_id, assignment_id__in=assignment_ids
-        )
+    known: set[int] = set()
+    for worker_id, assignment_ids in listed.items():
+        rows = Assignment.objects.all() if among is None else among
+        found = _assignments(worker_id, rows.filter(assignment_id__in=assignment_ids))
         report.unknown += len(assignment_ids) - found.values("assignment_id").distinct().count()
         for account in WorkerAccount.objects.filter(pk__in=found.values("account")).select_related(
             "worker"
         ):
-            theirs = Response.objects.filter(assignment__in=found.filter(account=account))
+            theirs = Response.objects.filter(
+                submission__in=found.filter(account=account).values("submission")
+            )
             keys = set(theirs.values_list("pk", flat=True))
-            done = withdraw_responses(worker=account.worker, responses=keys, actor=actor, at=at)
-            listed |= keys
+            # Syncs repeat the list: a worker without anything new is not locked.
+            new = theirs.filter(withdrawn_at=None).exists()
+            done = (
+                withdraw_responses(worker=account.worker, responses=keys, actor=actor, at=at)
+                if new
+                else []
+            )
+            known |= keys
             report.withdrawn += len(done)
             report.known_before += len(keys) - len(done)
             report.campaigns |= {response.task.campaign.slug for response in done}
-    report.releases = releases_with(listed)
+    report.releases = releases_with(known)
     return report
+
+
+def _assignments(worker_id: str, rows: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """The worker's assignments among these, also if the worker's id was deleted.
+
+    After an erasure on request nothing recognises the worker, so the id of the assignment decides.
+    """
+    columns = rows.values_list("pk", "account__endpoint", "account__marketplace_id")
+    theirs = [
+        key
+        for key, endpoint, stored in columns
+        if stored.startswith(ERASED) or stored in stored_ids(endpoint, worker_id)
+    ]
+    return Assignment.objects.filter(pk__in=theirs)
 
 
 def _read(path: Path, name: str) -> dict[str, set[str]]:

@@ -11,28 +11,47 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
+from django.db.models.functions import Replace
 
-from annotate.errors import DomainError
 from annotate.models import Behaviour, Campaign, CampaignStatus, Response, Worker
-from annotate.services.retention import BATCH, delete_in_batches
-from annotate.wording import counted
+from background.models import Failure, Job, JobLine
+from corpora.errors import DomainError
+from corpora.wording import counted
 from hits.models import (
     Assignment,
     Bonus,
     MessageRecipient,
     MessageStatus,
+    ProcessedMessage,
+    Sync,
+    SyncProblem,
     TaskPage,
     WorkerAccount,
     WorkerBarring,
 )
 from hits.queries.settled import settled_since_release
-from hits.queries.worker_ids import ERASED, digest_of, random_in_place_of_id
+from hits.queries.worker_data import ERASED, digest_of, random_in_place_of_id
 from hits.services.closed_pages import close_pages
 from qualcontrol.models import Appeal
 from qualcontrol.services.locks import lock_workers
+from shared.database.deletion import BATCH, delete_in_batches
 
 DELETED_TEXT = "(deleted at the worker's request)"
+
+
+# Texts that may quote the marketplace, which may name a worker in an error.
+QUOTING: tuple[tuple[type[Model], str], ...] = (
+    (Sync, "error"),
+    (SyncProblem, "message"),
+    (ProcessedMessage, "problem"),
+    (ProcessedMessage, "body"),
+    (Job, "step"),
+    (Job, "error"),
+    (JobLine, "text"),
+    (Failure, "error"),
+)
+IN_PLACE_OF_ID = "[id]"
 
 
 class CannotErase(DomainError):
@@ -143,8 +162,9 @@ def _open_campaigns(worker: Worker) -> QuerySet[Campaign]:
 
 @transaction.atomic
 def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
-    """Delete what leads from the pseudonym to the person, how they worked, and what they wrote in
-    appeals; return what was deleted and kept. Erasing twice changes nothing.
+    """Delete what leads from the pseudonym to the person, also from texts about errors, how they
+    worked, and what they wrote in appeals; return what was deleted and kept. Erasing twice changes
+    nothing.
 
     Answers stay: without the id they are no personal data, and a release never changes. Raises
     CannotErase if the worker is owed a decision, a payment or a message, because these need the id.
@@ -160,10 +180,18 @@ def erase_worker(*, worker: Worker, by: User | None, at: datetime) -> Erasure:
     Assignment.objects.filter(account__worker=worker).update(unplaced_answer="")
     accounts = WorkerAccount.objects.filter(worker=worker)
     for account in accounts.exclude(marketplace_id__startswith=ERASED):
+        _delete_from_texts(account.marketplace_id)
         account.marketplace_id = random_in_place_of_id()
         account.id_deleted_at, account.erased_by = at, by
         account.save(update_fields=["marketplace_id", "id_deleted_at", "erased_by"])
     return done
+
+
+def _delete_from_texts(marketplace_id: str) -> None:
+    for model, column in QUOTING:
+        quoting = model._default_manager.filter(**{f"{column}__contains": marketplace_id})
+        without = Replace(column, Value(marketplace_id), Value(IN_PLACE_OF_ID))
+        quoting.update(**{column: without})
 
 
 def obstacle_to_erasure(worker: Worker) -> str:

@@ -1,8 +1,13 @@
 """Challenges, submissions and the accounts of submitters."""
 
 from leaderboard.models.challenges import Challenge
-from leaderboard.models.submissions import Submission, SubmissionStatus, SubmittedFile, Track
-from leaderboard.models.submitters import Submitter
+from leaderboard.models.submissions import (
+    Submission,
+    SubmissionStatus,
+    SubmittedFile,
+    Submitter,
+    Track,
+)
 
 __all__ = [
     "Challenge",

@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
+from accounts.models.teams import TeamRows
 from annotate.models import Release
-from annotate.models.teams import TeamRows
 
 
 class ChallengeQuerySet(TeamRows["Challenge"]):

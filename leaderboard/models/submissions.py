@@ -1,4 +1,4 @@
-"""Submissions, and the files that were submitted."""
+"""Submitters, their submissions, and the files that were submitted."""
 
 from datetime import datetime
 from typing import Self
@@ -9,6 +9,25 @@ from django.db import models
 from django.db.models import Count, Q
 
 from leaderboard.models.challenges import Challenge
+from shared.database.queues import Queued
+
+
+class Submitter(models.Model):
+    """Marks an account as a submitter's: it may use the evaluation server and nothing else."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, primary_key=True, related_name="submitter"
+    )
+    team = models.CharField(max_length=100, help_text="shown on boards")
+    # A keyed digest, to limit how many accounts one address creates; empty if a researcher did.
+    address = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["address", "created_at"], name="submitter_by_address")]
+
+    def __str__(self) -> str:
+        return self.team
 
 
 class Track(models.TextChoices):
@@ -35,14 +54,14 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
 
     def waiting(self) -> Self:
         """Submissions to score, in the order of their turns."""
-        return self.filter(status=SubmissionStatus.WAITING).order_by("queued_at", "pk")
+        return self.filter(status=SubmissionStatus.WAITING).order_by("due_at", "pk")
 
     def running(self) -> Self:
         return self.filter(status=SubmissionStatus.RUNNING)
 
     def dead(self, at: datetime) -> Self:
         """Submissions whose run has not ended in its time: its process must have died."""
-        return self.running().filter(run_ends_at__lte=at).order_by("run_ends_at", "pk")
+        return self.running().filter(due_at__lte=at).order_by("due_at", "pk")
 
     def scored(self) -> Self:
         return self.filter(status=SubmissionStatus.SCORED)
@@ -53,7 +72,7 @@ class SubmissionQuerySet(models.QuerySet["Submission"]):
         return dict(counts)
 
 
-class Submission(models.Model):
+class Submission(Queued):
     """A checked results file of a submitter, its state and its scores.
 
     The human baseline of a challenge is a submission without a submitter, and outside the limits.
@@ -78,10 +97,6 @@ class Submission(models.Model):
     day = models.DateField()
     day_number = models.PositiveSmallIntegerField(null=True)
     try_number = models.PositiveSmallIntegerField(null=True)
-    # A run of the scoring process; `run` tells it from an earlier run that was given up.
-    run = models.UUIDField(null=True, editable=False)
-    runs = models.PositiveSmallIntegerField(default=0)
-    run_ends_at = models.DateTimeField(null=True)
     # Unique among the runs at any moment, so that there are no more than SCORES_AT_ONCE.
     slot = models.PositiveSmallIntegerField(null=True, unique=True)
     # Means only. A figure of one image must never be stored here.
@@ -93,7 +108,6 @@ class Submission(models.Model):
     )
     withdrawn_because = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField()
-    queued_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 
     objects = SubmissionQuerySet.as_manager()
@@ -102,7 +116,7 @@ class Submission(models.Model):
         ordering = ["-created_at", "-pk"]
         indexes = [
             models.Index(
-                fields=["queued_at"],
+                fields=["due_at"],
                 condition=Q(status="WAITING"),
                 name="submission_to_score",
             )
@@ -142,10 +156,10 @@ class Submission(models.Model):
                 condition=Q(
                     status="RUNNING",
                     run__isnull=False,
-                    run_ends_at__isnull=False,
+                    due_at__isnull=False,
                     slot__isnull=False,
                 )
-                | ~Q(status="RUNNING") & Q(run=None, run_ends_at=None, slot=None),
+                | ~Q(status="RUNNING") & Q(run=None, slot=None),
                 name="submission_run_matches_status",
             ),
         ]

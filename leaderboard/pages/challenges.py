@@ -1,30 +1,36 @@
-"""Pages for submitters: the challenges, and one challenge with its form."""
+"""Pages for submitters: signing up, the challenges, one challenge with its form, and boards."""
 
 from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.errors import DomainError
-from annotate.pages.paging import page_of
-from annotate.pages.signed_in import posted, user_of
-from annotate.site.background import hand_on
+from accounts.pages.paging import page_of
+from accounts.pages.signed_in import posted, user_of
+from accounts.request_limits import limit_posts, limit_reads
+from background.celery_tasks import pass_on
+from corpora.errors import DomainError
 from leaderboard.access import submitter_of
-from leaderboard.models import Challenge, Submission
-from leaderboard.pages.forms import SubmissionForm
-from leaderboard.queries.allowances import allowance_of
+from leaderboard.models import Challenge, Submission, Track
+from leaderboard.pages.forms import SignUpForm, SubmissionForm
+from leaderboard.queries.allowances import allowance_of, turns_of_waiting
+from leaderboard.queries.boards import board_of
 from leaderboard.queries.images import image_list, numbers_of
-from leaderboard.queries.waiting import turns_of_waiting
 from leaderboard.services.submissions import Declaration, submit
+from leaderboard.services.submitters import create_account
 from leaderboard.tasks import score_next
 from leaderboard.uploads import read_upload
+from shared.client_addresses import client_address
 
 
 def visible_to(user: Any, at: datetime) -> QuerySet[Challenge]:
@@ -112,10 +118,8 @@ def _submit(
 
 
 def ask_for_scores() -> None:
-    """Have what waits scored: by a Celery worker if there is a broker, otherwise by
-    `score_submissions --watch`."""
-    if not settings.CELERY_TASK_ALWAYS_EAGER:
-        hand_on(score_next)
+    """Let a Celery worker score what waits; without a broker, the clock does."""
+    pass_on(score_next)
 
 
 @require_safe
@@ -125,3 +129,51 @@ def images(request: HttpRequest, name: str) -> HttpResponse:
     response = JsonResponse({"images": list(image_list(found))})
     response["Content-Disposition"] = f'attachment; filename="{found.name}-images.json"'
     return response
+
+
+def may_see_board(user: Any, challenge: Challenge) -> bool:
+    """Whether the user may see the board: everybody a published one, members of its team each."""
+    return challenge.is_published or is_own(user, challenge)
+
+
+@login_not_required
+@require_safe
+@limit_reads
+def board(request: HttpRequest, name: str) -> HttpResponse:
+    """Show the board of one track, for all images or a subset, sorted by a metric."""
+    found = get_object_or_404(Challenge, name=name)
+    if not may_see_board(request.user, found):
+        raise Http404("This board is private.")
+    asked = request.GET
+    track = Track.EXTRA if asked.get("track") == Track.EXTRA else Track.PLAIN
+    context = {
+        "challenge": found,
+        "is_own": is_own(request.user, found),
+        "tracks": Track.choices if found.has_extra_track else [],
+        "board": board_of(
+            found, track=track, subset=asked.get("subset", ""), sort=asked.get("sort", "")
+        ),
+    }
+    return render(request, "leaderboard/board.html", context)
+
+
+@login_not_required
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "HEAD", "POST"])
+@limit_posts
+def sign_up(request: HttpRequest) -> HttpResponse:
+    """Create an account that may submit to challenges, and nothing else."""
+    if not settings.SUBMITTERS_MAY_SIGN_UP:
+        raise Http404("Nobody can sign up at this site.")
+    form = SignUpForm(posted(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            create_account(**form.cleaned_data, address=client_address(request), at=timezone.now())
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            messages.success(request, "Your account is ready. Sign in.")
+            return redirect("login")
+    status = 422 if form.errors else 200
+    return render(request, "leaderboard/sign_up.html", {"form": form}, status=status)

@@ -6,14 +6,16 @@ from typing import Any, cast
 from django import forms
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
-from django.contrib.auth.validators import UnicodeUsernameValidator
 
-from annotate.evaluation.scoring import METRICS
-from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
-from annotate.models import Release, Team
+from accounts.models import Team
+from accounts.pages.user_names import user_name_field
+from annotate.models import Release
+from corpora.evaluation.scoring import METRICS
+from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 from leaderboard.models import Challenge, Track
 from leaderboard.services.challenges import Rules
 from leaderboard.templatetags.leaderboard import metric_name
+from shared.number_fields import WholeNumberField
 
 MINUTES = "%Y-%m-%d %H:%M"
 EXAMPLE = "Such as 2027-01-31 12:00."
@@ -52,12 +54,7 @@ class SubmissionForm(forms.Form):
 class SignUpForm(forms.Form):
     """A new submitter's account."""
 
-    name = forms.CharField(
-        label="User name",
-        max_length=150,
-        validators=[UnicodeUsernameValidator()],
-        widget=forms.TextInput(attrs={"autocomplete": "username"}),
-    )
+    name = user_name_field()
     team = forms.CharField(max_length=100, help_text="Shown on boards beside your submissions.")
     password = forms.CharField(
         strip=False,
@@ -79,20 +76,20 @@ class SignUpForm(forms.Form):
 class LimitsForm(forms.Form):
     """Limits of submissions and of their scoring."""
 
-    per_day = forms.IntegerField(
+    per_day = WholeNumberField(
         min_value=1,
         max_value=1000,
         label="Submissions per day",
         help_text="Days begin at 0:00 UTC.",
     )
-    in_total = forms.IntegerField(min_value=1, max_value=10_000, label="Submissions in total")
-    seconds = forms.IntegerField(
+    in_total = WholeNumberField(min_value=1, max_value=10_000, label="Submissions in total")
+    seconds = WholeNumberField(
         min_value=1,
         max_value=86_400,
         label="Time limit in seconds",
         help_text="For scoring one submission.",
     )
-    megabytes = forms.IntegerField(
+    megabytes = WholeNumberField(
         min_value=256,
         max_value=1_000_000,
         label="Memory limit in megabytes",

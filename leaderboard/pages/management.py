@@ -8,16 +8,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotate.errors import DomainError
-from annotate.models import Right
-from annotate.pages.paging import page_of
-from annotate.pages.signed_in import posted, require, team_to_change, user_of
+from accounts.models import Right
+from accounts.pages.paging import page_of
+from accounts.pages.signed_in import posted, require, team_to_change, user_of
+from corpora.errors import DomainError
 from leaderboard.models import Challenge, Submission
 from leaderboard.pages.challenges import ask_for_scores, state_of
 from leaderboard.pages.forms import ChallengeForm, ClosingForm, LimitsForm, WithdrawalForm
+from leaderboard.queries.allowances import stuck_since
 from leaderboard.queries.boards import team_of
 from leaderboard.queries.tables import submission_table
-from leaderboard.queries.waiting import stuck_since
 from leaderboard.services.challenges import (
     DEFAULTS,
     create_challenge,
@@ -28,6 +28,7 @@ from leaderboard.services.challenges import (
 )
 from leaderboard.services.scoring import score_again as queue_again
 from leaderboard.services.submissions import withdraw as withdraw_submission
+from shared.csv_text import csv_download
 
 
 def managed(request: HttpRequest, name: str, may: Right = Right.MANAGE) -> Challenge:
@@ -191,8 +192,4 @@ def _submission_of(challenge: Challenge, pk: int) -> Submission:
 def table(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Download all submissions with their scores as CSV."""
     found = managed(request, name, may=Right.VIEW)
-    response = StreamingHttpResponse(
-        submission_table(found), content_type="text/csv; charset=utf-8"
-    )
-    response["Content-Disposition"] = f'attachment; filename="{found.name}-submissions.csv"'
-    return response
+    return csv_download(f"{found.name}-submissions", submission_table(found))

@@ -26,6 +26,7 @@ class Board:
     """The rows of one track and one subset; `subset` is empty for all images."""
 
     rows: list[Row]
+    images: int
     metrics: list[str]
     subsets: list[str]
     track: str
@@ -42,7 +43,8 @@ def board_of(challenge: Challenge, *, track: str, subset: str = WHOLE, sort: str
     sort = sort if sort in metrics else next(iter(metrics), "")
     submissions.sort(key=lambda submission: _rank_key(figures_of(submission, subset).get(sort)))
     return Board(
-        rows=list(_rows(submissions, metrics, subset)),
+        rows=list(_rows(submissions, metrics, subset, sort)),
+        images=max((image_count(submission, subset) for submission in submissions), default=0),
         metrics=metrics,
         subsets=subsets,
         track=track,
@@ -55,6 +57,12 @@ def figures_of(submission: Submission, subset: str = WHOLE) -> dict[str, Any]:
     """The figures of a scored submission by metric, for all images or for a subset."""
     scores = submission.scores or {"overall": {}, "subsets": {}}
     return dict(scores["subsets"].get(subset, {}) if subset else scores["overall"])
+
+
+def image_count(submission: Submission, subset: str = WHOLE) -> int:
+    """The number of images whose mean the figures of a scored submission are."""
+    scores = submission.scores or {"images": 0}
+    return int(scores["subset_images"].get(subset, 0) if subset else scores["images"])
 
 
 def team_of(submission: Submission) -> str:
@@ -93,15 +101,21 @@ def _rank_key(figure: float | None) -> tuple[bool, float]:
     return (figure is None, -(figure or 0.0))
 
 
-def _rows(submissions: Sequence[Submission], metrics: Sequence[str], subset: str) -> Iterator[Row]:
-    """The rows; the human baseline has no rank."""
-    rank = 0
+def _rows(
+    submissions: Sequence[Submission], metrics: Sequence[str], subset: str, sort: str
+) -> Iterator[Row]:
+    """The rows. Equal figures have one rank; the human baseline and rows without one have none."""
+    ranked = [
+        figures_of(submission, subset).get(sort)
+        for submission in submissions
+        if not submission.is_baseline
+    ]
     for submission in submissions:
-        rank += not submission.is_baseline
         figures = figures_of(submission, subset)
+        has_rank = sort in figures and not submission.is_baseline
         yield Row(
             submission=submission,
-            rank=None if submission.is_baseline else rank,
+            rank=1 + ranked.index(figures[sort]) if has_rank else None,
             team=team_of(submission),
             figures=[figures.get(metric) for metric in metrics],
         )

@@ -12,11 +12,10 @@ from urllib.parse import urljoin
 from django.conf import settings
 from django.db.models import QuerySet
 
-from annotate.evaluation.results import WrongResults, check_images, listed, read_results
 from annotate.images.copies import display_url
 from annotate.models import Image, Release, ReleasedImage, Role
-from annotate.queries.hidden_references import captions_with_hidden
-from annotate.queries.release_domains import domains_of_release
+from annotate.queries.releases import captions_with_hidden, domains_of_release
+from corpora.evaluation.results import WrongResults, check_images, listed, read_results
 from leaderboard.models import Challenge, Submission
 
 # A mean over fewer images would tell too much of one image's score.

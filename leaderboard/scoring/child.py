@@ -14,14 +14,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from annotate.errors import DomainError
-from annotate.evaluation.java import Java
-from annotate.evaluation.metrics.base import NoFigure
-from annotate.evaluation.scoring import score
+from corpora.errors import DomainError
+from corpora.evaluation.java import Java
+from corpora.evaluation.metrics.base import NoFigure
+from corpora.evaluation.scoring import Group, score
+from leaderboard.scoring.rounding import decimals
 
-# Decimals of the figures that leave the process. With more, the figures of two submissions that
-# differ in one caption would tell that image's score.
-DIGITS = 4
 MEGABYTE = 1_000_000
 
 
@@ -93,8 +91,8 @@ def scored(job: Mapping[str, Any], *, seconds: int, megabytes: int) -> dict[str,
         raise NoFigure(next(iter(scores.failures.values()), "No metric was chosen."))
     return {
         "images": len(scores.whole.images),
-        "overall": _rounded(scores.overall),
-        "subsets": {name: _rounded(figures) for name, figures in scores.by_subset.items()},
+        "overall": _rounded(scores.whole),
+        "subsets": {name: _rounded(group) for name, group in scores.subsets.items()},
         "subset_images": {name: len(group.images) for name, group in scores.subsets.items()},
         "failed": {name: _beginning(reason) for name, reason in scores.failures.items()},
     }
@@ -119,8 +117,9 @@ def _by_number(values: Mapping[str, Any]) -> dict[int, Any]:
     return {int(number): value for number, value in values.items()}
 
 
-def _rounded(figures: Mapping[str, float]) -> dict[str, float]:
-    return {name: round(float(figure), DIGITS) for name, figure in figures.items()}
+def _rounded(group: Group) -> dict[str, float]:
+    digits = decimals(len(group.images))
+    return {name: round(float(figure), digits) for name, figure in group.figures.items()}
 
 
 if __name__ == "__main__":

@@ -33,7 +33,9 @@ def score(submission: Submission) -> None:
     challenge = submission.challenge
     outcome = run(job_of(submission), Limits(challenge.seconds, challenge.megabytes))
     if outcome.problem:
-        log.warning("Submission %s, run %s: %s", submission.pk, submission.runs, outcome.problem)
+        log.warning(
+            "Submission %s, run %s: %s", submission.pk, submission.attempts, outcome.problem
+        )
         store_failure(submission=submission, reason=outcome.problem, at=timezone.now())
     else:
         store_scores(submission=submission, scores=outcome.scores, at=timezone.now())

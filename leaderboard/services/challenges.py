@@ -10,12 +10,12 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotate.evaluation.scoring import METRICS, OFFICIAL_ONLY
-from annotate.evaluation.tokenisers import ENGLISH_ONLY, OFFICIAL, PLAIN
-from annotate.language.languages import is_english
 from annotate.models import Release, Role
 from annotate.services.selections import SLUG
-from annotate.wording import counted
+from corpora.evaluation.scoring import METRICS, OFFICIAL_ONLY
+from corpora.evaluation.tokenisers import ENGLISH_ONLY, OFFICIAL, PLAIN
+from corpora.language.languages import is_english
+from corpora.wording import counted
 from leaderboard.models import Challenge, Submission, SubmittedFile, Track
 from leaderboard.queries.allowances import day_of
 from leaderboard.queries.images import LEAST_IMAGES, baseline_results, captions_of, images_of
@@ -166,7 +166,7 @@ def _add_baseline(challenge: Challenge, at: datetime) -> None:
         sha256=hashlib.sha256(content).hexdigest(),
         day=day_of(at),
         created_at=at,
-        queued_at=at,
+        due_at=at,
     )
     SubmittedFile.objects.create(submission=submission, content=zlib.compress(content))
 

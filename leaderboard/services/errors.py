@@ -1,6 +1,6 @@
 """Errors of this app's services. Their messages are shown to submitters and researchers."""
 
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 
 
 class ChallengeRefused(DomainError):

@@ -3,7 +3,6 @@
 Several processes may do this at the same time. Each takes another submission.
 """
 
-import uuid
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,13 +14,14 @@ from django.db.models.functions import Concat
 
 from leaderboard.models import Submission, SubmissionStatus
 from leaderboard.services.errors import SubmissionRefused
+from shared.database.queues import claim, held
 
 # A run that was killed may have met a passing problem of the machine, so it is repeated once.
 MOST_RUNS = 2
 # Time beyond the challenge's limit, to load and to store. After it the run counts as dead.
 GRACE = timedelta(minutes=2)
 # Values of a submission that does not run.
-NO_RUN: dict[str, Any] = {"run": None, "run_ends_at": None, "slot": None}
+NO_RUN: dict[str, Any] = {"run": None, "slot": None}
 
 
 def take(*, at: datetime) -> Submission | None:
@@ -42,20 +42,15 @@ def _take(at: datetime) -> Submission | None:
     slot = _free_slot()
     if slot is None:
         return None
-    waiting = Submission.objects.waiting().select_related("challenge__release")
-    found = waiting.select_for_update(of=("self",), skip_locked=True).first()
-    if found is None:
-        return None
-    Submission.objects.filter(pk=found.pk).update(
-        status=SubmissionStatus.RUNNING,
-        run=uuid.uuid4(),
-        runs=F("runs") + 1,
-        run_ends_at=at + timedelta(seconds=found.challenge.seconds) + GRACE,
-        slot=slot,
-        log=_with_line(f"Run {found.runs + 1} started.", at),
+    return claim(
+        Submission.objects.waiting().select_related("challenge__release"),
+        lambda found: {
+            "status": SubmissionStatus.RUNNING,
+            "due_at": at + timedelta(seconds=found.challenge.seconds) + GRACE,
+            "slot": slot,
+            "log": _with_line(f"Run {found.attempts + 1} started.", at),
+        },
     )
-    found.refresh_from_db()
-    return found
 
 
 def _free_slot() -> int | None:
@@ -68,13 +63,13 @@ def end_dead_runs(*, at: datetime) -> None:
     """End the runs that have not ended in their time, as if their process had reported it."""
     with transaction.atomic():
         for dead in Submission.objects.dead(at).select_for_update(skip_locked=True):
-            _end_run(dead, f"Run {dead.runs} ended without a result: its process died.", at=at)
+            _end_run(dead, f"Run {dead.attempts} ended without a result: its process died.", at=at)
 
 
 @transaction.atomic
 def store_scores(*, submission: Submission, scores: dict[str, Any], at: datetime) -> bool:
     """End the run with its scores; return False if the run was given up meanwhile."""
-    ended = _run_of(submission).update(
+    ended = held(submission).update(
         status=SubmissionStatus.SCORED,
         scores=scores,
         **NO_RUN,
@@ -91,24 +86,20 @@ def store_failure(*, submission: Submission, reason: str, at: datetime) -> bool:
     After the last one the submission has failed, and no longer counts towards the limits. Returns
     False if the run was given up meanwhile.
     """
-    locked = _run_of(submission).select_for_update().first()
+    locked = held(submission).select_for_update().first()
     if locked is None:
         return False
     _end_run(locked, reason, at=at)
     return True
 
 
-def _run_of(submission: Submission) -> Any:
-    return Submission.objects.filter(pk=submission.pk, run=submission.run)
-
-
 def _end_run(submission: Submission, reason: str, *, at: datetime) -> None:
     """Queue the submission again, or let it fail. Its row is locked."""
     rows = Submission.objects.filter(pk=submission.pk)
-    if submission.runs < MOST_RUNS:
+    if submission.attempts < MOST_RUNS:
         rows.update(
             status=SubmissionStatus.WAITING,
-            queued_at=at,
+            due_at=at,
             **NO_RUN,
             log=_with_line(f"{reason} It will be run again.", at),
         )
@@ -134,7 +125,7 @@ def score_again(*, submission: Submission, at: datetime) -> None:
         pk=submission.pk, status=SubmissionStatus.FAILED, is_baseline=True
     )
     queued = failed.update(
-        status=SubmissionStatus.WAITING, runs=0, queued_at=at, ended_at=None, log=""
+        status=SubmissionStatus.WAITING, attempts=0, due_at=at, ended_at=None, log=""
     )
     if not queued:
         raise SubmissionRefused("Only a human baseline whose scoring failed can be scored again.")

@@ -11,12 +11,7 @@ from django.db import transaction
 from leaderboard.models import Challenge, Submission, SubmissionStatus, SubmittedFile, Track
 from leaderboard.queries.allowances import allowance_of, day_of, next_day
 from leaderboard.queries.images import check_results
-from leaderboard.services.errors import (
-    LimitReached,
-    NotOpen,
-    SubmissionRefused,
-    SubmittedBefore,
-)
+from leaderboard.services.errors import LimitReached, NotOpen, SubmissionRefused, SubmittedBefore
 from leaderboard.services.scoring import NO_RUN
 from leaderboard.uploads import json_bytes
 
@@ -62,7 +57,7 @@ def submit(
             training_data=declaration.training_data,
             sha256=digest,
             created_at=at,
-            queued_at=at,
+            due_at=at,
             **_numbers(locked, submitter, at),
         )
         SubmittedFile.objects.create(submission=submission, content=zlib.compress(results))

@@ -35,6 +35,8 @@ def create_submitter(
 
     `address` is the digest of the network address of a person who signed up.
     """
+    if User.objects.filter(username__iexact=name).exists():
+        raise SignUpRefused(f"The name {name} is in use. Choose another one.")
     try:
         with transaction.atomic():
             user = User.objects.create_user(name, password=password)

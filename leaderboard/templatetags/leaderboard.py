@@ -5,17 +5,18 @@ from urllib.parse import urlencode
 
 from django import template
 
-from annotate.evaluation.tokenisers import OFFICIAL
+from corpora.evaluation.tokenisers import OFFICIAL
 from leaderboard.models import Submission
 from leaderboard.queries.boards import Board, figures_of, names_of
+from leaderboard.scoring.rounding import decimals
 
 register = template.Library()
 
 
 @register.filter
-def figure(value: float | None) -> str:
-    """A figure with four decimals; a dash if it was not computed."""
-    return "–" if value is None else f"{value:.4f}"
+def figure(value: float | None, images: int) -> str:
+    """A figure of so many images, with its decimals; a dash if it was not computed."""
+    return "–" if value is None else f"{value:.{decimals(images)}f}"
 
 
 @register.filter
@@ -40,11 +41,11 @@ def metric_name(name: str) -> str:
 def scores_table(submission: Submission) -> dict[str, Any]:
     """The figures of a scored submission: a row for all images, and one for each subset."""
     scores = submission.scores or {}
-    metrics, subsets = names_of([submission])
+    metrics, _ = names_of([submission])
     counts = {"": scores["images"], **scores["subset_images"]}
     rows = [
-        (name, counts[name], [figure(figures_of(submission, name).get(one)) for one in metrics])
-        for name in ("", *subsets)
+        (name, count, [figure(figures_of(submission, name).get(one), count) for one in metrics])
+        for name, count in counts.items()
     ]
     return {
         "submission": submission,

@@ -1,7 +1,13 @@
-"""Views under `/test/` that prepare the marketplace for a test; 404 unless test hooks are on."""
+"""Views under `/test/` that prepare the marketplace for a test, and the faults that they inject.
+
+All answer with 404 unless test hooks are on.
+"""
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
@@ -13,6 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from marketplace import clock
+from marketplace.api.errors import ServiceFault, Throttled
 from marketplace.pages.sign_in import sign_in_url
 from marketplace.services import rehearsals
 from marketplace.services.sweep import sweep
@@ -22,7 +29,49 @@ from marketplace.services.workers import (
     get_or_create_worker,
 )
 
-from . import faults
+KINDS = {"throttle", "fault_before", "fault_after", "delay_before", "delay_after"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of the next calls of an operation; `*` stands for every operation."""
+
+    operation: str
+    kind: str
+    times: int = 1
+    seconds: float = 0.0
+
+
+def add_fault(fault: Fault) -> None:
+    """Add a fault; raises ValueError for an unknown kind."""
+    if fault.kind not in KINDS:
+        raise ValueError(f"A fault's kind must be one of: {', '.join(sorted(KINDS))}.")
+    rehearsals.add_fault(asdict(fault))
+
+
+def _take(operation: str) -> Fault | None:
+    found = rehearsals.take_fault(operation)
+    return None if found is None else Fault(**found)
+
+
+@contextmanager
+def with_faults(operation: str) -> Iterator[None]:
+    """Run a call with the fault that is due for it, before or after its effect."""
+    fault = _take(operation)
+    if fault is not None:
+        if fault.kind == "throttle":
+            raise Throttled("Rate exceeded")
+        if fault.kind == "fault_before":
+            raise ServiceFault("A fault was asked for, before the effect.")
+        if fault.kind == "delay_before":
+            time.sleep(fault.seconds)
+    yield
+    if fault is not None:
+        if fault.kind == "fault_after":
+            raise ServiceFault("A fault was asked for, after the effect.")
+        if fault.kind == "delay_after":
+            time.sleep(fault.seconds)
+
 
 Hook = Callable[[dict[str, Any]], dict[str, Any] | None]
 
@@ -60,7 +109,7 @@ def set_faults(body: dict[str, Any]) -> None:
     if body.get("clear"):
         rehearsals.clear_faults()
         return
-    faults.add(faults.Fault(**body))
+    add_fault(Fault(**body))
 
 
 @_hook

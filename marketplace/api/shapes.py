@@ -1,8 +1,10 @@
-"""The marketplace's rows as structures of the API. Unset members are omitted."""
+"""The marketplace's rows as structures of the API, and these as JSON. Unset members are omitted."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from botocore.model import ListShape, Shape, StructureShape
 from django.conf import settings
 
 from marketplace.models import (
@@ -128,3 +130,24 @@ def qualification_shape(qualification: Qualification) -> dict[str, Any]:
         "IntegerValue": qualification.value,
         "Status": qualification.status,
     }
+
+
+def shaped(shape: Shape | None, value: dict[str, Any]) -> dict[str, Any]:
+    """The response as JSON types, times in epoch seconds; raises KeyError for unknown members."""
+    return {} if shape is None else _shaped(shape, value)
+
+
+def _shaped(shape: Any, value: Any) -> Any:
+    if isinstance(shape, StructureShape):
+        return {
+            name: _shaped(shape.members[name], member)
+            for name, member in value.items()
+            if member is not None
+        }
+    if isinstance(shape, ListShape):
+        return [_shaped(shape.member, item) for item in value]
+    if isinstance(value, datetime):
+        return round(value.timestamp(), 3)
+    if isinstance(value, Decimal):
+        return f"{value:.2f}"
+    return value

@@ -1,20 +1,21 @@
-"""Verify Signature Version 4 with botocore's signer and the requester's secret key."""
+"""Verify Signature Version 4 with botocore's signer and the requester's secret key, and limit each
+requester's calls per second, if configured."""
 
 import hashlib
 import hmac
 import re
+from collections.abc import Set
 from datetime import UTC, datetime
 
 from botocore.auth import SIGV4_TIMESTAMP, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest
 
-from marketplace import queries
-from marketplace.models import Requester
-
-from .errors import NotAuthorized
+from marketplace.api.errors import NotAuthorized, Throttled
+from marketplace.models import CallAllowance, Requester
 
 SERVICE = "mturk-requester"
 MUST_BE_SIGNED = {"host", "x-amz-date", "x-amz-target"}
@@ -25,8 +26,10 @@ _AUTHORIZATION = re.compile(
 )
 
 
-def authenticate(request: HttpRequest, *, at: datetime) -> Requester:
-    """The requester who signed the request; raises NotAuthorized."""
+def authenticate(
+    request: HttpRequest, *, at: datetime, signed: Set[str] = MUST_BE_SIGNED
+) -> Requester:
+    """The requester who signed the request and these of its headers; raises NotAuthorized."""
     header = request.headers.get("Authorization", "")
     if not header:
         raise NotAuthorized("MissingAuthenticationTokenException", "Missing Authentication Token")
@@ -36,14 +39,13 @@ def authenticate(request: HttpRequest, *, at: datetime) -> Requester:
             "IncompleteSignatureException",
             "The Authorization header is not a Signature Version 4 signature.",
         )
-    _check_scope(request, parts, at)
-    found = queries.requesters_with_key(key=parts["key"])
-    if not found:
+    _check_scope(request, parts, at, signed)
+    requester = Requester.objects.filter(access_key=parts["key"]).first()
+    if requester is None:
         raise NotAuthorized(
             "UnrecognizedClientException",
             "The security token included in the request is invalid.",
         )
-    (requester,) = found
     expected = _signature(request, parts, requester)
     if not hmac.compare_digest(expected, parts["signature"]):
         raise NotAuthorized(
@@ -54,12 +56,14 @@ def authenticate(request: HttpRequest, *, at: datetime) -> Requester:
     return requester
 
 
-def _check_scope(request: HttpRequest, parts: re.Match[str], at: datetime) -> None:
+def _check_scope(
+    request: HttpRequest, parts: re.Match[str], at: datetime, signed: Set[str]
+) -> None:
     if parts["service"] != SERVICE:
         raise NotAuthorized(
             "InvalidSignatureException", f"The credential must be scoped to {SERVICE}."
         )
-    missing = MUST_BE_SIGNED - set(parts["headers"].split(";"))
+    missing = signed - set(parts["headers"].split(";"))
     if missing:
         raise NotAuthorized(
             "IncompleteSignatureException", f"Not signed: {', '.join(sorted(missing))}."
@@ -99,3 +103,28 @@ def _signature(request: HttpRequest, parts: re.Match[str], requester: Requester)
     credentials = Credentials(requester.access_key, requester.secret_key)
     signer = SigV4Auth(credentials, SERVICE, parts["region"])
     return signer.signature(signer.string_to_sign(signed, signer.canonical_request(signed)), signed)
+
+
+def count_call(requester: Requester, *, at: datetime) -> None:
+    """Count a call; raises Throttled above the limit. One second's calls may come at once."""
+    rate = settings.MTURK_CALLS_PER_SECOND
+    if rate and not _take(requester, rate, at):
+        raise Throttled("Rate exceeded")
+
+
+@transaction.atomic
+def _take(requester: Requester, rate: float, at: datetime) -> bool:
+    most = max(rate, 1)
+    CallAllowance.objects.get_or_create(
+        requester=requester, defaults={"remaining": most, "counted_at": at}
+    )
+    allowance = CallAllowance.objects.select_for_update().get(requester=requester)
+    # Clocks of several machines may differ a little.
+    passed = max((at - allowance.counted_at).total_seconds(), 0)
+    remaining = min(most, allowance.remaining + passed * rate)
+    is_allowed = remaining >= 1
+    CallAllowance.objects.filter(pk=allowance.pk).update(
+        remaining=remaining - 1 if is_allowed else remaining,
+        counted_at=max(at, allowance.counted_at),
+    )
+    return is_allowed

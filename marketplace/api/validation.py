@@ -6,11 +6,33 @@ Clients validate little (no patterns, enumerations or upper limits), so everythi
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
-from botocore.model import ListShape, Shape, StructureShape
+import botocore.session
+from botocore.model import ListShape, OperationModel, ServiceModel, Shape, StructureShape
+from django.core.exceptions import ImproperlyConfigured
 
-from .errors import SerializationError, ValidationError
+from marketplace.api.errors import SerializationError, ValidationError
+
+
+@cache
+def service() -> ServiceModel:
+    """The `mturk` model; raises ImproperlyConfigured if this botocore no longer has it."""
+    try:
+        return botocore.session.get_session().get_service_model("mturk")
+    except botocore.exceptions.UnknownServiceError as error:
+        raise ImproperlyConfigured(
+            "The installed botocore no longer has the model of Mechanical Turk. Install the "
+            "version that requirements.txt pins."
+        ) from error
+
+
+@cache
+def operation(name: str) -> OperationModel:
+    """The model of one operation."""
+    return service().operation_model(name)
+
 
 INTEGER_RANGES = {"integer": 2**31, "long": 2**63}
 

@@ -1,6 +1,17 @@
 """The marketplace's database tables, one module per topic."""
 
-from .accounts import Message, Requester, RequestToken, Worker, WorkerBlock
+from .accounts import (
+    Attempt,
+    ExternalIdentity,
+    Invitation,
+    Message,
+    Requester,
+    RequestToken,
+    SiteAccount,
+    UsedLink,
+    Worker,
+    WorkerBlock,
+)
 from .hits import (
     DECIDED,
     LIVE,
@@ -11,18 +22,12 @@ from .hits import (
     HitLayout,
     HitStatus,
     HitType,
+    ReviewAction,
+    ReviewLevel,
+    ReviewResult,
 )
 from .ledger import Account, BonusPayment, Transfer, TransferKind
 from .notifications import Event, EventType, NotificationSetting
-from .operators import Activity, SentForm
-from .panels import (
-    BatchState,
-    BonusBatch,
-    PanelPayment,
-    PanelStudy,
-    PanelSubmission,
-    PaymentKind,
-)
 from .people import (
     Consent,
     ConsentText,
@@ -40,9 +45,7 @@ from .qualifications import (
     QualificationStatus,
     QualificationType,
 )
-from .review_policies import ReviewAction, ReviewLevel, ReviewResult
-from .shared_state import CallAllowance, Rehearsal, Timekeeper
-from .sign_in import Attempt, ExternalIdentity, Invitation, UsedLink
+from .shared_state import Activity, CallAllowance, Rehearsal, SentForm, Timekeeper
 from .studies import AttentionAnswer, AttentionCheck, Participation, Screening, Study
 
 __all__ = [
@@ -56,8 +59,6 @@ __all__ = [
     "AttentionCheck",
     "AssignmentStatus",
     "Attempt",
-    "BatchState",
-    "BonusBatch",
     "BonusPayment",
     "CallAllowance",
     "Consent",
@@ -76,11 +77,7 @@ __all__ = [
     "Message",
     "NotificationSetting",
     "Offer",
-    "PanelPayment",
-    "PanelStudy",
-    "PanelSubmission",
     "Participation",
-    "PaymentKind",
     "PeopleGroup",
     "Qualification",
     "QualificationRequest",
@@ -93,6 +90,7 @@ __all__ = [
     "ReviewAction",
     "ReviewLevel",
     "ReviewResult",
+    "SiteAccount",
     "Screening",
     "SentForm",
     "Study",

@@ -2,18 +2,16 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, Self
+from typing import Self
 
 from django.db import models
-from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Coalesce
-from django.db.models.lookups import GreaterThan
+from django.db.models import F, Q
 from django.urls import reverse
+from django.utils.translation import get_language_info
 
 from marketplace import ids
-
-from .accounts import Requester, Worker
-from .fields import MoneyField
+from marketplace.models.accounts import Requester, Worker
+from marketplace.models.fields import MoneyField
 
 
 class HitStatus(models.TextChoices):
@@ -45,6 +43,20 @@ class HitTypeQuerySet(models.QuerySet["HitType"]):
         """The type with this HITTypeId or HITGroupId. Links to a group contain one or the other."""
         return self.filter(Q(public_id=public_id) | Q(group_id=public_id))
 
+    def under_way(self) -> Self:
+        """Types with HITs that are open, in work or to be reviewed."""
+        return self.filter(_has_work())
+
+    def with_under_way(self) -> Self:
+        """Types with `is_under_way`: whether they are among `under_way`."""
+        return self.annotate(is_under_way=_has_work())
+
+
+def _has_work() -> models.Exists:
+    hits = Hit.objects.undisposed().filter(hit_type=models.OuterRef("pk"))
+    active = Q(status__in=[HitStatus.ASSIGNABLE, HitStatus.UNASSIGNABLE]) | Q(unreviewed__gt=0)
+    return models.Exists(hits.filter(active))
+
 
 class HitType(models.Model):
     """The common properties of HITs. HITs with the same properties have the same type."""
@@ -60,7 +72,15 @@ class HitType(models.Model):
     assignment_duration = models.DurationField()
     auto_approval_delay = models.DurationField()
     qualification_requirements = models.JSONField(default=list)
+    # What the requester's program says that the HITs belong to (`marketplace.api.people`): a name,
+    # the code of the language that workers write, and the address of a page. Titles repeat.
+    campaign = models.CharField(max_length=100, blank=True, default="")
+    language = models.CharField(max_length=35, blank=True, default="")
+    campaign_url = models.CharField(max_length=500, blank=True, default="")
     created_at = models.DateTimeField()
+
+    # Not a column: what `with_under_way` adds.
+    is_under_way: bool
 
     objects = HitTypeQuerySet.as_manager()
 
@@ -77,6 +97,15 @@ class HitType(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("preview", args=[self.public_id])
+
+    @property
+    def language_name(self) -> str:
+        """The name of the language that workers write, in the language of the page; its code if it
+        has none here."""
+        try:
+            return str(get_language_info(self.language)["name_translated"])
+        except KeyError:
+            return self.language
 
 
 class HitLayout(models.Model):
@@ -103,59 +132,6 @@ class HitQuerySet(models.QuerySet["Hit"]):
 
     def open_at(self, at: datetime) -> Self:
         return self.filter(status=HitStatus.ASSIGNABLE, available__gt=0, expires_at__gt=at)
-
-    def open_in_order(self, at: datetime) -> Self:
-        """HITs that are open at this time, oldest first, from the index on the type."""
-        # The expression keeps SQLite from using the index on the expiry, which would find all rows
-        # and sort them before returning the first.
-        ends_at = Coalesce("expires_at", "created_at")
-        found = self.filter(status=HitStatus.ASSIGNABLE, available__gt=0)
-        return found.alias(ends_at=ends_at).filter(ends_at__gt=at).order_by("pk")
-
-    def not_done_by(self, worker: Worker) -> Self:
-        mine = Assignment.objects.filter(hit=models.OuterRef("pk"), worker=worker, status__in=LIVE)
-        return self.exclude(models.Exists(mine))
-
-    def move(
-        self, *, at: datetime, available: int = 0, pending: int = 0, completed: int = 0,
-        unreviewed: int = 0, slots: int = 0,
-    ) -> int:  # fmt: skip
-        """Change the counts and status of undisposed HITs; return the number of HITs.
-
-        A single UPDATE, so that concurrent changes are not lost. Constraints of the table ensure
-        that counts add up and are not negative.
-        """
-        moved = self.moved(
-            at=at, available=available, pending=pending, completed=completed,
-            unreviewed=unreviewed, slots=slots,
-        )  # fmt: skip
-        return self.undisposed().update(**moved)
-
-    @staticmethod
-    def moved(
-        *, at: Any, available: int = 0, pending: int = 0, completed: int = 0, unreviewed: int = 0,
-        slots: int = 0,
-    ) -> dict[str, Any]:  # fmt: skip
-        """The new values of `move`, as expressions."""
-        steps = {
-            "available": available,
-            "pending": pending,
-            "completed": completed,
-            "unreviewed": unreviewed,
-            "max_assignments": slots,
-        }
-        # Unchanged columns are left out: building the SQL takes longer than running it.
-        moved = {name: F(name) + step for name, step in steps.items() if step}
-        # Expressions in an UPDATE see the old values, so they repeat the changes.
-        is_available: GreaterThan[Any] = GreaterThan(moved.get("available", F("available")), 0)
-        is_pending: GreaterThan[Any] = GreaterThan(moved.get("pending", F("pending")), 0)
-        status = Case(
-            When(Q(expires_at__gt=at) & Q(is_available), then=Value(HitStatus.ASSIGNABLE)),
-            When(is_pending, then=Value(HitStatus.UNASSIGNABLE)),
-            When(status=HitStatus.REVIEWING, then=Value(HitStatus.REVIEWING)),
-            default=Value(HitStatus.REVIEWABLE),
-        )
-        return {"status": status, **moved}
 
 
 class Hit(models.Model):
@@ -307,3 +283,42 @@ class Assignment(models.Model):
     def time_left(self, at: datetime) -> timedelta:
         """The time until the deadline, at least zero."""
         return max(self.deadline - at, timedelta())
+
+
+class ReviewLevel(models.TextChoices):
+    ASSIGNMENT = "Assignment"
+    HIT = "HIT"
+
+
+class ReviewResult(models.Model):
+    """One result of a review policy."""
+
+    hit = models.ForeignKey(Hit, models.PROTECT, related_name="review_results")
+    level = models.CharField(max_length=10, choices=ReviewLevel)
+    action_id = models.CharField(max_length=64, default=ids.entity_id)
+    subject_id = models.CharField(max_length=64)
+    subject_type = models.CharField(max_length=20)
+    question_id = models.CharField(max_length=255, blank=True, default="")
+    key = models.CharField(max_length=60)
+    value = models.TextField()
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.value}"
+
+
+class ReviewAction(models.Model):
+    """One action that a review policy took or attempted."""
+
+    hit = models.ForeignKey(Hit, models.PROTECT, related_name="review_actions")
+    level = models.CharField(max_length=10, choices=ReviewLevel)
+    action_id = models.CharField(max_length=64, default=ids.entity_id)
+    name = models.CharField(max_length=40)
+    target_id = models.CharField(max_length=64)
+    target_type = models.CharField(max_length=20)
+    status = models.CharField(max_length=12)
+    completed_at = models.DateTimeField()
+    result = models.TextField(blank=True, default="")
+    error_code = models.CharField(max_length=60, blank=True, default="")
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.status}"

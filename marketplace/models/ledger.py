@@ -6,7 +6,6 @@ from django.db.models import F, Q
 from .accounts import Requester, Worker
 from .fields import MoneyField
 from .hits import Assignment, Hit
-from .panels import BonusBatch, PanelPayment
 
 
 class Account(models.TextChoices):
@@ -89,11 +88,6 @@ class Transfer(models.Model):
     hit = models.ForeignKey(Hit, models.PROTECT, null=True, related_name="transfers")
     assignment = models.ForeignKey(Assignment, models.PROTECT, null=True, related_name="transfers")
     bonus = models.ForeignKey(BonusPayment, models.PROTECT, null=True, related_name="transfers")
-    # The panel's payment that the transfer records, or the batch that it was charged for.
-    panel_payment = models.ForeignKey(
-        PanelPayment, models.PROTECT, null=True, related_name="transfers"
-    )
-    panel_batch = models.ForeignKey(BonusBatch, models.PROTECT, null=True, related_name="transfers")
     made_at = models.DateTimeField()
 
     class Meta:
@@ -109,12 +103,6 @@ class Transfer(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["bonus"], condition=Q(kind=TransferKind.BONUS), name="bonus_paid_once"
-            ),
-            models.UniqueConstraint(
-                fields=["panel_payment", "kind"], name="panel_payment_recorded_once"
-            ),
-            models.UniqueConstraint(
-                fields=["panel_batch", "kind"], name="panel_batch_charged_once"
             ),
         ]
 

@@ -3,6 +3,9 @@
 import uuid
 
 from django.db import models
+from django.db.models import Q
+
+from shared.database.queues import Queued
 
 from .accounts import Requester
 from .hits import HitType
@@ -37,7 +40,7 @@ class NotificationSetting(models.Model):
         return f"{self.transport} {self.destination}"
 
 
-class Event(models.Model):
+class Event(Queued):
     """An event to send, stored in the transaction of the change and sent later."""
 
     document_id = models.UUIDField(default=uuid.uuid4, unique=True)
@@ -47,13 +50,13 @@ class Event(models.Model):
     version = models.CharField(max_length=20)
     body = models.JSONField()
     happened_at = models.DateTimeField()
-    attempts = models.PositiveSmallIntegerField(default=0)
-    due_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         indexes = [
-            models.Index(fields=["sent_at", "due_at"], name="event_still_due"),
+            models.Index(
+                fields=["due_at"], condition=Q(due_at__isnull=False), name="event_still_due"
+            ),
             models.Index(fields=["happened_at"], name="event_by_time"),
         ]
 

@@ -3,7 +3,9 @@
 from django.db import models
 from django.db.models import Q
 
-from .accounts import Worker
+from shared.database.queues import Queued
+
+from .accounts import Requester, Worker
 from .hits import HitType
 
 
@@ -11,6 +13,10 @@ class PeopleGroup(models.Model):
     """A class, a lab or volunteers. Members see the tasks of their groups and nothing else."""
 
     name = models.CharField(max_length=100, unique=True)
+    # Whose programs made the group and may change it; null for a group of the operators.
+    requester = models.ForeignKey(
+        Requester, models.PROTECT, null=True, blank=True, related_name="people_groups"
+    )
     # Shown to everybody who is invited.
     organizer = models.CharField(max_length=200)
     purpose = models.TextField()
@@ -32,6 +38,8 @@ class ConsentText(models.Model):
     group = models.ForeignKey(PeopleGroup, models.PROTECT, related_name="consent_texts")
     version = models.PositiveIntegerField()
     text = models.TextField()
+    # Whether it says that the requester sees each person's name beside their answers.
+    shows_names = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -109,15 +117,16 @@ class Consent(models.Model):
         return f"{self.membership}: version {self.text.version}"
 
 
-class MailInvitation(models.Model):
-    """An e-mail address that is invited to a group. The address is stored nowhere else."""
+class MailInvitation(Queued):
+    """An e-mail address that is invited to a group. The address is stored nowhere else.
+
+    The mail's process leaves no `due_at`, so that no other one sends it again. Without `sent_at`,
+    the outcome is unknown.
+    """
 
     group = models.ForeignKey(PeopleGroup, models.PROTECT, related_name="mail_invitations")
     address = models.EmailField()
     created_at = models.DateTimeField()
-    # Stored before the mail is sent. Without `sent_at` the outcome is unknown, and the mail is not
-    # sent again by the program.
-    claimed_at = models.DateTimeField(null=True, blank=True)
     sent_at = models.DateTimeField(null=True, blank=True)
     problem = models.CharField(max_length=200, blank=True, default="")
     # The account that was created with the mail's link, and its `sign_in_number` at that time.

@@ -1,21 +1,24 @@
-"""Access to the operator's pages, and the log of operators' actions."""
+"""What all pages of the operator share: access, the log of operators' actions, pages of rows."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.once import carried_out_once
-from marketplace.services.activity import noted
+from marketplace.services.operators import noted
 
 Rest = ParamSpec("Rest")
 
@@ -27,15 +30,17 @@ class OperatorRequest(HttpRequest):
 
 
 def operator_required(
-    view: Callable[Concatenate[OperatorRequest, Rest], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    view: Callable[Concatenate[OperatorRequest, Rest], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
     """Redirect everybody except operators to the operators' sign-in page, which leads back.
 
     A form that is sent twice is carried out once.
     """
 
     @wraps(view)
-    def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def wrapped(
+        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> HttpResponseBase:
         if not (request.user.is_active and request.user.is_staff):
             if request.method == "GET":
                 return redirect_to_login(request.get_full_path(), reverse("operator:sign_in"))
@@ -70,3 +75,29 @@ def logged_with_message(
         messages.error(request, str(error))
     else:
         messages.success(request, done)
+
+
+Row = TypeVar("Row", bound=Model)
+SIZE = 25
+
+
+@dataclass(frozen=True)
+class KeyPage(Generic[Row]):
+    rows: list[Row]
+    # Primary key before which the next page begins; None on the last page.
+    older: int | None
+    is_first: bool
+
+
+def newest_first(request: HttpRequest, rows: QuerySet[Row]) -> KeyPage[Row]:
+    """The page before the key `before` in the URL, newest rows first.
+
+    Every page takes the same time, and rows are not counted.
+    """
+    before = request.GET.get("before", "")
+    is_first = not (before.isascii() and before.isdigit() and len(before) < 19)
+    if not is_first:
+        rows = rows.filter(pk__lt=int(before))
+    found = list(rows.order_by("-pk")[: SIZE + 1])
+    page = found[:SIZE]
+    return KeyPage(page, page[-1].pk if len(found) > SIZE else None, is_first)

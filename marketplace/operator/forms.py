@@ -23,33 +23,46 @@ from marketplace.services.operators import MOST_MONEY
 from marketplace.services.people_groups import MOST_SHARE, GroupPlan
 from marketplace.services.studies import StudyPlan
 from marketplace.services.workers import WorkerProfile
+from shared.number_fields import AmountField, WholeNumberField
+from shared.second_factors.forms import SignInCodeForm
 
 MOST_NEW_WORKERS = 100
 # The newest groups that a study can be made of; older ones have hardly any open HITs.
 MOST_GROUPS = 200
 
 
-class SignInForm(forms.Form):
+class SignInForm(SignInCodeForm):
+    field_order = ("name", "password", "code")
+
     name = forms.CharField(max_length=150)
     password = forms.CharField(max_length=200, widget=forms.PasswordInput)
 
     def operator(self) -> User | None:
-        """The operator with this name and password, or None."""
+        """The operator with this name, password and code, or None."""
         found = authenticate(
-            username=self.cleaned_data["name"], password=self.cleaned_data["password"]
+            username=self.cleaned_data["name"],
+            password=self.cleaned_data["password"],
+            code=self.cleaned_data["code"],
         )
         return found if isinstance(found, User) and found.is_staff else None
 
 
+class OperatorForm(forms.Form):
+    name = forms.CharField(
+        max_length=150,
+        help_text="The new operator signs in with it, and the activity log shows it.",
+    )
+
+
 class MoneyForm(forms.Form):
-    amount = forms.DecimalField(
+    amount = AmountField(
         label="Dollars", min_value=Decimal("0.01"), max_value=MOST_MONEY, decimal_places=2
     )
 
 
 class RequesterForm(forms.Form):
     name = forms.CharField(max_length=100)
-    balance = forms.DecimalField(
+    balance = AmountField(
         label="Balance in dollars", min_value=Decimal(0), max_value=MOST_MONEY, decimal_places=2
     )
 
@@ -68,8 +81,8 @@ def _country_field() -> forms.RegexField:
 
 class WorkerForm(forms.Form):
     country = _country_field()
-    approved = forms.IntegerField(label="Approved HITs", min_value=0, max_value=10**8)
-    rejected = forms.IntegerField(label="Rejected HITs", min_value=0, max_value=10**8)
+    approved = WholeNumberField(label="Approved HITs", min_value=0, max_value=10**8)
+    rejected = WholeNumberField(label="Rejected HITs", min_value=0, max_value=10**8)
     is_master = forms.BooleanField(label="Has the Masters qualification", required=False)
     is_adult = forms.BooleanField(
         label="Is an adult who accepts HITs with adult content", required=False
@@ -84,14 +97,14 @@ class NewWorkersForm(forms.Form):
         help_text=f"At most {MOST_NEW_WORKERS}. Each person gets a sign-in link of their own.",
     )
     country = _country_field()
-    approved = forms.IntegerField(
+    approved = WholeNumberField(
         label="Approved HITs",
         min_value=0,
         max_value=10**8,
         initial=0,
         help_text="A history to begin with. nocaps' requirements ask for 5000.",
     )
-    rate = forms.IntegerField(
+    rate = WholeNumberField(
         label="Approval rate in percent", min_value=1, max_value=100, initial=100
     )
 
@@ -118,11 +131,21 @@ class NewWorkersForm(forms.Form):
         )
 
 
-def _group_choices() -> Iterator[tuple[str, str]]:
+def _group_choices() -> Iterator[tuple[str, Any]]:
+    """The newest groups; those without work stand at the end, under a heading."""
+    newest = HitType.objects.with_under_way().select_related("requester").order_by("-pk")
+    rows = list(newest[:MOST_GROUPS])
     yield "", "Choose a group of HITs"
-    for group in HitType.objects.select_related("requester").order_by("-pk")[:MOST_GROUPS]:
-        posted = date(localtime(group.created_at), "j M Y, H:i")
-        yield group.public_id, f"{group.title} ({group.requester.name}, posted {posted})"
+    yield from (_choice(group) for group in rows if group.is_under_way)
+    if finished := [_choice(group) for group in rows if not group.is_under_way]:
+        yield "Finished, or nothing open", finished
+
+
+def _choice(group: HitType) -> tuple[str, str]:
+    posted = date(localtime(group.created_at), "j M Y, H:i")
+    of = ", ".join(filter(None, [group.campaign, group.language_name]))
+    title = f"{of}: {group.title}" if of else group.title
+    return group.public_id, f"{title} ({group.requester.name}, posted {posted})"
 
 
 class _HitTypeForm(forms.Form):
@@ -160,9 +183,7 @@ class StudyForm(_HitTypeForm, _LanguageForm):
     field_order = ("name", "language", "hit_type")
 
     name = forms.CharField(max_length=100, help_text="As participants see it.")
-    assignments = forms.IntegerField(
-        label="HITs for each participant", min_value=1, max_value=10_000
-    )
+    assignments = WholeNumberField(label="HITs for each participant", min_value=1, max_value=10_000)
     return_url = forms.CharField(
         label="Return address",
         max_length=1000,
@@ -211,6 +232,11 @@ class GroupForm(_LanguageForm):
         help_text="Each person agrees to it before the first task. A changed text is a new "
         "version, and everybody is asked again.",
     )
+    shows_names = forms.BooleanField(
+        label="The requester sees names beside answers",
+        required=False,
+        help_text="People read this below the consent text. Otherwise requesters see numbers.",
+    )
 
     def plan(self) -> GroupPlan:
         """The form's values as a GroupPlan."""
@@ -236,7 +262,7 @@ class AddressesForm(forms.Form):
 class OfferForm(_HitTypeForm):
     field_order = ("hit_type", "share")
 
-    share = forms.IntegerField(
+    share = WholeNumberField(
         label="Most tasks for each person",
         min_value=1,
         max_value=MOST_SHARE,
@@ -246,14 +272,14 @@ class OfferForm(_HitTypeForm):
 
 
 class InvitationForm(forms.Form):
-    uses = forms.IntegerField(
+    uses = WholeNumberField(
         label="Accounts",
         min_value=1,
         max_value=MOST_INVITATION_USES,
         initial=1,
         help_text="Number of people who can create an account with the link.",
     )
-    days = forms.IntegerField(
+    days = WholeNumberField(
         label="Expires after days", min_value=1, max_value=MOST_INVITATION_DAYS, initial=14
     )
 
@@ -265,7 +291,7 @@ class LayoutForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 12, "spellcheck": "false"}),
         help_text="HTML with placeholders such as ${name}, which HITLayoutParameters fill.",
     )
-    frame_height = forms.IntegerField(
+    frame_height = WholeNumberField(
         label="Frame height in pixels (0 fits the window)",
         min_value=0,
         max_value=100_000,

@@ -15,14 +15,13 @@ from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import HitLayout, Invitation, Study
 from marketplace.pages.sign_in import invitation_url
-from marketplace.questions.layouts import gaps
+from marketplace.questions.documents import gaps
 from marketplace.services import accounts
 from marketplace.services import layouts as layout_services
 from marketplace.services import studies as study_services
 
-from .access import OperatorRequest, logged, operator_required
+from .access import OperatorRequest, logged, newest_first, operator_required
 from .forms import InvitationForm, LayoutForm, StudyForm
-from .pages import newest_first
 
 get_or_post = require_http_methods(["GET", "POST"])
 

@@ -1,28 +1,26 @@
 """The operator's pages of groups of people: texts, link, tasks and members."""
 
-import csv
 import re
-from collections.abc import Iterable, Sequence
 
 from django.contrib import messages
 from django.db.models import Count, Q
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from marketplace import clock
 from marketplace.errors import GroupRefused
 from marketplace.models import MailRefusal, Membership, Offer, PeopleGroup, WithdrawnBy
-from marketplace.pages.people import mails
+from marketplace.pages.people import links
 from marketplace.pages.people.links import group_url
 from marketplace.pages.statements import Month
 from marketplace.pages.unmet import asked_of_newcomers
 from marketplace.services import mail_invitations, members, people_groups, people_work
-from marketplace.services.people_groups import latest_text
+from marketplace.services.people_groups import latest_text, plan_of
+from shared.csv_text import csv_download, csv_lines
 
-from .access import OperatorRequest, logged, operator_required
+from .access import OperatorRequest, logged, newest_first, operator_required
 from .forms import AddressesForm, GroupForm, OfferForm
-from .pages import newest_first
 
 get_or_post = require_http_methods(["GET", "POST"])
 NO_MAIL = "This site sends no e-mail: its host has to set EMAIL_HOST. Send people the link instead."
@@ -57,7 +55,7 @@ def groups(request: OperatorRequest) -> HttpResponse:
 def group(request: OperatorRequest, pk: int) -> HttpResponse:
     """Show a group; change its texts on POST."""
     found = get_object_or_404(PeopleGroup, pk=pk)
-    form = GroupForm(request.POST or None, initial=_texts(found))
+    form = GroupForm(request.POST or None, initial=vars(plan_of(found)))
     if form.is_valid():
         before = latest_text(found)
         try:
@@ -77,11 +75,6 @@ def group(request: OperatorRequest, pk: int) -> HttpResponse:
     return _show(request, found, form=form)
 
 
-def _texts(found: PeopleGroup) -> dict[str, str]:
-    names = ("name", "language", "organizer", "purpose", "contact")
-    return {**{name: getattr(found, name) for name in names}, "consent": latest_text(found).text}
-
-
 def _show(
     request: OperatorRequest,
     found: PeopleGroup,
@@ -91,11 +84,12 @@ def _show(
     addresses_form: AddressesForm | None = None,
 ) -> HttpResponse:
     forms = {
-        "form": form or GroupForm(initial=_texts(found)),
+        "form": form or GroupForm(initial=vars(plan_of(found))),
         "offer_form": offer_form or OfferForm(),
         "addresses_form": addresses_form or AddressesForm(),
     }
     invited = found.mail_invitations
+    waiting = mail_invitations.waiting().filter(group=found)
     context = {
         **forms,
         "group": found,
@@ -103,10 +97,11 @@ def _show(
         "text": latest_text(found),
         "offers": found.offers.select_related("hit_type__requester").order_by("-is_open", "-pk"),
         "work": people_work.work_by_person(group=found),
-        "sends_mail": mails.is_configured(),
+        "sends_mail": links.is_configured(),
         "mail": {
             "addresses": invited.count(),
-            "waiting": mail_invitations.waiting().filter(group=found).count(),
+            "waiting": waiting.count(),
+            "server_problem": waiting.exclude(problem="").values_list("problem", flat=True).first(),
             "sent": invited.exclude(sent_at=None).count(),
             "joined": invited.exclude(worker=None).count(),
             "refused": invited.filter(address__in=MailRefusal.objects.values("address")).count(),
@@ -123,7 +118,7 @@ def invite(request: OperatorRequest, pk: int) -> HttpResponse:
     """Put e-mail addresses on the group's list. The server sends the mails."""
     found = get_object_or_404(PeopleGroup, pk=pk)
     form = AddressesForm(request.POST)
-    if form.is_valid() and not mails.is_configured():
+    if form.is_valid() and not links.is_configured():
         form.add_error("addresses", NO_MAIL)
     if not form.is_valid():
         return _show(request, found, addresses_form=form)
@@ -145,7 +140,7 @@ def send_again(request: OperatorRequest, pk: int) -> HttpResponse:
     """Send mails again of which nobody knows whether they were sent."""
     found = get_object_or_404(PeopleGroup, pk=pk)
     with logged(request, "sent failed invitations again", found.name):
-        number = mail_invitations.try_again(group=found)
+        number = mail_invitations.try_again(group=found, at=clock.now())
     messages.success(request, f"{number} mails are being sent again.")
     return redirect("operator:people_group", pk)
 
@@ -160,23 +155,23 @@ def withdraw(request: OperatorRequest, pk: int, public_id: str) -> HttpResponse:
         members.withdraw(membership=found, by=WithdrawnBy.OPERATOR, at=clock.now())
     messages.success(
         request,
-        f"The work of {found.worker.name} is withdrawn. Give the list of withdrawals to the "
-        "researcher.",
+        f"The work of {found.worker.name} is withdrawn. Campaigns learn of it by their next sync.",
     )
     return redirect("operator:people_group", pk)
 
 
 @require_GET
 @operator_required
-def hours_csv(request: OperatorRequest, pk: int) -> HttpResponse:
+def hours_csv(request: OperatorRequest, pk: int) -> StreamingHttpResponse:
     """Download hours and tasks by person, of all time or of one month (`month=2026-03`)."""
     found = get_object_or_404(PeopleGroup, pk=pk)
     span = _month(request.GET.get("month", ""))
     work = people_work.work_by_person(
         group=found, since=span.start if span else None, before=span.end if span else None
     )
-    name = f"hours-{pk}{f'-{span.start:%Y-%m}' if span else ''}.csv"
-    return csv_response(name, people_work.HOURS_COLUMNS, (each.row for each in work))
+    name = f"hours-{pk}{f'-{span.start:%Y-%m}' if span else ''}"
+    rows = (each.row for each in work)
+    return csv_download(name, csv_lines(people_work.HOURS_COLUMNS, rows))
 
 
 def _month(text: str) -> Month | None:
@@ -191,21 +186,12 @@ def _month(text: str) -> Month | None:
 
 @require_GET
 @operator_required
-def withdrawals_csv(_request: OperatorRequest, pk: int) -> HttpResponse:
+def withdrawals_csv(_request: OperatorRequest, pk: int) -> StreamingHttpResponse:
     """Download the withdrawn assignments, which the requester site imports."""
     found = get_object_or_404(PeopleGroup, pk=pk)
-    rows = people_work.withdrawals(found)
-    return csv_response(f"withdrawals-{pk}.csv", people_work.WITHDRAWAL_COLUMNS, rows)
-
-
-def csv_response(
-    name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
-) -> HttpResponse:
-    """A CSV file to download."""
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    csv.writer(response).writerows([columns, *rows])
-    return response
+    rows = people_work.withdrawals(found.offers.all())
+    lines = csv_lines(people_work.WITHDRAWAL_COLUMNS, rows)
+    return csv_download(f"withdrawals-{pk}", lines)
 
 
 @require_POST

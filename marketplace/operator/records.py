@@ -1,32 +1,34 @@
 """The operator's pages of groups, HITs, the activity log, the ledger and payouts."""
 
-import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count, Q, Sum
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock
 from marketplace.models import (
     Account,
     Activity,
+    Assignment,
     Hit,
     HitStatus,
     HitType,
+    QualificationType,
     Transfer,
     TransferKind,
     Worker,
 )
+from marketplace.operator.access import OperatorRequest, logged, newest_first, operator_required
 from marketplace.services import payouts as services
-from marketplace.spreadsheets import cell
-
-from .access import OperatorRequest, logged, operator_required
-from .pages import newest_first
-from .wording import told
+from shared.csv_text import csv_download, csv_lines
 
 MOST_PAYOUTS = 50
 
@@ -34,14 +36,19 @@ MOST_PAYOUTS = 50
 @require_GET
 @operator_required
 def groups(request: OperatorRequest) -> HttpResponse:
-    """List the groups of HITs by title, with their requesters and the state of their HITs."""
+    """List the groups of HITs by title, with their requesters and the state of their HITs. Finished
+    ones are listed if they are asked for."""
     search = request.GET.get("q", "").strip()[:100]
     found = HitType.objects.select_related("requester")
+    is_all = bool(search) or request.GET.get("state") == "all"
+    if not is_all:
+        found = found.under_way()
     if search:
         found = found.filter(
             Q(public_id=search.upper())
             | Q(group_id=search.upper())
             | Q(title__icontains=search)
+            | Q(campaign__icontains=search)
             | Q(requester__name__icontains=search)
         )
     page = newest_first(request, found)
@@ -61,6 +68,7 @@ def groups(request: OperatorRequest) -> HttpResponse:
     by_group = {row["hit_type"]: row for row in counts}
     rows = [(group, by_group.get(group.pk)) for group in page.rows]
     context = {"page": page, "rows": rows, "search": search, "site": settings.MARKETPLACE_URL}
+    context["is_all"] = is_all
     return render(request, "marketplace/operator/groups.html", context)
 
 
@@ -76,6 +84,7 @@ def hits(request: OperatorRequest) -> HttpResponse:
             Q(public_id=search.upper())
             | Q(hit_type__public_id=search.upper())
             | Q(hit_type__title__icontains=search)
+            | Q(hit_type__campaign__icontains=search)
             | Q(requester__name__icontains=search)
         )
     if state in HitStatus.values:
@@ -165,7 +174,9 @@ def pay_out(request: OperatorRequest) -> HttpResponse:
     with logged(request, "created a payout", at.isoformat()):
         count = services.pay_out(at=at)
     if count:
-        messages.success(request, f"Payout to {count} workers created. Download its CSV.")
+        messages.success(
+            request, f"Payout to {count} worker{pluralize(count)} created. Download its CSV."
+        )
     else:
         messages.error(request, "No worker has a balance. No payout was created.")
     return redirect("operator:money")
@@ -173,7 +184,7 @@ def pay_out(request: OperatorRequest) -> HttpResponse:
 
 @require_GET
 @operator_required
-def payout_csv(_request: OperatorRequest, made_at: str) -> HttpResponse:
+def payout_csv(_request: OperatorRequest, made_at: str) -> StreamingHttpResponse:
     """Download a payout as CSV: worker, name, amount."""
     try:
         # Our times have a zone. A time near year 9999 may overflow in UTC.
@@ -187,14 +198,83 @@ def payout_csv(_request: OperatorRequest, made_at: str) -> HttpResponse:
     amounts = dict(rows.values_list("worker", "amount"))
     if not amounts:
         raise Http404("There is no such payout.")
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    name = f"payout-{moment:%Y-%m-%dT%H%M%S}.csv"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    writer = csv.writer(response)
-    writer.writerow(["worker_id", "name", "country", "amount", "currency", "made_at"])
-    for worker in Worker.objects.filter(pk__in=amounts).order_by("pk").iterator():
-        writer.writerow(
-            [worker.public_id, cell(worker.name), worker.country, amounts[worker.pk], "USD",
-             moment.isoformat()]
-        )  # fmt: skip
-    return response
+    head = ["worker_id", "name", "country", "amount", "currency", "made_at"]
+    paid = (
+        (each.public_id, each.name, each.country, amounts[each.pk], "USD", moment.isoformat())
+        for each in Worker.objects.filter(pk__in=amounts).order_by("pk").iterator()
+    )
+    return csv_download(f"payout-{moment:%Y-%m-%dT%H%M%S}", csv_lines(head, paid))
+
+
+# What a call of the API does, after the requester's name. The operators' actions are words already.
+WORDS = {
+    "AcceptQualificationRequest": "granted a requested qualification",
+    "ApproveAssignment": "approved an assignment",
+    "AssociateQualificationWithWorker": "gave a worker a qualification",
+    "CreateAdditionalAssignmentsForHIT": "added assignments to a HIT",
+    "CreateHIT": "created a HIT",
+    "CreateHITType": "created a group of HITs",
+    "CreateHITWithHITType": "created a HIT",
+    "CreateQualificationType": "created a qualification type",
+    "CreateWorkerBlock": "blocked a worker",
+    "DeleteHIT": "deleted a HIT",
+    "DeleteQualificationType": "deleted a qualification type",
+    "DeleteWorkerBlock": "ended a worker's block",
+    "DisassociateQualificationFromWorker": "took a qualification from a worker",
+    "NotifyWorkers": "sent a message to workers",
+    "RejectAssignment": "rejected an assignment",
+    "RejectQualificationRequest": "refused a requested qualification",
+    "SendBonus": "paid a bonus",
+    "SendTestEventNotification": "sent a test notification",
+    "UpdateExpirationForHIT": "changed when a HIT expires",
+    "UpdateHITReviewStatus": "changed whether a HIT is being reviewed",
+    "UpdateHITTypeOfHIT": "moved a HIT to another group",
+    "UpdateNotificationSettings": "changed the notifications of a group",
+    "UpdateQualificationType": "changed a qualification type",
+}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What an entry is about: its name, and the address of its page if it has one."""
+
+    name: str
+    url: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    row: Activity
+    words: str
+    about: Thing
+
+
+def told(rows: Sequence[Activity]) -> list[Entry]:
+    """The rows in words, with as many queries for any number of rows."""
+    things = _things({row.about for row in rows})
+    return [
+        Entry(row, WORDS.get(row.action, row.action), things.get(row.about, Thing(row.about)))
+        for row in rows
+    ]
+
+
+def _things(ids: set[str]) -> dict[str, Thing]:
+    found: dict[str, Thing] = {}
+    for hit in Hit.objects.filter(public_id__in=ids).select_related("hit_type").defer("question"):
+        found[hit.public_id] = Thing(hit.hit_type.title, _hit_url(hit))
+    for assignment in Assignment.objects.filter(public_id__in=ids).select_related("hit__hit_type"):
+        title = assignment.hit.hit_type.title
+        found[assignment.public_id] = Thing(title, _hit_url(assignment.hit))
+    for group in HitType.objects.filter(public_id__in=ids):
+        url = f"{reverse('operator:groups')}?q={group.public_id}"
+        found[group.public_id] = Thing(group.title, url)
+    for worker in Worker.objects.filter(public_id__in=ids):
+        url = reverse("operator:worker", args=[worker.public_id])
+        found[worker.public_id] = Thing(worker.name, url)
+    for kind in QualificationType.objects.filter(public_id__in=ids):
+        found[kind.public_id] = Thing(kind.name)
+    return found
+
+
+def _hit_url(hit: Hit) -> str:
+    return reverse("operator:hit", args=[hit.public_id])

@@ -1,18 +1,60 @@
 """URLs of the operator's pages, all under /operator/."""
 
+from django.conf import settings
 from django.urls import path
+from django.views.decorators.http import require_http_methods
 
-from . import invitations, panels, people, records, views, workers
+from marketplace.extensions import extensions
+from shared.backups.pages import BackupsView
+
+from . import account, invitations, people, records, requesters, workers
+from .access import operator_required
+
+# Django's own views of forms also take PUT.
+get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 app_name = "operator"
 urlpatterns = [
-    path("", views.overview, name="overview"),
-    path("sign-in", views.sign_in, name="sign_in"),
-    path("sign-out", views.sign_out, name="sign_out"),
-    path("requesters", views.requesters, name="requesters"),
-    path("requesters/<int:pk>", views.requester, name="requester"),
-    path("requesters/<int:pk>/money", views.add_money, name="add_money"),
-    path("requesters/<int:pk>/keys", views.replace_keys, name="replace_keys"),
+    path("", requesters.overview, name="overview"),
+    path("sign-in", requesters.sign_in, name="sign_in"),
+    path("hand-over", requesters.hand_over, name="hand_over"),
+    path("hand-over/end", requesters.end_hand_over, name="end_hand_over"),
+    path("sign-out", requesters.sign_out, name="sign_out"),
+    path(
+        "account", get_or_post(operator_required(account.PasswordView.as_view())), name="password"
+    ),
+    path(
+        "account/app",
+        get_or_post(operator_required(account.AppView.as_view())),
+        name="second_factor",
+    ),
+    path(
+        "backups",
+        get_or_post(
+            operator_required(
+                BackupsView.as_view(
+                    template_name="marketplace/operator/backups.html",
+                    backup="marketplace_backup",
+                    restore="marketplace_restore",
+                    # Where it is, is known for certain if it hands its users over.
+                    extra_context={"site_url": settings.HAND_OVER_SECRET and settings.SITE_URL},
+                )
+            )
+        ),
+        name="backups",
+    ),
+    path("operators", account.operators, name="operators"),
+    path("operators/<int:pk>/site-account", account.site_account, name="site_account"),
+    path("operators/<int:pk>/removal", account.remove_operator, name="remove_operator"),
+    path(
+        "new-password/<uidb64>/<token>",
+        get_or_post(account.NewPasswordView.as_view()),
+        name="new_password",
+    ),
+    path("requesters", requesters.requesters, name="requesters"),
+    path("requesters/<int:pk>", requesters.requester, name="requester"),
+    path("requesters/<int:pk>/money", requesters.add_money, name="add_money"),
+    path("requesters/<int:pk>/keys", requesters.replace_keys, name="replace_keys"),
     path("workers", workers.workers, name="workers"),
     path("workers/<str:public_id>", workers.worker, name="worker"),
     path("workers/<str:public_id>/link", workers.link, name="sign_in_link"),
@@ -39,18 +81,6 @@ urlpatterns = [
     path("invitations/<int:pk>/end", invitations.end_invitation, name="end_invitation"),
     path("studies", invitations.studies, name="studies"),
     path("studies/<slug:slug>/open", invitations.open_study, name="open_study"),
-    path("studies/<slug:slug>/panel", panels.study_at_panel, name="study_at_panel"),
-    path("studies/<slug:slug>/panel/study", panels.panel_study_action, name="panel_study_action"),
-    path(
-        "studies/<slug:slug>/panel/submissions/<int:pk>",
-        panels.panel_submission_action,
-        name="panel_submission_action",
-    ),
-    path(
-        "studies/<slug:slug>/panel/batches/<int:pk>",
-        panels.panel_batch_action,
-        name="panel_batch_action",
-    ),
     path("layouts", invitations.layouts, name="layouts"),
     path("groups", records.groups, name="groups"),
     path("hits", records.hits, name="hits"),
@@ -60,4 +90,5 @@ urlpatterns = [
     path("money/ledger", records.ledger, name="ledger"),
     path("money/payouts", records.pay_out, name="pay_out"),
     path("money/payouts/<str:made_at>.csv", records.payout_csv, name="payout_csv"),
+    *(pattern for each in extensions() for pattern in each.operator_urls),
 ]

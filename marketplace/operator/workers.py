@@ -18,9 +18,8 @@ from marketplace.services import accounts, operators
 from marketplace.services.payouts import balances
 from marketplace.services.worker_data import data_of, erase_worker, obstacle_to_erasure
 
-from .access import OperatorRequest, logged, logged_with_message, operator_required
+from .access import OperatorRequest, logged, logged_with_message, newest_first, operator_required
 from .forms import NewWorkersForm, WorkerForm
-from .pages import newest_first
 
 get_or_post = require_http_methods(["GET", "POST"])
 
@@ -111,8 +110,13 @@ def _show(
 def link(request: OperatorRequest, public_id: str) -> HttpResponse:
     """Show a new link that signs the worker in. It is in no other page and in no log."""
     found = get_object_or_404(Worker, public_id=public_id)
-    with logged(request, "created a sign-in link", public_id):
-        url = sign_in_url(found)
+    try:
+        with logged(request, "created a sign-in link", public_id):
+            operators.refuse_closed(found)
+            url = sign_in_url(found)
+    except DomainError as error:
+        messages.error(request, str(error))
+        return redirect("operator:worker", public_id)
     return _show(request, found, WorkerForm(initial=_profile(found)), link=url)
 
 

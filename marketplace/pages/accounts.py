@@ -17,12 +17,12 @@ from marketplace import clock
 from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
 from marketplace.models import Worker
 from marketplace.services import accounts
-from marketplace.services.links import use_link
+from marketplace.services.accounts import use_link
+from shared.client_addresses import client_address
 
 from .decorators import WorkerRequest, account_required, worker_required
 from .sessions import begin_session
 from .sign_in import (
-    address_of,
     introduction_of,
     invitation_of_link,
     safe_next,
@@ -46,7 +46,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         worker = accounts.authenticate(
             name=name,
             password=request.POST.get("password", ""),
-            address=address_of(request),
+            address=client_address(request),
             at=clock.now(),
         )
     except SignInRefused as error:
@@ -83,7 +83,7 @@ def sso(request: HttpRequest) -> HttpResponse:
             source=accounts.SSO_SOURCE,
             identifier=introduction.identifier,
             country=introduction.country,
-            address=address_of(request),
+            address=client_address(request),
             at=at,
         )
         # A second click by the same worker does no harm.
@@ -135,7 +135,7 @@ def _sign_up(request: HttpRequest, make_account: Callable[..., Worker]) -> HttpR
         return render(request, "marketplace/sign_up.html")
     fields = {name: request.POST.get(name, "") for name in ("name", "password", "country")}
     try:
-        worker = make_account(**fields, address=address_of(request), at=clock.now())
+        worker = make_account(**fields, address=client_address(request), at=clock.now())
     except AccountRefused as error:
         context, status = {"problem": str(error), "field": error.field}, 400
     except TooManyAttempts as error:

@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -39,15 +40,17 @@ class ScopedRequest(HttpRequest):
 
 
 def worker_required(
-    view: Callable[Concatenate[WorkerRequest, Rest], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    view: Callable[Concatenate[WorkerRequest, Rest], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
     """Redirect to the sign-in page unless a worker is signed in; participants get a 404.
 
     Members of groups are led to their own pages.
     """
 
     @wraps(view)
-    def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def wrapped(
+        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> HttpResponseBase:
         scope = scope_of(request)
         if scope is None:
             return to_sign_in(request)
@@ -62,15 +65,17 @@ def worker_required(
 
 
 def scope_required(
-    view: Callable[Concatenate[ScopedRequest, Rest], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    view: Callable[Concatenate[ScopedRequest, Rest], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
     """Allow workers and participants; the view must limit itself to `request.scope`.
 
     Members of groups are led to their own pages.
     """
 
     @wraps(view)
-    def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def wrapped(
+        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> HttpResponseBase:
         scope = scope_of(request)
         if scope is None:
             return to_sign_in(request)
@@ -84,13 +89,15 @@ def scope_required(
 
 
 def account_required(
-    view: Callable[Concatenate[WorkerRequest, Rest], HttpResponse],
-) -> Callable[Concatenate[HttpRequest, Rest], HttpResponse]:
+    view: Callable[Concatenate[WorkerRequest, Rest], HttpResponseBase],
+) -> Callable[Concatenate[HttpRequest, Rest], HttpResponseBase]:
     """Allow workers and members of groups: both have accounts."""
     for_workers = worker_required(view)
 
     @wraps(view)
-    def wrapped(request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs) -> HttpResponse:
+    def wrapped(
+        request: HttpRequest, /, *args: Rest.args, **kwargs: Rest.kwargs
+    ) -> HttpResponseBase:
         scope = scope_of(request)
         if scope is not None and scope.worker.is_member:
             with in_language_of(scope.worker):

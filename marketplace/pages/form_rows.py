@@ -1,4 +1,4 @@
-"""The rows of a QuestionForm for its template."""
+"""The rows of a QuestionForm for its template, and what its page may load."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,6 +7,10 @@ from django.http import QueryDict
 
 from marketplace.questions import FormQuestion
 from marketplace.questions.forms import Field, Filled
+
+# Images and recordings of forms are on requesters' servers. Old forms use http URLs, which browsers
+# upgrade or block on an https page.
+FORM_MEDIA = {"img_src": "'self' https: http:", "media_src": "https: http:"}
 
 
 def form_rows(

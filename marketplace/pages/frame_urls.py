@@ -24,6 +24,8 @@ class Frame:
     url: str
     sandbox: str
     height: int
+    assignment_id: str
+    worker_id: str
 
 
 def preview_frame(*, hit: Hit, worker: Worker) -> Frame:
@@ -49,10 +51,13 @@ def assignment_frame(assignment: Assignment) -> Frame:
 def _frame(hit: Hit, parameters: dict[str, str]) -> Frame:
     parameters = {**parameters, "turkSubmitTo": settings.MARKETPLACE_URL}
     question = parse_question(hit.question)
+    ids = {
+        "assignment_id": parameters["assignmentId"],
+        "worker_id": parameters.get("workerId", ""),
+    }
     if isinstance(question, ExternalQuestion):
-        return Frame(
-            question.url_with(parameters), settings.MTURK_FRAME_SANDBOX, question.frame_height
-        )
+        url = question.url_with(parameters)
+        return Frame(url, settings.MTURK_FRAME_SANDBOX, question.frame_height, **ids)
     path = reverse("question_frame", args=[hit.public_id])
     url = f"{settings.MARKETPLACE_FRAME_URL}{path}?{urlencode(parameters)}"
-    return Frame(url, OWN_TEXT_SANDBOX, question.frame_height)
+    return Frame(url, OWN_TEXT_SANDBOX, question.frame_height, **ids)

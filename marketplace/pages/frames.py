@@ -2,12 +2,19 @@
 
 A frame on another site, or without cookies, has no session. The assignment's id is enough, because
 only its worker knows it. If there is a session, the assignment must be in its scope.
+
+A task page may send the answers in the background and ask for JSON, so that it stays if the network
+fails. The `outcome` is `accepted`, `last` (accepted, and there is no other HIT of the group for the
+worker), `late`, `over` (submitted with other answers, or returned), or `refused`.
 """
+
+import re
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
@@ -15,19 +22,19 @@ from django.views.decorators.http import require_GET
 
 from marketplace import clock, queries
 from marketplace.errors import AssignmentClosed, DomainError
-from marketplace.models import Assignment, Hit
+from marketplace.models import Assignment, AssignmentStatus, Hit
+from marketplace.pages.form_rows import FORM_MEDIA, form_rows
+from marketplace.pages.frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
+from marketplace.pages.languages import in_language_of
+from marketplace.pages.people.access import plainly
+from marketplace.pages.sessions import Home, home_of, recognise, scope_of
 from marketplace.questions import FormQuestion, HtmlQuestion, answers, forms, parse_question
 from marketplace.services import assignments
 from marketplace.services.participations import participation_for
+from shared.content_policy import content_policy
 
-from .amazon_pages import led_here
-from .context import Home, home_of
-from .form_rows import form_rows
-from .frame_urls import OWN_TEXT_SANDBOX, PREVIEW_ID
-from .languages import in_language_of
-from .people.wording import plainly
-from .policy import MEDIA_POLICY, content_policy
-from .sessions import recognise, scope_of
+# Status of an assignment that nobody has ended when its submission is refused.
+LATE = {AssignmentStatus.ACCEPTED, AssignmentStatus.ABANDONED}
 
 
 @require_GET
@@ -56,6 +63,10 @@ def question(request: HttpRequest, hit_id: str) -> HttpResponse:
 def external_submit(request: HttpRequest) -> HttpResponse:
     """Store a worker's answers. A refusal is a page with the reason and changes nothing."""
     response = _take_answers(request)
+    if request.method in {"GET", "POST"}:
+        # A task page on any site may read the response. Its request carries no cookies.
+        response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Vary"] = "Accept"
     # The response is shown in place of the task, in a frame of this site.
     if "Content-Security-Policy" not in response.headers:
         response.headers["Content-Security-Policy"] = content_policy(frame_ancestors="'self'")
@@ -87,12 +98,16 @@ def _take_answers(request: HttpRequest) -> HttpResponse:
         return _refused(request, error, assignment, status=400)
     hit, worker = assignment.hit, assignment.worker
     hit_type = hit.hit_type
+    is_last = not (participation or worker.is_member) and not assignments.next_hit(
+        worker=worker, hit_type=hit_type, at=clock.now(), after=hit
+    )
+    if _wants_json(request):
+        return JsonResponse({"outcome": "last" if is_last else "accepted"})
     context: dict[str, object] = {
         "hit_type": hit_type,
         "study": participation.study if participation else None,
         "member": worker if worker.is_member else None,
-        "is_last": not (participation or worker.is_member)
-        and not assignments.next_hit(worker=worker, hit_type=hit_type, at=clock.now(), after=hit),
+        "is_last": is_last,
     }
     with in_language_of(worker, participation):
         context["home"] = home_of(worker)
@@ -109,11 +124,14 @@ def _refused(
     if participation is None and assignment is not None:
         participation = participation_for(assignment)
     is_over = isinstance(error, AssignmentClosed)
+    outcome = "over" if is_over else "refused"
+    if is_over and assignment is not None and assignment.status in LATE:
+        outcome = "late"
     with in_language_of(worker, participation):
         is_plain = participation is not None or (worker is not None and worker.is_member)
         message = plainly(error) if is_plain else str(error)
         home = home_of(worker) if worker is not None and participation is None else None
-        return _problem(request, message, status=status, is_over=is_over, home=home)
+        return _problem(request, message, status=status, outcome=outcome, home=home)
 
 
 def _form(
@@ -135,9 +153,14 @@ def _form(
     response.headers["Content-Security-Policy"] = (
         "sandbox allow-forms allow-popups allow-top-navigation-by-user-activation; "
         "default-src 'none'; style-src 'self' " + settings.MARKETPLACE_URL + "; "
-        f"{MEDIA_POLICY}; frame-ancestors {_own_frames()}"
+        f"img-src {FORM_MEDIA['img_src']}; media-src {FORM_MEDIA['media_src']}; "
+        f"frame-ancestors {_own_frames()}"
     )
     return response
+
+
+def _wants_json(request: HttpRequest) -> bool:
+    return request.headers.get("Accept") == "application/json"
 
 
 def _own_frames() -> str:
@@ -166,14 +189,13 @@ def _submitted_assignment(request: HttpRequest) -> Assignment:
         raise DomainError("This is only a preview, so nothing was submitted. Accept the HIT first.")
     if not public_id or not public_id.isprintable():
         raise DomainError("The form has no assignmentId.")
-    found = queries.assignments_of_page(public_id=public_id)
-    if found and recognise(request, found[0].worker):
-        return found[0]
+    found = queries.assignment_of_page(public_id)
+    if found and recognise(request, found.worker):
+        return found
     scope = scope_of(request)
-    is_foreign = scope is not None and found and not scope.owns(found[0])
-    if not found or is_foreign:
+    if found is None or (scope is not None and not scope.owns(found)):
         raise AssignmentClosed("You have no such assignment. Nothing was submitted.")
-    return found[0]
+    return found
 
 
 def _problem(
@@ -181,10 +203,34 @@ def _problem(
     message: str,
     *,
     status: int,
-    is_over: bool = False,
+    outcome: str = "refused",
     home: Home | None = None,
 ) -> HttpResponse:
-    context: dict[str, object] = {"problem": message, "is_over": is_over}
+    if _wants_json(request):
+        return JsonResponse({"outcome": outcome, "message": message}, status=status)
+    context: dict[str, object] = {"problem": message, "is_over": outcome != "refused"}
     if home is not None:
         context["home"] = home
     return render(request, "marketplace/problem.html", context, status=status)
+
+
+_SITE = r"https?://(?:www|worker|workersandbox)\.mturk\.com"
+_SUBMIT_ADDRESS = re.compile(f"{_SITE}/mturk/externalSubmit", re.IGNORECASE)
+# A string literal in a script, which appends the rest of the URL to it.
+_SITE_ALONE = re.compile(f"(?<=[\"'`]){_SITE}(?=/?[\"'`])", re.IGNORECASE)
+_SCRIPT_ADDRESS = re.compile(
+    r"(?:https?:)?//(?:s3\.amazonaws\.com/mturk-public|mturk-public\.s3\.amazonaws\.com)"
+    r"/externalHIT_v1\.js",
+    re.IGNORECASE,
+)
+
+
+def led_here(html: str, *, submit_address: str) -> str:
+    """The page with this site's submit URL and script in place of Amazon's.
+
+    Amazon's sample of an HTMLQuestion, and most pages derived from it, post to `www.mturk.com` and
+    load a script from Amazon that fills in the assignment's id. The stored question stays as it is.
+    """
+    html = _SUBMIT_ADDRESS.sub(lambda _: submit_address, html)
+    html = _SITE_ALONE.sub(lambda _: settings.MARKETPLACE_URL, html)
+    return _SCRIPT_ADDRESS.sub(lambda _: static("marketplace/external_hit.js"), html)

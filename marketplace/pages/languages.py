@@ -5,6 +5,7 @@ Workers with an account of their own see English, as do operators and requesters
 
 from contextlib import AbstractContextManager
 
+from django.db.models import F
 from django.http import HttpRequest
 from django.utils import translation
 
@@ -16,12 +17,13 @@ ENGLISH = "en"
 
 
 def language_of(worker: Worker | None, participation: Participation | None) -> str:
-    """The participant's study decides, or the group that a member joined last."""
+    """The participant's study decides, or the group that a member joined last and has not left."""
     if participation is not None:
         return participation.study.language
     if worker is None or not worker.is_member:
         return ENGLISH
-    joined = Membership.objects.filter(worker=worker).order_by("-pk")
+    latest_first = F("withdrawn_at").desc(nulls_first=True), "-pk"
+    joined = Membership.objects.filter(worker=worker).order_by(*latest_first)
     return joined.values_list("group__language", flat=True).first() or ENGLISH
 
 

@@ -1,9 +1,8 @@
-"""Middleware: test hooks, https redirects, policies, hosts, malformed requests, sessions."""
+"""Middleware: test hooks, https redirects, hosts, sessions."""
 
 from collections.abc import Callable
 
 from django.conf import settings
-from django.core.exceptions import BadRequest
 from django.http import (
     HttpRequest,
     HttpResponse,
@@ -17,8 +16,6 @@ from django.utils.http import http_date
 from marketplace import clock
 from marketplace.services import rehearsals
 
-from .policy import content_policy
-from .problems import not_found
 from .sessions import participation_of, worker_of
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -58,19 +55,6 @@ class SecurityMiddleware(security.SecurityMiddleware):
         return super().process_request(request)
 
 
-class ContentSecurityPolicyMiddleware:
-    """Adds a strict Content-Security-Policy to responses without one."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
-        if "Content-Security-Policy" not in response.headers:
-            response.headers["Content-Security-Policy"] = content_policy()
-        return response
-
-
 class FrameHostMiddleware:
     """Serves HITs' own pages only on the frame host, and nothing else there, if there is one."""
 
@@ -85,23 +69,6 @@ class FrameHostMiddleware:
                 return HttpResponseNotFound("The pages of HITs are on another host.")
             if is_frame_host and not request.path.startswith(FRAME_PATHS):
                 return HttpResponseNotFound("This host serves only the pages of HITs.")
-        return self.get_response(request)
-
-
-class WellFormedMiddleware:
-    """Refuses malformed requests that would fail later in a view."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        # No row contains a NUL, and PostgreSQL refuses it in a query.
-        if "\0" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return not_found(request)
-        charset = (request.content_params or {}).get("charset", "utf-8")
-        if request.content_type == "multipart/form-data" and charset.lower() != "utf-8":
-            # Browsers only use UTF-8, and some Python codecs are not for text at all.
-            raise BadRequest("A form must be in UTF-8.")
         return self.get_response(request)
 
 

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from django.views import defaults
 
 from marketplace.models import Study
 from marketplace.pages.languages import in_language_of_session
-from shared.database_away import database_away_page, is_database_away
+from shared.database.away import database_away_page, is_database_away
+from shared.refusals import refusal
 
 NOT_FOUND = gettext_noop("Page not found.")
 OUTSIDE_STUDY = gettext_noop(
@@ -42,27 +43,27 @@ def not_found(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpRe
         message = "Send API calls as POST requests to the root of the marketplace's address."
         return _json("UnknownOperationException", message, 404)
     with in_language_of_session(request):
-        return not_possible(request, _("Not found"), _(NOT_FOUND), 404)
+        return refusal(request, 404, _("Not found"), _(NOT_FOUND))
 
 
 def outside_study(request: HttpRequest, study: Study) -> HttpResponse:
     """The response to a participant outside their study: a 404, or their study for the root."""
     if request.resolver_match and request.resolver_match.url_name == "groups":
         return redirect(study)
-    return not_possible(request, _("Not part of your study"), _(OUTSIDE_STUDY), 404)
+    return refusal(request, 404, _("Not part of your study"), _(OUTSIDE_STUDY))
 
 
 def stale_form(request: HttpRequest, **_kwargs: object) -> HttpResponse:
     """The response to a form whose CSRF token belongs to another session."""
     with in_language_of_session(request):
-        return not_possible(request, _("Reload the page"), _(STALE), 403)
+        return refusal(request, 403, _("Reload the page"), _(STALE))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """The response after an internal error, which is in the log."""
     if is_database_away():
         return database_away_page()
-    return not_possible(request, "Something went wrong", FAILED, 500)
+    return refusal(request, 500, "Something went wrong", FAILED)
 
 
 def wrong_method(request: HttpRequest, allowed: Sequence[str]) -> HttpResponse:
@@ -81,9 +82,3 @@ def _is_call(request: HttpRequest) -> bool:
 def _json(type_name: str, message: str, status: int) -> JsonResponse:
     body: dict[str, Any] = {"__type": type_name, "Message": message, "message": message}
     return JsonResponse(body, status=status, content_type="application/x-amz-json-1.1")
-
-
-def not_possible(request: HttpRequest, title: str, message: str, status: int) -> HttpResponse:
-    """A page with a title and a message."""
-    context = {"title": title, "message": message}
-    return render(request, "marketplace/not_possible.html", context, status=status)

@@ -15,10 +15,10 @@ from marketplace.models import (
 )
 from marketplace.questions import FormQuestion, answers, forms, parse_question
 from marketplace.services import qualification_requests
+from shared.content_policy import content_policy
 
 from .decorators import WorkerRequest, worker_required
-from .form_rows import form_rows
-from .policy import MEDIA_POLICY
+from .form_rows import FORM_MEDIA, form_rows
 
 
 def _find(public_id: str) -> QualificationType:
@@ -77,10 +77,7 @@ def _page(
         context["seconds_left"] = int(left.total_seconds())
         context["rows"] = form_rows(_test(qualification_type), given, filled)
     response = render(request, "marketplace/qualification.html", context, status=status)
-    response.headers["Content-Security-Policy"] = (
-        f"default-src 'self'; {MEDIA_POLICY}; object-src 'none'; base-uri 'none'; "
-        "form-action 'self'; frame-ancestors 'none'"
-    )
+    response.headers["Content-Security-Policy"] = content_policy(frame_src="'self'", **FORM_MEDIA)
     return response
 
 

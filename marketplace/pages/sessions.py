@@ -1,4 +1,4 @@
-"""Sessions and their scope.
+"""Sessions and their scope, and what the templates of all pages know of them.
 
 A signed-in worker may use the whole site. A participant sent by a panel has proved nothing: the
 panel id is part of a URL that anybody can write. Their session contains a participation and no
@@ -6,13 +6,16 @@ worker. Pages that need a worker refuse it, and the others show only what belong
 """
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.middleware.csrf import rotate_token
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
-from marketplace import queries
 from marketplace.models import Assignment, Participation, Worker
 
 WORKER_KEY = "worker_id"
@@ -68,8 +71,7 @@ def _begin(request: HttpRequest, worker: Worker) -> None:
 def worker_of(request: HttpRequest) -> Worker | None:
     """The signed-in worker, or None, also for participants."""
     pk, number = _signed_in(request)
-    found = queries.workers_signed_in(worker=pk, number=number) if pk else []
-    return found[0] if found else None
+    return Worker.objects.filter(pk=pk, sign_in_number=number).first() if pk else None
 
 
 def recognise(request: HttpRequest, worker: Worker) -> bool:
@@ -102,3 +104,36 @@ def scope_of(request: HttpRequest) -> Scope | None:
     if participation := request.participation:  # type: ignore[attr-defined]
         return Scope(participation.worker, participation)
     return None
+
+
+AUTO_ACCEPT_KEY = "accepts_next"
+
+
+@dataclass(frozen=True)
+class Home:
+    """The page that a link back leads to, and the link's text."""
+
+    url: str
+    label: str
+
+
+def session(request: HttpRequest) -> dict[str, Any]:
+    """Where a link back leads, and the participant's study or the number of unread messages."""
+    if participation := getattr(request, "participation", None):
+        study = participation.study
+        return {"own_study": study, "home": Home(study.get_absolute_url(), _("Back to your study"))}
+    if found := getattr(request, "worker", None):
+        # Not called here, so only templates that show the number run the query.
+        return {"home": home_of(found), "unread_messages": partial(_unread_messages, found)}
+    return {"home": Home(reverse("groups"), "Start page")}
+
+
+def home_of(worker: Worker) -> Home:
+    """The worker's first page, in the words of the pages that the worker sees."""
+    if worker.is_member:
+        return Home(reverse("people_home"), _("Your tasks"))
+    return Home(reverse("groups"), "All HITs")
+
+
+def _unread_messages(worker: Worker) -> int:
+    return worker.messages.filter(read_at=None).count()

@@ -1,8 +1,7 @@
-"""Sign-in links, invitations, single sign-on, and client addresses."""
+"""Sign-in links, invitations and single sign-on."""
 
 import hashlib
 import hmac
-import ipaddress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -102,19 +101,3 @@ def safe_next(request: HttpRequest, target: str | None) -> str:
     ):
         return target
     return reverse("groups")
-
-
-def address_of(request: HttpRequest) -> str:
-    """The client's address. X-Forwarded-For counts only behind a proxy.
-
-    An IPv6 address is reduced to its /64 network, because one customer has 2**64 addresses.
-    """
-    forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
-    text = forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")
-    try:
-        address = ipaddress.ip_address(text.partition("%")[0])
-    except ValueError:
-        return text
-    if address.version == 4:
-        return str(address)
-    return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))

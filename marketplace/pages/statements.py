@@ -1,6 +1,5 @@
 """Pages and CSV files of a worker's earnings, in total and by month."""
 
-import csv
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -9,12 +8,12 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncMonth
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from marketplace.models import REVEALED, AssignmentStatus, Transfer, TransferKind, Worker
-from marketplace.spreadsheets import cell
+from shared.csv_text import csv_download, csv_lines
 
 from .decorators import WorkerRequest, worker_required
 from .groups import sharing_a_title
@@ -118,20 +117,17 @@ def statement(request: WorkerRequest, year: int, month: int) -> HttpResponse:
 
 @require_GET
 @worker_required
-def statement_csv(request: WorkerRequest, year: int, month: int) -> HttpResponse:
+def statement_csv(request: WorkerRequest, year: int, month: int) -> StreamingHttpResponse:
     """Download the payments of a month as CSV."""
     rows = _transfers(request.worker, Month.of(year, month))
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    name = f"earnings-{year:04}-{month:02}.csv"
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
-    lines = csv.writer(response)
-    lines.writerow(COLUMNS)
-    for transfer in rows.iterator():
-        requester = transfer.requester.name if transfer.requester else ""
-        title = transfer.hit.hit_type.title if transfer.hit else ""
-        # A payout reduces the balance.
-        amount = -transfer.amount if transfer.kind == TransferKind.PAYOUT else transfer.amount
-        lines.writerow(
-            [transfer.made_at.isoformat(), transfer.kind, cell(requester), cell(title), amount]
-        )
-    return response
+    lines = csv_lines(COLUMNS, map(_row, rows.iterator()))
+    return csv_download(f"earnings-{year:04}-{month:02}", lines)
+
+
+def _row(transfer: Transfer) -> list[object]:
+    """The values of COLUMNS."""
+    requester = transfer.requester.name if transfer.requester else ""
+    title = transfer.hit.hit_type.title if transfer.hit else ""
+    # A payout reduces the balance.
+    amount = -transfer.amount if transfer.kind == TransferKind.PAYOUT else transfer.amount
+    return [transfer.made_at.isoformat(), transfer.kind, requester, title, amount]

@@ -1,5 +1,7 @@
 """Pages of a study: join, do the HITs, return to the panel with the completion code."""
 
+from collections.abc import Mapping
+
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -18,17 +20,16 @@ from marketplace.errors import (
     StudyRefused,
     TooManyAttempts,
 )
+from marketplace.extensions import extensions
 from marketplace.models import Participation, Study
-from marketplace.panels.panel import PanelRefused, PanelUnclear
 from marketplace.services import attention, screenings, studies
 from marketplace.services.participations import progress_of
 from marketplace.services.screenings import ScreeningStep
+from shared.client_addresses import client_address
 
-from . import panel_arrivals
 from .decorators import ScopedRequest, scope_required
 from .languages import ENGLISH
 from .sessions import begin_study_session
-from .sign_in import address_of
 
 
 def _study(slug: str) -> Study:
@@ -62,22 +63,27 @@ def _arrive(request: HttpRequest, study: Study) -> HttpResponse:
             status=400,
         )
     try:
-        if request.method != "POST":
-            ticket = panel_arrivals.ticket_for(request, study, identifier)
-            return _welcome(request, study, identifier, ticket=ticket)
-        panel_arrivals.check_ticket(request, study, identifier)
-    except (PanelRefused, PanelUnclear) as error:
+        hidden = {
+            name: text
+            for each in extensions()
+            for name, text in each.check_arrival(request, study, identifier).items()
+        }
+    except DomainError as error:
         return _welcome(request, study, "", problem=str(error), status=403)
-    return _join(request, study, identifier)
+    if request.method != "POST":
+        return _welcome(request, study, identifier, hidden=hidden)
+    return _join(request, study, identifier, hidden)
 
 
-def _join(request: HttpRequest, study: Study, identifier: str) -> HttpResponse:
+def _join(
+    request: HttpRequest, study: Study, identifier: str, hidden: Mapping[str, str]
+) -> HttpResponse:
     worker = request.worker or None  # type: ignore[attr-defined]
     try:
         participation = studies.join(
             study=study,
             identifier=identifier,
-            address=address_of(request),
+            address=client_address(request),
             at=clock.now(),
             signed_in=worker,
         )
@@ -87,8 +93,7 @@ def _join(request: HttpRequest, study: Study, identifier: str) -> HttpResponse:
         sign_in = _sign_in_address(request, study, identifier)
         return _welcome(request, study, "", problem=str(error), status=403, sign_in=sign_in)
     except TooManyAttempts as error:
-        ticket = request.POST.get(panel_arrivals.TICKET, "")
-        return _welcome(request, study, identifier, problem=str(error), ticket=ticket, status=429)
+        return _welcome(request, study, identifier, problem=str(error), hidden=hidden, status=429)
     if worker != participation.worker and request.participation != participation:  # type: ignore[attr-defined]
         begin_study_session(request, participation)
     return _go_on(request, participation)
@@ -107,7 +112,7 @@ def _welcome(
     *,
     problem: str = "",
     sign_in: str = "",
-    ticket: str = "",
+    hidden: Mapping[str, str] = {},
     status: int = 200,
 ) -> HttpResponse:
     context = {
@@ -115,7 +120,7 @@ def _welcome(
         "identifier": identifier,
         "problem": problem,
         "sign_in": sign_in,
-        "ticket": ticket,
+        "hidden": hidden,
     }
     return render(request, "marketplace/study_welcome.html", context, status=status)
 

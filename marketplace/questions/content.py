@@ -2,9 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from html import escape
 from html.entities import name2codepoint
 
+import nh3
 from lxml import etree
 
 from marketplace.errors import QuestionRefused
@@ -24,8 +24,6 @@ ATTRIBUTES = {
     "align", "alt", "border", "cellpadding", "cellspacing", "color", "colspan", "dir", "height",
     "lang", "rowspan", "size", "span", "start", "title", "type", "valign", "width",
 }  # fmt: skip
-LINKS = {"a": "href", "img": "src"}
-EMPTY = {"br", "col", "hr", "img"}
 MEDIA = {"image", "audio", "video"}
 _OF_XML = {"amp", "lt", "gt", "quot", "apos"}
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
@@ -80,10 +78,13 @@ def formatted(text: str) -> str:
     # XHTML defines named characters that XML does not.
     text = _ENTITY.sub(_character, text)
     try:
-        root = xml.read(f"<div>{text}</div>", what="FormattedContent")
+        root = xml.read(f"<body>{text}</body>", what="FormattedContent")
     except QuestionRefused as error:
         raise QuestionRefused(str(error), code="XHTMLParseError") from error
-    return "".join((escape(root.text or ""), *(_safe(child) for child in root)))
+    for image in root.iter("img"):
+        image.set("alt", image.get("alt", ""))
+    safe: str = _CLEANER.clean(etree.tostring(root, encoding="unicode", method="html"))
+    return safe
 
 
 def _character(entity: re.Match[str]) -> str:
@@ -92,26 +93,16 @@ def _character(entity: re.Match[str]) -> str:
     return chr(name2codepoint[name]) if known else entity[0]
 
 
-def _safe(element: etree._Element) -> str:
-    tail = escape(element.tail or "")
-    if not isinstance(element.tag, str):
-        return tail
-    inner = escape(element.text or "") + "".join(_safe(child) for child in element)
-    tag = element.tag.lower()
-    if tag not in TAGS:
-        return inner + tail
-    start = f"<{tag}{_safe_attributes(tag, element)}>"
-    return start + tail if tag in EMPTY else f"{start}{inner}</{tag}>{tail}"
+def _only_web_addresses(_tag: str, name: str, value: str) -> str | None:
+    return value if name not in ("href", "src") or _is_web_address(value) else None
 
 
-def _safe_attributes(tag: str, element: etree._Element) -> str:
-    attributes = {
-        str(name): str(value)
-        for name, value in element.attrib.items()
-        if name in ATTRIBUTES or (name == LINKS.get(tag) and _is_web_address(str(value)))
-    }
-    if tag == "a":
-        attributes |= {"target": "_blank", "rel": "noopener noreferrer"}
-    if tag == "img":
-        attributes.setdefault("alt", "")
-    return "".join(f' {name}="{escape(value)}"' for name, value in attributes.items())
+_CLEANER = nh3.Cleaner(
+    tags=TAGS,
+    # The text of a script is shown.
+    clean_content_tags=set(),
+    attributes={"*": ATTRIBUTES, "a": {"href"}, "img": {"src"}},
+    attribute_filter=_only_web_addresses,
+    link_rel="noopener noreferrer",
+    set_tag_attribute_values={"a": {"target": "_blank"}},
+)

@@ -1,17 +1,18 @@
-"""Parse the three kinds of question from requesters' XML."""
+"""Parse the three kinds of question from requesters' XML, and fill in layouts."""
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from urllib.parse import urlencode, urlsplit
 
 from django.conf import settings
 from lxml import etree
 
 from marketplace.errors import QuestionRefused
-
-from . import xml
-from .content import Block
-from .forms import Field, parse_form
+from marketplace.questions import xml
+from marketplace.questions.content import Block
+from marketplace.questions.forms import Field, parse_form
 
 EXTERNAL = f"{{{xml.NAMESPACE}2006-07-14/ExternalQuestion.xsd}}ExternalQuestion"
 HTML = f"{{{xml.NAMESPACE}2011-11-11/HTMLQuestion.xsd}}HTMLQuestion"
@@ -109,3 +110,24 @@ def check_test(text: str) -> None:
     """Raise QuestionRefused unless the document is a form, as a qualification test must be."""
     if not isinstance(parse_question(text), FormQuestion):
         raise QuestionRefused("A qualification test must be a QuestionForm.")
+
+
+_GAP = re.compile(r"\$\{([A-Za-z0-9_.-]+)\}")
+
+
+def gaps(template: str) -> set[str]:
+    """Names of the parameters of a layout."""
+    return set(_GAP.findall(template))
+
+
+def fill(template: str, values: dict[str, str]) -> str:
+    """The question with all placeholders replaced; raises QuestionRefused if a value is missing.
+
+    Values are text: markup in them is escaped.
+    """
+    missing = sorted(gaps(template) - set(values))
+    if missing:
+        raise QuestionRefused(f"The HITLayout needs values for: {', '.join(missing)}.")
+
+    # The page is inside a CDATA section, which only its end mark could close.
+    return _GAP.sub(lambda gap: escape(values[gap[1]]).replace("]]>", "]]&gt;"), template)

@@ -1,5 +1,7 @@
-"""Create workers' accounts, authenticate workers, and change their profiles and passwords."""
+"""Create workers' accounts, authenticate workers, change their profiles and passwords, and limit
+attempts per account and address."""
 
+import unicodedata
 from datetime import datetime
 
 from django.conf import settings
@@ -8,18 +10,19 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import F
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from marketplace import ids
 from marketplace.countries import CODES, Place, read_place
-from marketplace.errors import AccountRefused, LinkRefused, SignInRefused
-from marketplace.models import ExternalIdentity, Invitation, Worker
-
-from .attempts import count_attempt, forget_attempts
+from marketplace.errors import AccountRefused, LinkRefused, SignInRefused, TooManyAttempts
+from marketplace.models import Attempt, ExternalIdentity, Invitation, UsedLink, Worker
 
 # `source` of the identities from signed links of another site.
 SSO_SOURCE = "sso"
 LONGEST_NAME = 100
+# Scripts with letters that look like Latin ones, by the first word of their letters' names.
+ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "FULLWIDTH", "MATHEMATICAL"}
 LONGEST_IDENTIFIER = 200
 MOST_INVITATION_DAYS = 3650
 MOST_INVITATION_USES = 1_000_000
@@ -197,7 +200,16 @@ def _name(name: str) -> str:
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         text = _("Enter a name of 1 to {most} characters.").format(most=LONGEST_NAME)
         raise AccountRefused(text, field="name")
+    if any(len(_scripts_in(word)) > 1 for word in name.split()):
+        raise AccountRefused("Write each word of the name in letters of one script.", field="name")
     return name
+
+
+def _scripts_in(word: str) -> set[str]:
+    """The scripts of the word's letters, of those that have letters that look alike."""
+    return ALIKE.intersection(
+        unicodedata.name(letter, "").split()[0] for letter in word if letter.isalpha()
+    )
 
 
 def _place(text: str) -> Place:
@@ -230,3 +242,41 @@ def _password_problem(error: ValidationError) -> str:
         text = _("This password is too short. It must contain at least {least} characters.")
         return text.format(least=(error.params or {})["min_length"])
     return " ".join(error.messages)
+
+
+_SALT = "marketplace.attempts"
+
+
+def count_attempt(*, what: str, who: str, most: int, at: datetime) -> None:
+    """Record an attempt; raises TooManyAttempts if it is above the limit.
+
+    An attempt is recorded before counting, so that concurrent attempts count each other. Attempts
+    above the limit are not recorded: further attempts neither fill the table nor prolong the wait.
+    """
+    key = _key(what, who)
+    recent = Attempt.objects.filter(key=key, made_at__gt=at - settings.ATTEMPTS_WITHIN)
+    if recent.count() < most:
+        Attempt.objects.create(key=key, made_at=at)
+        if recent.count() <= most:
+            return
+    raise TooManyAttempts(_("Too many attempts. Wait 15 minutes, then try again."))
+
+
+def forget_attempts(*, what: str, who: str) -> None:
+    """Reset the count after a success."""
+    Attempt.objects.filter(key=_key(what, who)).delete()
+
+
+def _key(what: str, who: str) -> str:
+    return salted_hmac(_SALT, f"{what}:{who}", algorithm="sha256").hexdigest()
+
+
+def use_link(*, signature: str, expires_at: datetime) -> None:
+    """Record the link as used; raises LinkRefused if it was used before."""
+    try:
+        with transaction.atomic():
+            UsedLink.objects.create(signature=signature, expires_at=expires_at)
+    except IntegrityError as error:
+        raise LinkRefused(
+            "This link has already been used. Go back and follow a new one."
+        ) from error

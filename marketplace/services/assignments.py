@@ -8,6 +8,7 @@ from django.db import transaction
 from marketplace import ids, queries
 from marketplace.errors import AssignmentClosed, NothingToAccept, NotQualified
 from marketplace.models import (
+    REVEALED,
     Assignment,
     AssignmentStatus,
     EventType,
@@ -17,7 +18,6 @@ from marketplace.models import (
     Worker,
 )
 from marketplace.requirements import Action
-from shared.prepared import insert
 
 from .events import record_event
 from .hits import announce_if_reviewable
@@ -36,34 +36,31 @@ def accept(*, worker: Worker, hit_type: HitType, at: datetime) -> Assignment:
     Raises NothingToAccept and NotQualified.
     """
     # Lock the worker first, then the HIT, so that the second click of a double click waits.
-    found = queries.locked_workers(worker=worker.pk)
-    if not found:
+    locked = Worker.objects.select_for_update().filter(pk=worker.pk).first()
+    if locked is None:
         raise NotQualified("This account was deleted. Follow the panel's link again.")
-    (worker,) = found
+    worker = locked
     if worker.is_suspended:
         raise NotQualified(
             "Your account is suspended, so you cannot accept HITs. Contact the marketplace's host."
         )
-    ((is_blocked, in_queue, last_hit),) = queries.standings(
-        worker=worker.pk, requester=hit_type.requester_id, at=at
-    )
-    if is_blocked:
+    standing = queries.standing(worker, hit_type.requester_id, at)
+    if standing.is_blocked:
         raise NotQualified(BLOCKED)
     refuse_unqualified(worker=worker, hit_type=hit_type, action=Action.ACCEPT)
-    if (in_queue or 0) >= settings.MTURK_QUEUE_LENGTH:
+    if standing.in_queue >= settings.MTURK_QUEUE_LENGTH:
         raise NotQualified(
             f"Your queue is full: it has {settings.MTURK_QUEUE_LENGTH} HITs. Submit or return "
             "some of them first."
         )
-    hit = _take_slot(worker, hit_type, at, after=last_hit)
-    assignment = Assignment(
+    hit = _take_slot(worker, hit_type, at, after=standing.last_hit)
+    assignment = Assignment.objects.create(
         hit=hit,
         worker=worker,
         public_id=_returned_id(hit, worker) or ids.entity_id(),
         accepted_at=at,
         deadline=at + hit_type.assignment_duration,
     )
-    insert(assignment)
     record_event(event_type=EventType.ASSIGNMENT_ACCEPTED, hit=hit, assignment=assignment, at=at)
     return assignment
 
@@ -88,7 +85,7 @@ def _take_slot(worker: Worker, hit_type: HitType, at: datetime, *, after: int | 
         hit = _next_hit(worker, hit_type, at, after=after)
         if hit is None:
             break
-        if queries.take_slot(hit=hit.pk, at=at):
+        if queries.take_slot(hit, at):
             return hit
     raise NothingToAccept("No more HITs of this group are available to you at the moment.")
 
@@ -98,8 +95,8 @@ def next_hit(
 ) -> Hit | None:
     """The HIT of the group that the worker would get now, or None. `after` is the HIT of their
     latest assignment, if the caller knows it."""
-    latest = [after.pk] if after else queries.last_hits(worker=worker.pk)
-    return _next_hit(worker, hit_type, at, after=latest[0] if latest else None)
+    latest = worker.assignments.order_by("-pk").values_list("hit_id", flat=True)
+    return _next_hit(worker, hit_type, at, after=after.pk if after else latest.first())
 
 
 def _next_hit(worker: Worker, hit_type: HitType, at: datetime, *, after: int | None) -> Hit | None:
@@ -107,25 +104,26 @@ def _next_hit(worker: Worker, hit_type: HitType, at: datetime, *, after: int | N
     # Workers do the HITs of a group in order. Continuing after the last one keeps this query fast
     # however many they have done. HITs before it that reopened are found in the second round.
     for start in [after, 0] if after else [0]:
-        found = queries.next_hits(worker=worker.pk, hit_type=hit_type.pk, after=start, at=at)
-        if found:
-            (hit,) = found
+        hit = queries.next_hit(worker, hit_type, after=start, at=at)
+        if hit is not None:
             hit.hit_type, hit.requester = hit_type, hit_type.requester
             return hit
     return None
 
 
 @transaction.atomic
-def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
+def _submit(assignment: Assignment, answer: str, at: datetime) -> bool:
+    """Return False if this answer was submitted before; raises AssignmentClosed."""
     delay = assignment.hit.hit_type.auto_approval_delay
-    if not queries.submit_assignment(
-        assignment=assignment.pk, answer=answer, at=at, auto_approval_at=at + delay
-    ):
+    if not queries.submit_assignment(assignment, answer=answer, at=at, auto_approval_at=at + delay):
+        assignment.refresh_from_db(fields=["status", "answer"])
+        if assignment.status in REVEALED and assignment.answer == answer:
+            return False
         raise AssignmentClosed(
             "This assignment was already submitted or returned, or its time is over. Nothing "
             "was changed."
         )
-    queries.move_hit(assignment.hit_id, at=at, pending=-1, unreviewed=1)
+    queries.move(assignment.hit_id, at=at, pending=-1, unreviewed=1)
     record_event(
         event_type=EventType.ASSIGNMENT_SUBMITTED,
         hit=assignment.hit,
@@ -133,18 +131,22 @@ def _submit(assignment: Assignment, answer: str, at: datetime) -> None:
         at=at,
     )
     announce_if_reviewable(hit=assignment.hit, at=at)
+    return True
 
 
 def submit(*, assignment: Assignment, answer: str, at: datetime) -> Participation | None:
     """Store the answer and end the assignment; raises AssignmentClosed.
 
-    Returns the participation in a study that the assignment counts for, or None.
+    A page that missed the reply may submit the same answer again, which changes nothing. Returns
+    the participation in a study that the assignment counts for, or None.
     """
-    _submit(assignment, answer, at)
+    is_new = _submit(assignment, answer, at)
     participation = note_submission(assignment=assignment, at=at)
     # In its own transaction, because approving locks rows in another order. If the process dies
-    # here, the sweep approves the assignment.
-    if assignment.hit.hit_type.auto_approval_delay <= timedelta():
+    # here, the sweep approves the assignment. A review policy decides first, in the sweep.
+    hit = assignment.hit
+    has_policy = hit.assignment_review_policy is not None or hit.hit_review_policy is not None
+    if is_new and not has_policy and hit.hit_type.auto_approval_delay <= timedelta():
         approve(assignment=assignment, at=at)
     return participation
 
@@ -169,7 +171,7 @@ def _end(
     turn = Assignment.objects.accepted().filter(pk=assignment.pk)
     if not turn.update(status=status, ended_at=at):
         return False
-    queries.move_hit(assignment.hit_id, at=at, pending=-1, available=1)
+    queries.move(assignment.hit_id, at=at, pending=-1, available=1)
     record_event(event_type=event_type, hit=assignment.hit, assignment=assignment, at=at)
     announce_if_reviewable(hit=assignment.hit, at=at)
     return True

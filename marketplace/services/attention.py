@@ -1,22 +1,11 @@
-"""Attention checks between the HITs of a study, as the panel's rules allow them.
-
-Prolific allows a rejection for failed attention checks only: from the second one on in studies of
-five minutes or more, from the first one on in shorter ones.
-"""
+"""Attention checks between the HITs of a study."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from marketplace.errors import StudyRefused
-from marketplace.models import (
-    AttentionAnswer,
-    AttentionCheck,
-    PanelSubmission,
-    Participation,
-    Study,
-)
+from marketplace.models import AttentionAnswer, AttentionCheck, Participation, Study
 
-LONG_STUDY = timedelta(minutes=5)
 LEAST_CHOICES = 2
 
 
@@ -46,21 +35,3 @@ def answer(*, participation: Participation, check: AttentionCheck, text: str, at
         participation=participation,
         defaults={"is_right": text == check.right_choice, "answered_at": at},
     )
-
-
-def failed(submission: PanelSubmission) -> int:
-    """How many attention checks the participant has failed."""
-    if submission.participation is None:
-        return 0
-    return submission.participation.attention_answers.filter(is_right=False).count()
-
-
-def least_failed(submission: PanelSubmission) -> int:
-    """How many failed checks the panel requires before a rejection for them."""
-    lasted = (submission.completed_at or submission.started_at) - submission.started_at
-    planned = timedelta(minutes=submission.panel_study.minutes)
-    return 2 if max(lasted, planned) >= LONG_STUDY else 1
-
-
-def allows_rejection(submission: PanelSubmission) -> bool:
-    return failed(submission) >= least_failed(submission)

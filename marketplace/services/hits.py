@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -32,6 +33,9 @@ from .tokens import claim_token
 A_SECOND = timedelta(seconds=1)
 # The same limit as for questions.
 LARGEST_POLICY = 65_535
+LANGUAGE = re.compile("[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*", re.ASCII)
+WEB_ADDRESS = re.compile("https?://[^/@\\s]+/[!-~]*", re.ASCII)
+LONGEST_ADDRESS = 500
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,21 @@ def get_or_create_hit_type(
         defaults={**values, "created_at": at},
     )
     return hit_type
+
+
+def describe(*, hit_type: HitType, campaign: str, language: str, url: str) -> None:
+    """Note what the HITs belong to; raises DomainError if a value is invalid."""
+    if len(campaign) > 100 or not campaign.isprintable():
+        raise DomainError("The name of a campaign has at most 100 printable characters.")
+    if language and not (len(language) <= 35 and LANGUAGE.fullmatch(language)):
+        raise DomainError("A language is a BCP 47 tag, such as de or pt-BR.")
+    # A link on operators' pages. A host without a dot is one of a machine's or a network's own.
+    if url and not (len(url) <= LONGEST_ADDRESS and WEB_ADDRESS.fullmatch(url)):
+        raise DomainError("The address of a page begins with https:// or http://.")
+    values = {"campaign": campaign, "language": language, "campaign_url": url}
+    # Programs repeat it at each of their rounds.
+    if any(getattr(hit_type, name) != value for name, value in values.items()):
+        HitType.objects.filter(pk=hit_type.pk).update(**values)
 
 
 def _check_type(properties: HitTypeProperties) -> None:
@@ -179,10 +198,12 @@ def add_assignments(*, hit: Hit, count: int, at: datetime, token: str | None = N
             f"{large} or more.",
             code="InvalidMaximumAssignmentsIncrease",
         )
-    if hit.is_expired and settings.MTURK_SLOTS_REOPEN_EXPIRED:
+    # A sweep may not have met the time yet.
+    is_expired = hit.is_expired or hit.expires_at <= at
+    if is_expired and settings.MTURK_SLOTS_REOPEN_EXPIRED:
         duration = hit.hit_type.assignment_duration
         Hit.objects.filter(pk=hit.pk).update(expires_at=at + duration, is_expired=False)
-    Hit.objects.filter(pk=hit.pk).move(at=at, available=count, slots=count)
+    queries.move(hit.pk, at=at, available=count, slots=count)
     money.hold(hit=hit, slots=count, at=at)
     record_event(event_type=EventType.HIT_EXTENDED, hit=hit, at=at)
 
@@ -214,7 +235,7 @@ def update_expiration(*, hit: Hit, expires_at: datetime, at: datetime) -> None:
     if expires_at > at + longest:
         raise DomainError(f"A HIT can expire at most {longest.days} days from now.")
     Hit.objects.filter(pk=hit.pk).update(expires_at=expires_at, is_expired=False)
-    Hit.objects.filter(pk=hit.pk).move(at=at)
+    queries.move(hit.pk, at=at)
     record_event(event_type=EventType.HIT_EXTENDED, hit=hit, at=at)
 
 
@@ -230,12 +251,13 @@ def _refuse_repeated(hit: Hit, expires_at: datetime, at: datetime) -> None:
 
 @transaction.atomic
 def expire(*, hit: Hit, at: datetime) -> None:
-    """Stop offering the HIT; accepted assignments continue. Repeating it does no harm."""
-    live = Hit.objects.undisposed().filter(pk=hit.pk, is_expired=False)
-    if not live.update(is_expired=True, expires_at=min(hit.expires_at, at)):
+    """Stop offering the HIT now; accepted assignments continue. Repeating it does no harm."""
+    hit = lock(hit)
+    if hit.status == HitStatus.DISPOSED or hit.is_expired:
         return
+    Hit.objects.filter(pk=hit.pk).update(is_expired=True, expires_at=min(hit.expires_at, at))
     was_open = hit.status in (HitStatus.ASSIGNABLE, HitStatus.UNASSIGNABLE)
-    Hit.objects.filter(pk=hit.pk).move(at=at)
+    queries.move(hit.pk, at=at)
     record_event(event_type=EventType.HIT_EXPIRED, hit=hit, at=at)
     if was_open:
         announce_if_reviewable(hit=hit, at=at)
@@ -245,7 +267,8 @@ def announce_if_reviewable(*, hit: Hit, at: datetime) -> None:
     """Schedule review policies, and record an event if the HIT is now reviewable."""
     if hit.hit_review_policy is not None or hit.assignment_review_policy is not None:
         Hit.objects.filter(pk=hit.pk).update(policy_due_at=at)
-    if is_wanted(EventType.HIT_REVIEWABLE, hit) and queries.reviewable_hits(hit=hit.pk):
+    reviewable = Hit.objects.filter(pk=hit.pk, status=HitStatus.REVIEWABLE)
+    if is_wanted(EventType.HIT_REVIEWABLE, hit) and reviewable.exists():
         record_event(event_type=EventType.HIT_REVIEWABLE, hit=hit, at=at)
 
 
@@ -292,8 +315,7 @@ def change_type(*, hit: Hit, hit_type: HitType, at: datetime) -> None:
 
 def lock(hit: Hit) -> Hit:
     """Lock the HIT until the caller's transaction ends; return it as it is now."""
-    (locked,) = queries.locked_hits(hit=hit.pk)
-    return locked
+    return queries.locked_hit(hit)
 
 
 def _refuse_disposed(hit: Hit) -> None:

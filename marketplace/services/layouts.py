@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from marketplace.errors import DomainError
 from marketplace.models import HitLayout, Requester
-from marketplace.questions import documents, layouts
+from marketplace.questions import documents
 from marketplace.questions.xml import NAMESPACE
 
 
@@ -25,7 +25,7 @@ def create_layout(
     Raises LayoutRefused if the name is taken, and QuestionRefused if no HIT could show the page.
     """
     template = html_question(page, frame_height)
-    documents.check_question(layouts.fill(template, dict.fromkeys(layouts.gaps(template), "")))
+    documents.check_question(documents.fill(template, dict.fromkeys(documents.gaps(template), "")))
     try:
         with transaction.atomic():
             return HitLayout.objects.create(

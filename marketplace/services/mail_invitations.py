@@ -1,7 +1,9 @@
 """Invite people to a group by e-mail: each address once, and none that has unsubscribed."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from smtplib import SMTPResponseException
+from socket import gaierror
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
@@ -10,10 +12,15 @@ from django.db.models import QuerySet
 
 from marketplace.errors import GroupRefused
 from marketplace.models import MailInvitation, MailRefusal, PeopleGroup
+from shared.database.queues import claim, held
 
 MOST_ADDRESSES = 2000
-# Waiting invitations to look at for one that no other process has claimed.
-CANDIDATES = 20
+# How long all invitations wait when the mail server takes none.
+PAUSE = timedelta(minutes=1)
+
+
+class MailServerAway(OSError):
+    """There is no connection to the mail server, so nothing was sent."""
 
 
 def addresses_in(text: str) -> list[str]:
@@ -31,7 +38,8 @@ def addresses_in(text: str) -> list[str]:
 
 
 def _clean(address: str) -> str:
-    address = address.strip("<>").casefold()
+    # Not `casefold`, which turns the ß of a domain into ss: another domain.
+    address = address.strip("<>").lower()
     try:
         validate_email(address)
     except ValidationError as error:
@@ -48,7 +56,7 @@ def add_addresses(*, group: PeopleGroup, addresses: Sequence[str], at: datetime)
         group.mail_invitations.filter(address__in=addresses).values_list("address", flat=True)
     )
     rows = [
-        MailInvitation(group=group, address=address, created_at=at)
+        MailInvitation(group=group, address=address, created_at=at, due_at=at)
         for address in addresses
         if address not in known
     ]
@@ -59,42 +67,53 @@ def add_addresses(*, group: PeopleGroup, addresses: Sequence[str], at: datetime)
 def send_next(*, post: Callable[[MailInvitation], None], at: datetime) -> int:
     """Send one invitation that waits; return 1, or 0 if none could be sent.
 
-    It is claimed before `post` is called, so that no address gets two mails, whoever runs this at
-    the same time or after a crash. An OSError of `post` is stored as the invitation's problem.
+    It is claimed for ever before `post` is called, so that no address gets two mails, whoever runs
+    this at the same time or after a crash. An OSError of `post` is stored as the invitation's
+    problem. If it says that nothing was sent, the claim is released, and all invitations wait.
     """
-    for invitation in waiting().order_by("pk").select_related("group")[:CANDIDATES]:
-        row = MailInvitation.objects.filter(pk=invitation.pk)
-        # Decided again here: another process may send it, or the person has unsubscribed.
-        if not waiting().filter(pk=invitation.pk).update(claimed_at=at):
-            continue
-        try:
-            post(invitation)
-        except OSError as error:
-            row.update(problem=f"{type(error).__name__}: {error}"[:200])
-            return 0
-        row.update(sent_at=at)
-        return 1
-    return 0
+    due = waiting().filter(due_at__lte=at).order_by("due_at", "pk").select_related("group")
+    invitation = claim(due, lambda _: {"due_at": None, "problem": ""})
+    if invitation is None:
+        return 0
+    mine = held(invitation)
+    try:
+        post(invitation)
+    except OSError as error:
+        mine.update(problem=f"{type(error).__name__}: {error}"[:200])
+        if _is_away(error):
+            waiting().update(due_at=at + PAUSE)
+            # Behind the others: the server may refuse this one alone.
+            mine.update(due_at=at + PAUSE + timedelta(seconds=1))
+        return 0
+    mine.update(sent_at=at, due_at=None)
+    return 1
+
+
+def _is_away(error: OSError) -> bool:
+    """Whether the error says that nothing was sent, and that it may be tried later."""
+    if isinstance(error, SMTPResponseException):
+        return 400 <= error.smtp_code < 500
+    return isinstance(error, MailServerAway | ConnectionRefusedError | gaierror)
 
 
 def waiting() -> QuerySet[MailInvitation]:
     """Invitations to send: to open groups, and to addresses that have not unsubscribed."""
     refused = MailRefusal.objects.values("address")
-    rows = MailInvitation.objects.filter(claimed_at=None, group__is_open=True)
+    rows = MailInvitation.objects.filter(due_at__isnull=False, group__is_open=True)
     return rows.exclude(address__in=refused)
 
 
 def unknown(group: PeopleGroup) -> QuerySet[MailInvitation]:
     """Invitations whose mail failed, or whose sending was interrupted."""
-    return group.mail_invitations.filter(claimed_at__isnull=False, sent_at=None)
+    return group.mail_invitations.filter(due_at=None, sent_at=None)
 
 
-def try_again(*, group: PeopleGroup) -> int:
+def try_again(*, group: PeopleGroup, at: datetime) -> int:
     """Put the invitations without a known outcome back on the list, because a person decided so.
 
     Returns their number.
     """
-    return unknown(group).update(claimed_at=None, problem="")
+    return unknown(group).update(due_at=at, problem="")
 
 
 def stop(*, address: str, at: datetime) -> None:

@@ -42,29 +42,43 @@ def join(
 
     The password may be empty. Raises GroupRefused, ConsentNeeded and AccountRefused.
     """
-    group = PeopleGroup.objects.select_for_update().get(pk=group.pk)
-    if not group.is_open:
-        raise GroupRefused(_(CLOSED))
-    if invitation is not None:
-        invitation = MailInvitation.objects.select_for_update().get(pk=invitation.pk)
-        if invitation.worker_id is not None:
-            raise GroupRefused(_("Somebody has joined with this link already. Open it again."))
+    group = _open(group)
     worker = accounts.make_member(name=name, password=password, at=at)
-    membership = _member(group, worker, text, at)
-    if invitation is not None:
-        MailInvitation.objects.filter(pk=invitation.pk).update(
-            worker=worker, sign_in_number=worker.sign_in_number
-        )
-    return membership
+    _use_up(invitation, worker)
+    return _member(group, worker, text, at)
 
 
 @transaction.atomic
-def join_as(*, group: PeopleGroup, text: ConsentText, worker: Worker, at: datetime) -> Membership:
+def join_as(
+    *,
+    group: PeopleGroup,
+    text: ConsentText,
+    worker: Worker,
+    at: datetime,
+    invitation: MailInvitation | None = None,
+) -> Membership:
     """Add a member of another group; raises GroupRefused and ConsentNeeded."""
+    group = _open(group)
+    _use_up(invitation, worker)
+    return _member(group, worker, text, at)
+
+
+def _open(group: PeopleGroup) -> PeopleGroup:
+    """The locked group; raises GroupRefused if it takes nobody new."""
     group = PeopleGroup.objects.select_for_update().get(pk=group.pk)
     if not group.is_open:
         raise GroupRefused(_(CLOSED))
-    return _member(group, worker, text, at)
+    return group
+
+
+def _use_up(invitation: MailInvitation | None, worker: Worker) -> None:
+    """Let the mail's link sign in this worker from now on, and nobody else join with it; raises
+    GroupRefused if somebody has."""
+    used = {"worker": worker, "sign_in_number": worker.sign_in_number}
+    if invitation is None:
+        return
+    if not MailInvitation.objects.filter(pk=invitation.pk, worker=None).update(**used):
+        raise GroupRefused(_("Somebody has joined with this link already. Open it again."))
 
 
 def _member(group: PeopleGroup, worker: Worker, text: ConsentText, at: datetime) -> Membership:

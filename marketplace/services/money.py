@@ -3,16 +3,16 @@
 No other module changes balances.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import ExpressionWrapper, F
+from django.db.models import F, Value
 
 from marketplace.errors import InsufficientFunds
-from marketplace.fees import FeeSchedule
 from marketplace.models import (
     Account,
     BonusPayment,
@@ -24,7 +24,40 @@ from marketplace.models import (
 )
 from marketplace.models.fields import MOST, MoneyField
 from marketplace.models.ledger import ROUTES
-from shared.prepared import Change, insert, prepared_update
+
+CENT = Decimal("0.01")
+
+
+@dataclass(frozen=True)
+class FeeSchedule:
+    """The marketplace's fees: shares of amounts, and the least for one payment."""
+
+    share: Decimal
+    large_hit_share: Decimal
+    large_hit_assignments: int
+    least: Decimal
+    masters_share: Decimal = Decimal(0)
+
+    def for_assignment(
+        self, reward: Decimal, *, max_assignments: int, wants_masters: bool = False
+    ) -> Decimal:
+        """The fee for one assignment of a HIT in dollars; 0 if the reward is 0."""
+        share = self.share
+        if max_assignments >= self.large_hit_assignments:
+            share += self.large_hit_share
+        if wants_masters:
+            share += self.masters_share
+        return self._fee(reward, share)
+
+    def for_bonus(self, amount: Decimal) -> Decimal:
+        """The fee for one bonus in dollars."""
+        return self._fee(amount, self.share)
+
+    def _fee(self, amount: Decimal, share: Decimal) -> Decimal:
+        if amount == 0:
+            return Decimal("0.00")
+        return max((amount * share).quantize(CENT, ROUND_HALF_UP), self.least)
+
 
 BALANCES = {Account.AVAILABLE: "available_balance", Account.HELD: "held_balance"}
 
@@ -89,26 +122,14 @@ def move_money(
     if changes:
         _change_balances(requester, changes)
     if transfers:
-        insert(*transfers)
+        Transfer.objects.bulk_create(transfers)
 
 
 def _change_balances(requester: Requester, changes: dict[str, Decimal]) -> None:
-    cents = {name: MoneyField().get_prep_value(change) or 0 for name, change in changes.items()}
-    enough = {f"{name}__gte": -change for name, change in cents.items() if change < 0}
-    if not _changed_balances(requester=requester.pk, **cents, **enough):
+    enough = {f"{name}__gte": -change for name, change in changes.items() if change < 0}
+    sums = {name: F(name) + Value(change, MoneyField()) for name, change in changes.items()}
+    if not Requester.objects.filter(pk=requester.pk, **enough).update(**sums):
         raise InsufficientFunds
-
-
-@prepared_update
-def _changed_balances(*, requester: Any, **cents: Any) -> Change:
-    """Balances to which cents are added, and those that must have enough (`NAME__gte`)."""
-    enough = {name: value for name, value in cents.items() if name.endswith("__gte")}
-    sums = {
-        name: ExpressionWrapper(F(name) + value, output_field=MoneyField())
-        for name, value in cents.items()
-        if name not in enough
-    }
-    return Requester.objects.filter(pk=requester, **enough), sums
 
 
 def hold(*, hit: Hit, slots: int, at: datetime) -> None:

@@ -9,18 +9,21 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
 
 from marketplace import ids
 from marketplace.errors import DomainError
 from marketplace.models import Event, EventType, HitType, NotificationSetting, Requester
+from shared.database.queues import claim, held
 
 from . import destinations
 
 logger = logging.getLogger(__name__)
 BATCH = 50
-MOST_ATTEMPTS = 12
-LONGEST_PAUSE = timedelta(hours=1)
+# With the pauses between them, about two days.
+MOST_ATTEMPTS = 60
+LONGEST_PAUSE = 3600  # seconds
+# After this time another process may repeat an attempt whose process has died.
+LEASE = timedelta(minutes=1)
 
 
 @transaction.atomic
@@ -107,22 +110,21 @@ def document(
 
 def deliver(*, at: datetime) -> int:
     """Send due events; return how many were delivered. Failed ones are retried later."""
-    due = Event.objects.filter(sent_at=None, due_at__lte=at, attempts__lt=MOST_ATTEMPTS)
     order = "-due_at" if settings.MTURK_NOTIFICATIONS_NEWEST_FIRST else "due_at"
-    return sum(
-        _deliver_one(event, at) for event in due.select_related("requester").order_by(order)[:BATCH]
-    )
+    due = Event.objects.filter(due_at__lte=at).select_related("requester").order_by(order)
+    delivered = 0
+    for _ in range(BATCH):
+        event = claim(due, lambda _: {"due_at": at + LEASE})
+        if event is None:
+            break
+        delivered += _deliver_one(event, at)
+    return delivered
 
 
 def _deliver_one(event: Event, at: datetime) -> bool:
-    # Postpone the event before sending it, so that another process does not send it too.
-    pause = min(timedelta(seconds=2**event.attempts), LONGEST_PAUSE)
-    mine = Event.objects.filter(pk=event.pk, sent_at=None, attempts=event.attempts)
-    if not mine.update(attempts=F("attempts") + 1, due_at=at + pause):
-        return False
     if not destinations.is_allowed(event.transport, event.destination):
         # The operator has removed the destination since the requester named it.
-        Event.objects.filter(pk=event.pk).update(attempts=MOST_ATTEMPTS)
+        held(event).update(due_at=None)
         logger.warning("Event %s was not sent: its destination is not allowed.", event.document_id)
         return False
     text = document(event.requester, event.version, event.document_id, [event.body])
@@ -130,9 +132,15 @@ def _deliver_one(event: Event, at: datetime) -> bool:
         for _ in range(settings.MTURK_NOTIFICATION_COPIES):
             destinations.send(event.transport, event.destination, text)
     except destinations.FAILURES:
-        logger.warning(
-            "Event %s was not delivered; the marketplace tries again.", event.document_id
+        is_last = event.attempts >= MOST_ATTEMPTS
+        pause = timedelta(seconds=min(2 ** (event.attempts - 1), LONGEST_PAUSE))
+        held(event).update(due_at=None if is_last else at + pause)
+        logger.log(
+            logging.ERROR if is_last else logging.WARNING,
+            "Event %s was not delivered; the marketplace %s.",
+            event.document_id,
+            f"gives it up after {MOST_ATTEMPTS} attempts" if is_last else "tries again",
         )
         return False
-    Event.objects.filter(pk=event.pk).update(sent_at=at)
+    held(event).update(sent_at=at, due_at=None)
     return True

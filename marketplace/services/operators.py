@@ -1,18 +1,52 @@
-"""Changes by operators: requesters with their keys and money, and workers' profiles."""
+"""Changes by operators: other operators, requesters with their keys and money, and workers'
+profiles; and the log of what operators and requesters' programs did."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 
-from django.db import IntegrityError, transaction
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import QuerySet
 
 from marketplace import ids
 from marketplace.countries import read_place
-from marketplace.errors import DomainError
-from marketplace.models import Requester, TransferKind, Worker
+from marketplace.errors import DomainError, SignInRefused
+from marketplace.models import Activity, Requester, SiteAccount, TransferKind, Worker
+from marketplace.services import money
+from marketplace.services.workers import WorkerProfile, get_or_create_requester
+from shared.hand_over import SignedIn
+from shared.second_factors.services import has_second_factor
 
-from . import money
-from .workers import WorkerProfile, get_or_create_requester
+logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def noted(*, actor: str, action: str, about: str, at: datetime) -> Iterator[None]:
+    """Log the action of the block, with the error code if it raises; errors are passed on."""
+    refusal = ""
+    try:
+        yield
+    except Exception as error:
+        refusal = str(getattr(error, "code", "") or type(error).__name__)
+        raise
+    finally:
+        _write(actor=actor, action=action, about=about[:200], refusal=refusal[:80], at=at)
+
+
+def _write(*, actor: str, action: str, about: str, refusal: str, at: datetime) -> None:
+    try:
+        Activity.objects.create(
+            actor=actor[:160], action=action, about=about, refusal=refusal, happened_at=at
+        )
+    except DatabaseError:
+        # A failure to log must not undo or hide the action itself.
+        logger.exception("An entry of the activity log could not be written.")
+
 
 MOST_MONEY = Decimal("1000000000.00")
 
@@ -36,6 +70,77 @@ def replace_keys(*, requester: Requester) -> None:
     Requester.objects.filter(pk=requester.pk).update(
         access_key=ids.access_key(), secret_key=ids.secret_key()
     )
+
+
+def add_operator(*, name: str) -> User:
+    """Create an operator, who has no password yet; raises DomainError if the name is taken or has
+    characters that names may not have."""
+    operator = User(username=name, is_staff=True)
+    operator.set_unusable_password()
+    try:
+        operator.full_clean()
+        with transaction.atomic():
+            operator.save(force_insert=True)
+    except ValidationError as error:
+        raise DomainError(" ".join(error.messages)) from error
+    except IntegrityError as error:
+        raise DomainError("A user with that username already exists.") from error
+    return operator
+
+
+@transaction.atomic
+def set_site_account(*, operator: User, name: str) -> None:
+    """Let the account with this name at the requester site sign in as the operator; nobody if the
+    name is empty. Raises DomainError if it signs in as another one."""
+    SiteAccount.objects.filter(operator=operator).delete()
+    if not name:
+        return
+    try:
+        with transaction.atomic():
+            SiteAccount.objects.create(operator=operator, name=name)
+    except IntegrityError as error:
+        raise DomainError(f"{name} is signed in as another operator already.") from error
+
+
+def operator_of(user: SignedIn) -> User:
+    """The operator whom the requester site's user may be here; raises SignInRefused.
+
+    With HAND_OVER_OPERATORS, an operator there has the same name here, and is created if missing.
+    """
+    found = all_operators().filter(site_account__name=user.name).first()
+    if found is None and user.is_operator and settings.HAND_OVER_OPERATORS:
+        found = all_operators().filter(username=user.name).first() or add_operator(name=user.name)
+    if found is None:
+        raise SignInRefused(
+            f"No operator lets {user.name} of the requester site in. An operator can do this on "
+            "the page Operators. Or sign in with a name and password of this site."
+        )
+    if has_second_factor(found) and not user.has_second_factor:
+        raise SignInRefused(
+            f"{found.get_username()} has an authenticator app here, and {user.name} has none at "
+            "the requester site. Sign in with the code, or set up an app there."
+        )
+    return found
+
+
+@transaction.atomic
+def remove_operator(*, operator: User, actor: User) -> None:
+    """Delete another operator's account, with their sessions and authenticator app.
+
+    Raises DomainError if either of the two is not an operator any more.
+    """
+    # Of two operators who remove each other, one stays.
+    found = {each.pk for each in all_operators().select_for_update().order_by("pk")}
+    if operator.pk == actor.pk:
+        raise DomainError("You cannot remove yourself. Another operator can.")
+    if not {operator.pk, actor.pk} <= found:
+        raise DomainError("This operator was removed already.")
+    User.objects.filter(pk=operator.pk).delete()
+
+
+def all_operators() -> QuerySet[User]:
+    """Everybody who may open the operators' pages."""
+    return User.objects.filter(is_staff=True, is_active=True)
 
 
 @transaction.atomic
@@ -69,20 +174,33 @@ def set_profile(
     is_master: bool,
     is_adult: bool,
 ) -> None:
-    """Set a worker's country, counts of approved and rejected HITs, and further qualifications."""
-    Worker.objects.filter(pk=worker.pk).update(
+    """Set a worker's country, counts of approved and rejected HITs, and further qualifications.
+
+    Raises DomainError if the account is closed.
+    """
+    if not Worker.objects.filter(pk=worker.pk, erased_at=None).update(
         **read_place(country)._asdict(),
         approved_count=approved,
         rejected_count=rejected,
         is_master=is_master,
         is_adult=is_adult,
-    )
+    ):
+        refuse_closed(worker)
 
 
 @transaction.atomic
 def suspend(*, worker: Worker, is_suspended: bool) -> None:
-    """Suspend the worker or end the suspension; raises DomainError if nothing would change."""
-    changed = Worker.objects.filter(pk=worker.pk).exclude(is_suspended=is_suspended)
-    if not changed.update(is_suspended=is_suspended):
+    """Suspend the worker or end the suspension; raises DomainError if nothing would change, or if
+    the account is closed."""
+    changed = Worker.objects.filter(pk=worker.pk, erased_at=None)
+    if not changed.exclude(is_suspended=is_suspended).update(is_suspended=is_suspended):
+        refuse_closed(worker)
         state = "suspended already" if is_suspended else "not suspended"
         raise DomainError(f"The worker is {state}.")
+
+
+def refuse_closed(worker: Worker) -> None:
+    """Raise DomainError if the worker's account is closed. An erasure is not repeated, so what was
+    stored after it would stay."""
+    if Worker.objects.filter(pk=worker.pk, erased_at__isnull=False).exists():
+        raise DomainError("This account is closed, because its personal data was erased.")

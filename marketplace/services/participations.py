@@ -33,12 +33,7 @@ def participation_for(assignment: Assignment) -> Participation | None:
     """The worker's latest participation that the assignment counts for, or None."""
     if not assignment.may_be_in_study:
         return None
-    found = queries.participations_for(
-        worker=assignment.worker_id,
-        hit_type=assignment.hit.hit_type_id,
-        accepted_at=assignment.accepted_at,
-    )
-    return found[0] if found else None
+    return queries.participation_for(assignment)
 
 
 def note_submission(*, assignment: Assignment, at: datetime) -> Participation | None:

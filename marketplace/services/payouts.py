@@ -6,25 +6,29 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import QuerySet, Sum
 
-from marketplace.models import Account, Participation, Transfer, TransferKind, Worker
+from marketplace.extensions import extensions
+from marketplace.models import Account, Transfer, TransferKind, Worker
 
 
 def balances(workers: QuerySet[Worker] | None = None) -> dict[int, Decimal]:
     """Amount in dollars that each worker has earned and not been paid, by primary key.
 
-    Without participants of a panel that pays by its API: it pays what they have earned.
+    Without what is paid elsewhere.
     """
-    totals: dict[int, Decimal] = {}
-    for side, sign in (("target", 1), ("source", -1)):
-        rows = Transfer.objects.filter(**{side: Account.WORKER}, worker__isnull=False)
-        if workers is not None:
-            rows = rows.filter(worker__in=workers)
-        for pk, total in rows.order_by().values_list("worker").annotate(Sum("amount")):
-            totals[pk] = totals.get(pk, Decimal()) + sign * total
-    by_panel = Participation.objects.filter(study__at_panel__isnull=False)
-    for pk in by_panel.values_list("worker", flat=True):
-        totals.pop(pk, None)
+    of_workers = Transfer.objects.filter(worker__isnull=False)
+    if workers is not None:
+        of_workers = of_workers.filter(worker__in=workers)
+    earned = of_workers.filter(target=Account.WORKER)
+    paid = of_workers.filter(source=Account.WORKER).exclude(target=Account.PANEL)
+    totals = _by_worker(earned)
+    for less in (_by_worker(paid), *(each.credits(workers) for each in extensions())):
+        for pk, total in less.items():
+            totals[pk] = totals.get(pk, Decimal()) - total
     return {pk: total for pk, total in totals.items() if total > 0}
+
+
+def _by_worker(rows: QuerySet[Transfer]) -> dict[int, Decimal]:
+    return dict(rows.order_by().values_list("worker").annotate(Sum("amount")))
 
 
 @transaction.atomic

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from marketplace.errors import GroupRefused
-from marketplace.models import ConsentText, HitType, Offer, PeopleGroup
+from marketplace.models import ConsentText, HitType, Offer, PeopleGroup, Requester
 
 MOST_SHARE = 1_000_000
 
@@ -22,21 +22,28 @@ class GroupPlan:
     contact: str
     consent: str
     language: str = "en"
+    # Whether the consent text says that the requester sees names beside answers.
+    shows_names: bool = False
 
 
 @transaction.atomic
-def create_group(*, plan: GroupPlan, at: datetime) -> PeopleGroup:
-    """Create a group with version 1 of its consent text; raises GroupRefused."""
+def create_group(
+    *, plan: GroupPlan, at: datetime, requester: Requester | None = None
+) -> PeopleGroup:
+    """Create a group with version 1 of its consent text; raises GroupRefused.
+
+    `requester` is who may change it by the API; a group of operators has none.
+    """
     fields = _checked(plan)
-    consent = fields.pop("consent")
+    text = {"text": fields.pop("consent"), "shows_names": plan.shows_names}
     try:
         with transaction.atomic():
-            group = PeopleGroup.objects.create(created_at=at, **fields)
+            group = PeopleGroup.objects.create(created_at=at, requester=requester, **fields)
     except IntegrityError as error:
         raise GroupRefused(
             f"There is a group called {plan.name!r} already. Choose another name.", field="name"
         ) from error
-    ConsentText.objects.create(group=group, version=1, text=consent, created_at=at)
+    ConsentText.objects.create(group=group, version=1, created_at=at, **text)
     return group
 
 
@@ -47,7 +54,7 @@ def change_group(*, group: PeopleGroup, plan: GroupPlan, at: datetime) -> None:
     Another consent text becomes a new version, and members are asked again before their next task.
     """
     fields = _checked(plan)
-    consent = fields.pop("consent")
+    text = {"text": fields.pop("consent"), "shows_names": plan.shows_names}
     # The lock keeps two changes at the same time from making the same version.
     PeopleGroup.objects.select_for_update().get(pk=group.pk)
     try:
@@ -58,10 +65,8 @@ def change_group(*, group: PeopleGroup, plan: GroupPlan, at: datetime) -> None:
             f"There is another group called {plan.name!r}. Choose another name.", field="name"
         ) from error
     latest = latest_text(group)
-    if latest.text != consent:
-        ConsentText.objects.create(
-            group=group, version=latest.version + 1, text=consent, created_at=at
-        )
+    if text != {name: getattr(latest, name) for name in text}:
+        ConsentText.objects.create(group=group, version=latest.version + 1, created_at=at, **text)
 
 
 def latest_text(group: PeopleGroup) -> ConsentText:
@@ -69,8 +74,17 @@ def latest_text(group: PeopleGroup) -> ConsentText:
     return group.consent_texts.order_by("-version")[0]
 
 
+def plan_of(group: PeopleGroup) -> GroupPlan:
+    """The group's present texts."""
+    names = ("name", "language", "organizer", "purpose", "contact")
+    text = latest_text(group)
+    own = {name: getattr(group, name) for name in names}
+    return GroupPlan(**own, consent=text.text, shows_names=text.shows_names)
+
+
 def _checked(plan: GroupPlan) -> dict[str, str]:
-    fields = {name: value.replace("\r\n", "\n").strip() for name, value in vars(plan).items()}
+    texts = {name: value for name, value in vars(plan).items() if isinstance(value, str)}
+    fields = {name: value.replace("\r\n", "\n").strip() for name, value in texts.items()}
     for name, value in fields.items():
         if not value or "\0" in value:
             raise GroupRefused("This text is needed: people read it before they join.", field=name)

@@ -5,20 +5,23 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from django.db.models import Count, ExpressionWrapper, F, Q, QuerySet, Sum
+from django.db.models import Count, Exists, ExpressionWrapper, F, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.fields import DurationField
 
 from marketplace.models import (
     REVEALED,
     Assignment,
     AssignmentStatus,
+    Consent,
+    ConsentText,
+    HitType,
     Membership,
     Offer,
     PeopleGroup,
     Transfer,
     TransferKind,
+    Worker,
 )
-from marketplace.spreadsheets import cell
 
 HOURS_COLUMNS = [
     "name", "worker_id", "joined", "tasks", "hours", "accepted", "waiting", "not_accepted",
@@ -51,7 +54,7 @@ class PersonsWork:
         member = self.membership
         withdrawn = member.withdrawn_at.isoformat() if member.withdrawn_at else ""
         return [
-            cell(member.worker.name), member.worker.public_id, member.joined_at.isoformat(),
+            member.worker.name, member.worker.public_id, member.joined_at.isoformat(),
             self.tasks, self.hours, self.accepted, self.waiting, self.not_accepted, self.earned,
             withdrawn,
         ]  # fmt: skip
@@ -108,11 +111,51 @@ def _work_in(
     return work
 
 
-def withdrawals(group: PeopleGroup) -> Iterator[list[str]]:
-    """The values of WITHDRAWAL_COLUMNS for each submitted assignment that was withdrawn."""
-    gone = group.memberships.filter(withdrawn_at__isnull=False).select_related("worker")
-    for member in gone.order_by("pk"):
-        assert member.withdrawn_at is not None
-        ids = _work_in(group).filter(worker=member.worker_id).order_by("pk")
-        for public_id in ids.values_list("public_id", flat=True):
-            yield [member.worker.public_id, public_id, member.withdrawn_at.isoformat()]
+def members_of(hit_type: HitType) -> list[str]:
+    """The ids of the people who see these HITs, without those who withdrew."""
+    seen = Offer.objects.filter(hit_type=hit_type, is_open=True)
+    members = Membership.objects.filter(group__offers__in=seen, withdrawn_at=None)
+    return list(members.order_by().values_list("worker__public_id", flat=True).distinct())
+
+
+def withdrawals(offers: QuerySet[Offer]) -> Iterator[list[str]]:
+    """The values of WITHDRAWAL_COLUMNS for each submitted assignment that was withdrawn, of a group
+    or of a type of HITs."""
+    offered, member = "hit__hit_type__offers", "worker__memberships"
+    at = f"{member}__withdrawn_at"
+    gone = Assignment.objects.filter(
+        **{f"{offered}__in": offers, f"{member}__group": F(f"{offered}__group")},
+        # Later work was done for another group with the same tasks.
+        **{f"{at}__gte": F("accepted_at")},
+        status__in=REVEALED,
+    )
+    # A person may have withdrawn the same work in two groups.
+    rows = gone.order_by("pk").values_list("worker__public_id", "public_id").annotate(Min(at))
+    return ([worker, assignment, time.isoformat()] for worker, assignment, time in rows)
+
+
+@dataclass(frozen=True)
+class People:
+    """Who may do some HITs: people whose consent lets the requester see their names, and the number
+    of others."""
+
+    named: list[Worker]
+    unnamed: int
+
+
+def people_of(hit_type: HitType) -> People:
+    """The members of the groups that see these HITs, or did. Who withdrew their work is unnamed.
+
+    A person is named if they agreed to the group's latest text, and it says that names are shown.
+    """
+    members = Membership.objects.filter(group__offers__hit_type=hit_type).select_related("worker")
+    later = ConsentText.objects.filter(
+        group=OuterRef("text__group"), version__gt=OuterRef("text__version")
+    )
+    given = Consent.objects.filter(
+        ~Exists(later), membership=OuterRef("pk"), text__shows_names=True
+    )
+    agreed = members.filter(Exists(given), withdrawn_at=None, worker__erased_at=None)
+    named = list(dict.fromkeys(each.worker for each in agreed.order_by("joined_at", "pk")))
+    everybody = members.order_by().values("worker").distinct().count()
+    return People(named, everybody - len(named))

@@ -14,7 +14,7 @@ from marketplace.models import (
     QualificationType,
     Worker,
 )
-from marketplace.questions import answer_keys
+from marketplace.questions import answers
 from marketplace.requirements import Action
 
 from .qualifications import grant, held_by, unmet
@@ -144,7 +144,7 @@ def submit_test(*, request: QualificationRequest, answer: str, at: datetime) -> 
         raise NotQualified("You have already submitted this test.")
     key = request.qualification_type.answer_key
     if key:
-        score = answer_keys.score(key, answer)
+        score = answers.score_by_key(key, answer)
         accept_request(request=request, value=score, at=at)
 
 

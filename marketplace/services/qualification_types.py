@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 
 from marketplace.errors import DoesNotExist, DomainError
 from marketplace.models import QualificationRequestStatus, QualificationType, Requester
-from marketplace.questions import answer_keys, check_test
+from marketplace.questions import answers, check_test
 
 from .qualifications import system_type_ids
 
@@ -103,7 +103,7 @@ def _check_test(qualification_type: QualificationType) -> None:
     if qualification_type.test:
         check_test(qualification_type.test)
     if qualification_type.answer_key:
-        answer_keys.parse(qualification_type.answer_key)
+        answers.parse_key(qualification_type.answer_key)
 
 
 @transaction.atomic

@@ -66,7 +66,7 @@ def _percent_approved(worker: Worker) -> int:
 
 def held_by(worker: Worker) -> dict[str, Value]:
     """All the worker's qualifications, computed and granted, by the public id of the type."""
-    return system_values(worker) | dict(queries.granted(worker=worker.pk))
+    return system_values(worker) | dict(queries.granted(worker))
 
 
 def allowed(*, worker: Worker, hit_types: Iterable[HitType], action: Action) -> list[HitType]:
@@ -94,7 +94,7 @@ def unmet(
 
 def is_blocked(*, worker: Worker, hit_type: HitType) -> bool:
     """Whether the HIT type's requester blocks the worker."""
-    return bool(queries.blocks(worker=worker.pk, requester=hit_type.requester_id))
+    return worker.blocks.filter(requester=hit_type.requester_id).exists()
 
 
 def refuse_unqualified(*, worker: Worker, hit_type: HitType, action: Action) -> None:

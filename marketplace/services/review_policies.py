@@ -4,11 +4,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 
 from marketplace import ids
-from marketplace.agreement import Plurality, find_plurality, score_known_answers
 from marketplace.errors import DomainError, QuestionRefused
 from marketplace.models import (
     REVEALED,
@@ -20,13 +20,14 @@ from marketplace.models import (
     ReviewLevel,
     ReviewResult,
 )
-from marketplace.policies import Policy
+from marketplace.policies import Plurality, Policy, find_plurality, score_known_answers
 from marketplace.questions import answers
 
 from . import hits, reviews
 
 # How long one process has for a policy before another may start it again.
 LEASE = timedelta(minutes=1)
+COMPLETE = (HitStatus.REVIEWABLE, HitStatus.REVIEWING)
 DEFAULT_REASON = "The answers did not reach the required agreement."
 
 
@@ -44,15 +45,11 @@ def apply_policy(hit: Hit, at: datetime) -> bool:
         return False
     if hit.assignment_review_policy is not None:
         policy = Policy(hit.assignment_review_policy)
-        scored = set(
-            hit.review_results.filter(level=ReviewLevel.ASSIGNMENT).values_list(
-                "subject_id", flat=True
-            )
-        )
-        for assignment in _submitted(hit).exclude(public_id__in=scored):
+        scored = hit.review_results.filter(level=ReviewLevel.ASSIGNMENT).values("subject_id")
+        for assignment in list(_submitted(hit).exclude(public_id__in=scored)):
             _score_assignment(hit, assignment, policy, at)
     hit.refresh_from_db()
-    if hit.hit_review_policy is not None and hit.status == HitStatus.REVIEWABLE:
+    if hit.hit_review_policy is not None and hit.status in COMPLETE:
         _score_hit(hit, Policy(hit.hit_review_policy), at)
     # A submission since then has set a new time, and the HIT stays due.
     Hit.objects.filter(pk=hit.pk, policy_due_at=lease).update(policy_due_at=None)
@@ -72,8 +69,19 @@ def _answers(assignment: Assignment) -> dict[str, list[str]]:
         return {}
 
 
+@transaction.atomic
 def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: datetime) -> None:
+    """Store the scores together with what follows from them, so that neither is left alone."""
+    # Locked in the order of `reviews`: assignment, worker, HIT. So the scores, which lock the HIT,
+    # come after the decision.
+    assignment.refresh_from_db(
+        fields=["status"], from_queryset=Assignment.objects.select_for_update()
+    )
+    mine = hit.review_results.filter(level=ReviewLevel.ASSIGNMENT)
+    if mine.filter(subject_id=assignment.public_id).exists():
+        return
     known = score_known_answers(policy.mapping("AnswerKey"), _answers(assignment))
+    _decide(hit, assignment, policy, known.score, "KnownAnswerScore", ReviewLevel.ASSIGNMENT, at)
     about = {
         "hit": hit,
         "level": ReviewLevel.ASSIGNMENT,
@@ -90,7 +98,6 @@ def _score_assignment(hit: Hit, assignment: Assignment, policy: Policy, at: date
         ]
         + [ReviewResult(**about, key="KnownAnswerScore", value=str(known.score))]
     )
-    _decide(hit, assignment, policy, known.score, "KnownAnswerScore", ReviewLevel.ASSIGNMENT, at)
     least = policy.number("ExtendIfKnownAnswerScoreIsLessThan")
     if least is not None and known.score < least:
         _extend(hit, policy, ReviewLevel.ASSIGNMENT, at)
@@ -188,16 +195,21 @@ def _extend(hit: Hit, policy: Policy, level: ReviewLevel, at: datetime) -> None:
         return
     longer = timedelta(seconds=policy.number("ExtendMinimumTimeInSeconds") or 0)
 
+    @transaction.atomic
     def extend() -> None:
         token = f"policy-{hit.pk}-{hit.max_assignments}"
         hits.add_assignments(hit=hit, count=1, at=at, token=token)
-        if hit.expires_at < at + longer:
-            hits.update_expiration(hit=hit, expires_at=at + longer, at=at)
+        now = hits.lock(hit)
+        if now.expires_at < at + longer:
+            # At least the step that an extension has to have.
+            least = now.expires_at + settings.MTURK_EXPIRATION_STEP
+            hits.update_expiration(hit=now, expires_at=max(at + longer, least), at=at)
 
     target = {"target_id": hit.public_id, "target_type": "HIT"}
     _act(hit, level, "extend", at, target, extend)
 
 
+@transaction.atomic
 def _act(
     hit: Hit,
     level: ReviewLevel,

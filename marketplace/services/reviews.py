@@ -40,10 +40,11 @@ def approve(
 
     With `override_rejection`, a rejected assignment can be approved within the allowed time.
     """
-    if queries.approve_assignment(assignment=assignment.pk, feedback=feedback, at=at):
-        queries.count_approval(worker=assignment.worker_id)
-        queries.move_hit(assignment.hit_id, at=at, unreviewed=-1, completed=1)
-        _pay(assignment, at)
+    if queries.approve_assignment(assignment, feedback=feedback, at=at):
+        Worker.objects.filter(pk=assignment.worker_id).update(
+            approved_count=F("approved_count") + 1
+        )
+        _pay(assignment, _moved_hit(assignment, at), at)
     elif override_rejection:
         _override(assignment, feedback, at)
     else:
@@ -53,9 +54,17 @@ def approve(
     )
 
 
-def _pay(assignment: Assignment, at: datetime) -> None:
-    # Read the HIT again: its type may have changed, and with it the reward and the hold.
-    hit = lock(assignment.hit)
+def _moved_hit(assignment: Assignment, at: datetime) -> Hit:
+    """Count the assignment as approved; return its HIT as it is now."""
+    hit = assignment.hit
+    if not queries.move_approved(hit, at):
+        # The HIT has another type since it was read, and with it another reward and another fee.
+        hit = lock(hit)
+        queries.move(hit.pk, at=at, unreviewed=-1, completed=1)
+    return hit
+
+
+def _pay(assignment: Assignment, hit: Hit, at: datetime) -> None:
     money.move_money(
         requester=hit.requester,
         kinds={TransferKind.REWARD: hit.hit_type.reward, TransferKind.FEE: hit.fee},
@@ -78,11 +87,13 @@ def _override(assignment: Assignment, feedback: str, at: datetime) -> None:
     ).exclude(hit__status=HitStatus.DISPOSED)
     if not rejected.update(**values):
         raise _wrong_state(assignment, cannot_override=True)
+    _refuse_erased(assignment.worker_id)
     Worker.objects.filter(pk=assignment.worker_id).update(
         approved_count=F("approved_count") + 1, rejected_count=F("rejected_count") - 1
     )
-    money.hold(hit=lock(assignment.hit), slots=1, at=at)
-    _pay(assignment, at)
+    hit = lock(assignment.hit)
+    money.hold(hit=hit, slots=1, at=at)
+    _pay(assignment, hit, at)
 
 
 @transaction.atomic
@@ -94,7 +105,7 @@ def reject(*, assignment: Assignment, feedback: str, at: datetime) -> None:
     ):
         raise _wrong_state(assignment)
     Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
-    Hit.objects.filter(pk=assignment.hit_id).move(at=at, unreviewed=-1, completed=1)
+    queries.move(assignment.hit_id, at=at, unreviewed=-1, completed=1)
     money.release(hit=lock(assignment.hit), slots=1, at=at)
     record_event(
         event_type=EventType.ASSIGNMENT_REJECTED, hit=assignment.hit, assignment=assignment, at=at
@@ -136,6 +147,7 @@ def send_bonus(
     if not reason.strip():
         raise DomainError("Reason must not be empty.")
     _refuse_bonus_too_late(requester, worker, at)
+    _refuse_erased(worker.pk)
     claim_token(requester=requester, operation="SendBonus", token=token, at=at)
     bonus = BonusPayment.objects.create(
         requester=requester,
@@ -148,6 +160,14 @@ def send_bonus(
     )
     money.pay_bonus(bonus=bonus, at=at)
     return bonus
+
+
+def _refuse_erased(worker_id: int) -> None:
+    """Raise DomainError if the worker's account is closed: nobody knows any more whom to pay."""
+    # Locked, because an erasure that runs now has read that nothing is owed.
+    worker = Worker.objects.select_for_update().get(pk=worker_id)
+    if worker.erased_at is not None:
+        raise DomainError(f"Worker {worker.public_id} has closed the account and cannot be paid.")
 
 
 def _refuse_bonus_too_late(requester: Requester, worker: Worker, at: datetime) -> None:

@@ -15,8 +15,7 @@ from marketplace.errors import PasswordNeeded, StudyRefused
 from marketplace.models import Assignment, HitType, Participation, Study, Worker
 
 from . import assignments
-from .accounts import SSO_SOURCE, clean_identifier, worker_of_identity
-from .attempts import count_attempt
+from .accounts import SSO_SOURCE, clean_identifier, count_attempt, worker_of_identity
 from .participations import progress_of
 
 ID_PARAMETER = re.compile(r"[A-Za-z0-9_.-]{1,64}")

@@ -6,6 +6,7 @@ sweeps its requester's rows first. So no response shows a deadline that passed m
 SWEPT_LATELY sweeps ago. A sweep that finds nothing due only reads.
 """
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
@@ -20,6 +22,8 @@ from marketplace.errors import DomainError
 from marketplace.models import Assignment, AssignmentStatus, Hit, HitStatus, Requester
 
 from . import assignments, hits, review_policies, reviews, timekeeping
+
+logger = logging.getLogger(__name__)
 
 # Maximum number of rows per kind and sweep, so that an API call does not wait for thousands.
 BATCH = 200
@@ -47,7 +51,17 @@ class Deadline:
             # read all of the requester's rows to find the due ones.
             owner = Coalesce(self.requester, Value(0))
             rows = rows.alias(owner=owner).filter(owner=requester.pk)
-        return sum(self.act(row, at) for row in rows[:BATCH])
+        return sum(self._act_alone(row, at) for row in rows[:BATCH])
+
+    def _act_alone(self, row: Any, at: datetime) -> bool:
+        """Act on a row; an error is logged, and stops no other row. The row stays due."""
+        try:
+            return self.act(row, at)
+        except (InterfaceError, OperationalError):
+            raise  # The database is away, or too busy for the other rows, too.
+        except Exception:
+            logger.exception("A deadline of %s %s could not be met.", row._meta.label, row.pk)
+            return False
 
 
 def sweep(*, at: datetime, requester: Requester | None = None) -> int:
@@ -101,14 +115,21 @@ def _hits_to_expire(at: datetime) -> QuerySet[Hit]:
     return overdue.select_related("hit_type").order_by("expires_at")
 
 
+@transaction.atomic
 def _expire(hit: Hit, at: datetime) -> bool:
+    # Decided again under the lock: the requester may have extended the HIT since.
+    if not _hits_to_expire(at).filter(pk=hit.pk).select_for_update(of=("self",)):
+        return False
     hits.expire(hit=hit, at=at)
     return True
 
 
 def _assignments_to_approve(at: datetime) -> QuerySet[Assignment]:
     overdue = Assignment.objects.filter(
-        status=AssignmentStatus.SUBMITTED, auto_approval_at__lte=at
+        status=AssignmentStatus.SUBMITTED,
+        auto_approval_at__lte=at,
+        # A review policy that is still due decides first.
+        hit__policy_due_at=None,
     ).select_related("hit__hit_type", "hit__requester", "worker")
     return overdue.order_by("auto_approval_at")
 
@@ -125,7 +146,10 @@ def _hits_to_dispose_of(at: datetime) -> QuerySet[Hit]:
     )
 
 
+@transaction.atomic
 def _dispose_of(hit: Hit, at: datetime) -> bool:
+    if not _hits_to_dispose_of(at).filter(pk=hit.pk).select_for_update():
+        return False
     return _unless_raced(hits.dispose, hit=hit, at=at)
 
 

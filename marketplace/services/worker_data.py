@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from marketplace.errors import DomainError
+from marketplace.extensions import extensions
 from marketplace.models import (
     Account,
     Activity,
@@ -118,7 +119,7 @@ def obstacle_to_erasure(worker: Worker, due: Decimal) -> str:
         )
     if due:
         return f"{worker} is owed ${due:,.2f}. Make a payout first."
-    return ""
+    return next(filter(None, (each.obstacle_to_erasure(worker) for each in extensions())), "")
 
 
 @transaction.atomic
@@ -128,7 +129,7 @@ def erase_worker(*, worker: Worker, at: datetime) -> None:
     The name, password, place, ids at other sites, e-mail addresses, messages, qualifications and
     entries of the activity log go, and nobody can sign in to the account. Assignments and the
     ledger stay under the worker id: they belong to the requesters, and prove who was paid for what.
-    Raises CannotErase if work is not decided yet, or money is owed.
+    Raises CannotErase if work is not decided yet, or money is owed, here or elsewhere.
     """
     # Accepting a HIT and a payout lock the worker too.
     worker = Worker.objects.select_for_update().get(pk=worker.pk)
@@ -163,9 +164,12 @@ def delete_old_panel_ids(at: datetime, *, most: int) -> int:
     """
     if settings.PANEL_IDS_KEPT is None:
         return 0
-    old = list(_old_panel_ids(at - timedelta(days=settings.PANEL_IDS_KEPT)).order_by("pk")[:most])
-    due = balances(Worker.objects.filter(pk__in=[one.worker_id for one in old])) if old else {}
-    keys = [one.pk for one in old if one.worker_id not in due]
+    old = _old_panel_ids(at - timedelta(days=settings.PANEL_IDS_KEPT))
+    # Of all of them: kept ids must not hide the later ones.
+    due = balances(Worker.objects.filter(pk__in=old.values("worker")))
+    keys = list(
+        old.exclude(worker__in=list(due)).order_by("pk").values_list("pk", flat=True)[:most]
+    )
     return ExternalIdentity.objects.filter(pk__in=keys).delete()[0] if keys else 0
 
 
@@ -173,10 +177,13 @@ def _old_panel_ids(before: datetime) -> QuerySet[ExternalIdentity]:
     theirs = Participation.objects.filter(worker=OuterRef("worker"))
     work = Assignment.objects.filter(worker=OuterRef("worker"))
     # Without a password, a participant can return through a study only.
-    return ExternalIdentity.objects.exclude(source=SSO_SOURCE).filter(
+    old = ExternalIdentity.objects.exclude(source=SSO_SOURCE).filter(
         ~Exists(theirs.filter(study__is_open=True)),
         ~Exists(theirs.filter(started_at__gt=before)),
         ~Exists(work.filter(accepted_at__gt=before)),
         ~Exists(work.filter(status__in=OPEN)),
         worker__created_at__lte=before,
     )
+    for each in extensions():
+        old = old.filter(~Exists(each.undecided().filter(worker=OuterRef("worker"))))
+    return old

@@ -12,16 +12,17 @@ from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
-from annotate.api.filters import Filters
-from annotate.api.idempotency import idempotent
+from accounts.api.filters import BooleanFilter, Filters
+from accounts.api.idempotency import idempotent
+from accounts.api.strict import APIView
+from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of, campaign_of
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
-from annotate.models import Right
 from annotate.queries.keywords import keywords_of
 from qualcontrol.models import SpotCheck, Verdict
+from qualcontrol.models.checks import SpotCheckQuerySet
 from qualcontrol.review.items import Item, or_404
 from qualcontrol.review.judging import judge_item
 from qualcontrol.review.review_queue import next_checks
@@ -56,16 +57,18 @@ class SpotCheckFilter(Filters):
     """Filters of spot checks."""
 
     verdict = django_filters.ChoiceFilter(choices=Verdict.choices, label="only checks judged so")
-    open = django_filters.BooleanFilter(
-        method="by_state", label="true: only checks without a verdict; false: only the others"
+    open = BooleanFilter(
+        method="by_state",
+        label="true: only checks that wait for a verdict, so not those of discarded responses; "
+        "false: only the others",
     )
 
     class Meta:
         model = SpotCheck
         fields: list[str] = []
 
-    def by_state(self, rows: QuerySet[SpotCheck], _name: str, is_open: bool) -> QuerySet[SpotCheck]:
-        return rows.filter(verdict="") if is_open else rows.exclude(verdict="")
+    def by_state(self, rows: SpotCheckQuerySet, _name: str, is_open: bool) -> SpotCheckQuerySet:
+        return rows.open() if is_open else rows.exclude(pk__in=rows.open().values("pk"))
 
 
 @extend_schema(summary="Spot checks, in the order in which they were drawn")

@@ -1,14 +1,26 @@
-"""The decision log."""
+"""The log of decisions, and appeals against them."""
+
+from typing import Any
 
 import django_filters
 from django.db.models import QuerySet
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
 
-from annotate.api.filters import Filters
-from annotate.api.lookups import CampaignRows
-from qualcontrol.models import Act, Decision
+from accounts.api.filters import BooleanFilter, Filters
+from accounts.api.idempotency import idempotent
+from accounts.api.strict import APIView
+from accounts.models import Right
+from annotate.api.lookups import CampaignRows, account_of, campaign_of
+from annotate.models import Campaign
+from qualcontrol.models import Act, Appeal, Decision
 from qualcontrol.queries.decision_log import visible_to_reviewers
+from qualcontrol.queries.workers import known_workers
+from qualcontrol.services.appeals import answer_appeal, record_appeal
 
 
 class DecisionSerializer(serializers.ModelSerializer[Decision]):
@@ -61,3 +73,111 @@ class DecisionList(CampaignRows[Decision]):
     def rows(self) -> QuerySet[Decision]:
         log = visible_to_reviewers(self.campaign.decisions.all())
         return log.select_related("actor", "worker").order_by("-pk")
+
+
+LONGEST = 5000
+
+
+class AppealSerializer(serializers.ModelSerializer[Appeal]):
+    """An appeal against an exclusion, and its answer."""
+
+    worker = serializers.CharField(source="exclusion.worker.pseudonym", read_only=True)
+
+    class Meta:
+        model = Appeal
+        fields = ["id", "worker", "text", "received_at", "answer", "is_granted", "answered_at"]
+
+
+class NewAppealSerializer(serializers.Serializer[Any]):
+    """An appeal that was received."""
+
+    worker = serializers.CharField(max_length=10, help_text="the worker's pseudonym")
+    text = serializers.CharField(max_length=LONGEST, help_text="what the worker wrote")
+
+
+class AppealAnswerSerializer(serializers.Serializer[Any]):
+    """An answer to an appeal."""
+
+    answer = serializers.CharField(
+        max_length=LONGEST, help_text="send it to the worker the way they wrote to you"
+    )
+    granted = serializers.BooleanField(help_text="true: the worker is reinstated")
+
+
+class AppealFilter(Filters):
+    """Filters of appeals."""
+
+    open = BooleanFilter(
+        "answered_at", lookup_expr="isnull", label="true: only those that wait for an answer"
+    )
+
+    class Meta:
+        model = Appeal
+        fields: list[str] = []
+
+
+def appeals_in(campaign: Campaign) -> QuerySet[Appeal]:
+    rows = Appeal.objects.filter(exclusion__campaign=campaign)
+    return rows.select_related("exclusion__worker", "exclusion__campaign").order_by("-pk")
+
+
+class AppealList(CampaignRows[Appeal]):
+    """Appeals, the latest first."""
+
+    serializer_class = AppealSerializer
+    filterset_class = AppealFilter
+    queryset = Appeal.objects.all()
+    may_write = Right.REVIEW
+
+    def rows(self) -> QuerySet[Appeal]:
+        return appeals_in(self.campaign)
+
+    @extend_schema(summary="Appeals, the latest first")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        return super().get(request, *args, **kwargs)
+
+    @extend_schema(
+        summary="Record an appeal", request=NewAppealSerializer, responses={201: AppealSerializer}
+    )
+    @idempotent
+    def post(self, request: Request, **_: str) -> Response:
+        """Store what an excluded worker wrote."""
+        campaign = self.campaign
+        form = NewAppealSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        given = form.validated_data
+        appeal = record_appeal(
+            campaign=campaign,
+            worker=get_object_or_404(known_workers(campaign), pseudonym=given["worker"]),
+            text=given["text"],
+            actor=account_of(request),
+            at=timezone.now(),
+        )
+        return Response(AppealSerializer(appeal).data, status=status.HTTP_201_CREATED)
+
+
+class AnswerAppeal(APIView):
+    """The answer to an appeal."""
+
+    may_write = Right.REVIEW
+
+    @extend_schema(
+        operation_id="campaigns_appeals_answer",
+        summary="Answer an appeal",
+        request=AppealAnswerSerializer,
+        responses=AppealSerializer,
+    )
+    def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Grant or refuse the appeal. If it is granted, the worker is reinstated."""
+        campaign = campaign_of(request, slug, self)
+        appeal = get_object_or_404(appeals_in(campaign), pk=pk)
+        form = AppealAnswerSerializer(data=request.data)
+        form.is_valid(raise_exception=True)
+        answer_appeal(
+            appeal=appeal,
+            is_granted=form.validated_data["granted"],
+            answer=form.validated_data["answer"],
+            actor=account_of(request),
+            at=timezone.now(),
+        )
+        return Response(AppealSerializer(appeals_in(campaign).get(pk=pk)).data)

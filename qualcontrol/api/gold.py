@@ -10,13 +10,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.idempotency import idempotent
+from accounts.api.idempotency import idempotent
+from accounts.models import Right
 from annotate.api.lookups import CampaignRows, account_of
-from annotate.models import Campaign, Right
+from annotate.models import Campaign
 from annotate.models import Response as Answer
 from qualcontrol.models import Gold, Verdict
-from qualcontrol.queries.gold import gold_known_to
-from qualcontrol.review.gold import mark_gold, seed_gold
+from qualcontrol.review.gold import gold_known_to, mark_gold, seed_gold
 
 
 class GoldSerializer(serializers.ModelSerializer[Gold]):

@@ -8,14 +8,19 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotate.api.idempotency import idempotent
+from accounts.api.idempotency import idempotent
 from annotate.api.jobs import JobDetailSerializer, accepted, begin
 from annotate.api.lookups import CampaignRows
 from annotate.api.releases import ReleaseSerializer
-from annotate.exports.hiding import HidingRefused, rule_of
+from annotate.exports.records import HidingRefused, rule_of
 from annotate.models import Campaign, Release
-from annotate.selection.domains import DEFAULT_PRESET, PRESETS
-from annotate.services.releases import ReleaseRefused, missing, missing_in_all_languages
+from annotate.services.releases import (
+    ReleaseRefused,
+    missing,
+    missing_in_all_languages,
+    name_refusal,
+)
+from corpora.selection.domains import DEFAULT_PRESET, PRESETS
 from qualcontrol.services.releasing import open_questions
 
 
@@ -27,7 +32,7 @@ class NewReleaseSerializer(serializers.Serializer[Any]):
         required=False,
         min_value=-(2**63),
         max_value=2**63 - 1,
-        help_text="draws the baselines; default: the campaign's seed",
+        help_text="draws the responses and the baselines; default: the campaign's seed",
     )
     partial = serializers.BooleanField(  # type: ignore[assignment]
         default=False, help_text="omit incomplete images, and ignore open checks"
@@ -95,8 +100,8 @@ class CampaignReleases(CampaignRows[Release]):
         form.is_valid(raise_exception=True)
         given = {"seed": campaign.config.seed, **form.validated_data}
         if Release.objects.filter(name=given["name"]).exists():
-            raise ReleaseRefused(f"A release named {given['name']} exists. Choose another name.")
+            raise ReleaseRefused(name_refusal(given["name"], campaign.team))
         lacking = [] if given["partial"] else _lacking(campaign, given["in_all_languages"])
         if lacking:
-            raise ReleaseRefused(f"The campaign is not complete: {' '.join(lacking)}")
-        return accepted(begin(request, kind="release", arguments=given, campaign=campaign))
+            raise ReleaseRefused(f"The campaign is not complete: {'; '.join(lacking)}.")
+        return accepted(begin(request, kind="release", arguments=given, about=campaign))

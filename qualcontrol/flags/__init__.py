@@ -10,12 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from annotate.campaign_file import CampaignConfig
-from annotate.language.consensus import mean_similarities
+from corpora.language.consensus import mean_similarities
 from qualcontrol.flags.behaviour import Conduct, behaviour_flags
-from qualcontrol.flags.copies import copy_flags
+from qualcontrol.flags.copies import InMemory, Neighbour, Neighbours, copy_flags
 from qualcontrol.flags.flag import Flag, codes
 from qualcontrol.flags.image import agreement_flags, wording_flags
-from qualcontrol.flags.neighbours import InMemory, Neighbour, Neighbours
 from qualcontrol.flags.writing import Keywords, no_keywords, writing_flags
 
 __all__ = [

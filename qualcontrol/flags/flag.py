@@ -11,7 +11,7 @@ class Flag:
 
     code: str
     value: float
-    threshold: float  # the campaign's setting
+    threshold: float
     why: str  # a sentence for reviewers
 
     def as_json(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ few errors, but is nearly always right, takes microseconds, and can name the wor
 import re
 from functools import lru_cache
 
-from annotate.language.tokens import written
+from corpora.language.tokens import written
 
 BEGIN, END = "^", "$"
 STOPS = ',.;:!?()"“”'

@@ -4,13 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from annotate.campaign_file import CampaignConfig, Flags
-from annotate.language.english import rarity, stem, words
-from annotate.language.languages import is_english
-from annotate.wording import counted
+from annotate.campaign_file import CampaignConfig
+from corpora.language.english import rarity, stem, words
+from corpora.language.languages import is_english
+from corpora.wording import counted
 from qualcontrol.flags.flag import Flag
 
 CODES = frozenset({"unlike", "very_unlike", "names_none", "brief", "wordy"})
+# Few captions of nocaps and COCO reach these: see docs/flags.md and `benchmarks.flags`.
+VERY_UNLIKE = 0.12
+SHARED_THINGS = 4
+BRIEF, WORDY = 0.5, 2.0  # times the median length of the others
 # The similarity at which other answers agree. With more answers, less is needed to exclude chance.
 LEAST_AGREEMENT = 0.2
 # More common words say too little about an image.
@@ -28,7 +32,7 @@ def agreement_flags(means: Sequence[float], config: CampaignConfig) -> list[list
     `means` are the answers' mean similarities to the others, by a symmetric similarity from 0 to 1.
     """
     shares = likeness_shares(means)
-    return [_unlike(share, len(means) - 1, config.flags) for share in shares]
+    return [_unlike(share, len(means) - 1, config.flags.unlike) for share in shares]
 
 
 def likeness_shares(means: Sequence[float]) -> list[float | None]:
@@ -52,27 +56,24 @@ def wording_flags(texts: Sequence[str], config: CampaignConfig) -> list[list[Fla
     """
     tokens = [words(text) for text in texts]
     lengths = [len(own) for own in tokens]
-    unusual = [
-        _length(length, lengths[:i] + lengths[i + 1 :], config.flags)
-        for i, length in enumerate(lengths)
-    ]
+    unusual = [_length(length, lengths[:i] + lengths[i + 1 :]) for i, length in enumerate(lengths)]
     if not is_english(config.language):
         return unusual
     things = [{_thing(word) for word in own if rarity(word) >= THING_RARITY} for own in tokens]
     named = Counter(thing for own in things for thing in own)
     return [
-        [*_names_none(own, named, tokens, config.flags), *of_length]
+        [*_names_none(own, named, tokens), *of_length]
         for own, of_length in zip(things, unusual, strict=True)
     ]
 
 
-def _unlike(share: float | None, others: int, limits: Flags) -> list[Flag]:
-    if share is None or share >= limits.unlike:
+def _unlike(share: float | None, others: int, least: float) -> list[Flag]:
+    if share is None or share >= least:
         return []
     why = f"Only {share:.0%} as similar to the {others} other responses as those are to each other."
-    if share < limits.very_unlike:
-        return [Flag("very_unlike", share, limits.very_unlike, why)]
-    return [Flag("unlike", share, limits.unlike, why)]
+    if share < VERY_UNLIKE:
+        return [Flag("very_unlike", share, VERY_UNLIKE, why)]
+    return [Flag("unlike", share, least, why)]
 
 
 def _thing(word: str) -> str:
@@ -80,17 +81,15 @@ def _thing(word: str) -> str:
     return stem(word)[:BEGINNING]
 
 
-def _names_none(
-    own: set[str], named: Counter[str], tokens: Sequence[Sequence[str]], limits: Flags
-) -> list[Flag]:
+def _names_none(own: set[str], named: Counter[str], tokens: Sequence[Sequence[str]]) -> list[Flag]:
     least = max(2, NAMED_BY * (len(tokens) - 1))
     shared = [thing for thing, count in named.items() if count - (thing in own) >= least]
-    if len(shared) < limits.shared_things or own.intersection(shared):
+    if len(shared) < SHARED_THINGS or own.intersection(shared):
         return []
     first = sorted(shared, key=lambda thing: (-named[thing], thing))[:3]
     listed = ", ".join(f"“{_as_written(thing, tokens)}”" for thing in first)
     why = f"Names none of the {len(shared)} things that several others name, such as {listed}."
-    return [Flag("names_none", len(shared), limits.shared_things, why)]
+    return [Flag("names_none", len(shared), SHARED_THINGS, why)]
 
 
 def _as_written(thing: str, tokens: Sequence[Sequence[str]]) -> str:
@@ -99,14 +98,14 @@ def _as_written(thing: str, tokens: Sequence[Sequence[str]]) -> str:
     return written.most_common(1)[0][0]
 
 
-def _length(length: int, others: list[int], limits: Flags) -> list[Flag]:
+def _length(length: int, others: list[int]) -> list[Flag]:
     if len(others) < FEWEST_FOR_LENGTH:
         return []
     usual = median(others)
     ratio = length / usual if usual else 1.0
     why = f"{counted(length, 'word')}; the median of the others is {usual:g}."
-    if ratio <= limits.brief:
-        return [Flag("brief", ratio, limits.brief, why)]
-    if ratio >= limits.wordy:
-        return [Flag("wordy", ratio, limits.wordy, why)]
+    if ratio <= BRIEF:
+        return [Flag("brief", ratio, BRIEF, why)]
+    if ratio >= WORDY:
+        return [Flag("wordy", ratio, WORDY, why)]
     return []

@@ -8,10 +8,10 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from annotate.campaign_file import CampaignConfig
-from annotate.language.english import is_known, words
-from annotate.language.languages import ENGLISH, LANGUAGES, is_english, language_of
-from annotate.language.text import URL, is_bare_list, is_keyword_list
-from annotate.wording import counted
+from corpora.language.english import is_known, words
+from corpora.language.languages import ENGLISH, LANGUAGES, is_english, language_of
+from corpora.language.text import MOST_COMPARED, URL, is_bare_list, is_keyword_list
+from corpora.wording import counted
 from qualcontrol.flags.flag import Flag
 from qualcontrol.flags.grammar import (
     FUNCTION_WORDS,
@@ -56,6 +56,11 @@ ORNATE = re.compile(
 )
 SENTENCE_END = re.compile(r"[.!?]\s+[A-Z]")
 
+# Few captions of nocaps and COCO reach these: see docs/flags.md and `benchmarks.flags`.
+FUNCTION_WORD_SHARE = 0.10
+GIBBERISH = 0.5  # share of words unknown or repeated
+FOREIGN = 0.25  # share of words, or of letters
+BROKEN_ORDER = 2  # pairs of words
 # A text with a larger share of function words is not a list, so keywords are not looked up.
 SENTENCE = 0.35
 
@@ -117,8 +122,7 @@ def _bare_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag | 
     return None
 
 
-def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag | None:
-    least = config.flags.function_words
+def _keyword_list(text: str, _config: CampaignConfig, keywords: Keywords) -> Flag | None:
     share = function_word_share(words(text))
     # A text with a verb or a preposition is not a list, so its keywords are not looked up.
     joins = any(word in FUNCTION_WORDS and word not in LISTING_WORDS for word in words(text))
@@ -126,11 +130,11 @@ def _keyword_list(text: str, config: CampaignConfig, keywords: Keywords) -> Flag
         why = "Only lists the keywords."
     elif is_bare_list(text):
         why = "Only lists words, or repeats a few."
-    elif share < least and len(words(text)) >= FEWEST_WORDS:
+    elif share < FUNCTION_WORD_SHARE and len(words(text)) >= FEWEST_WORDS:
         why = f"Reads like a list: {share:.0%} of the words are function words."
     else:
         return None
-    return Flag("keyword_list", share, least, why)
+    return Flag("keyword_list", share, FUNCTION_WORD_SHARE, why)
 
 
 def _misspelled(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
@@ -142,30 +146,30 @@ def _misspelled(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
     return Flag("misspelled", len(unknown), least, why)
 
 
-def _gibberish(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
-    tokens, least = words(text), config.flags.gibberish
+def _gibberish(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
+    tokens = words(text)
     if len(tokens) < 2:
         return None
     unknown = sum(not is_known(word) for word in tokens) / len(tokens)
-    repeated = 1 - len(set(tokens)) / len(tokens)
-    if max(unknown, repeated) < least:
+    first = tokens[:MOST_COMPARED]
+    repeated = 1 - len(set(first)) / len(first)
+    if max(unknown, repeated) < GIBBERISH:
         return None
     if unknown >= repeated:
-        return Flag("gibberish", unknown, least, f"{unknown:.0%} of the words are unknown.")
-    return Flag("gibberish", repeated, least, f"{repeated:.0%} of the words are repetitions.")
+        return Flag("gibberish", unknown, GIBBERISH, f"{unknown:.0%} of the words are unknown.")
+    return Flag("gibberish", repeated, GIBBERISH, f"{repeated:.0%} of the words are repetitions.")
 
 
-def _foreign(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
-    least = config.flags.foreign
+def _foreign(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     tokens = words(text)
     own = function_word_share(tokens)
     if own > SENTENCE:
         return None
     letters = [character for character in text if character.isalpha()]
     latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
-    if letters and 1 - latin / len(letters) >= least:
+    if letters and 1 - latin / len(letters) >= FOREIGN:
         share = 1 - latin / len(letters)
-        return Flag("foreign", share, least, f"{share:.0%} of the letters are not Latin.")
+        return Flag("foreign", share, FOREIGN, f"{share:.0%} of the letters are not Latin.")
     if len(tokens) < FEWEST_WORDS:
         return None
     shares = {
@@ -173,9 +177,9 @@ def _foreign(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
         for language, common in OTHER_LANGUAGES.items()
     }
     language = max(shares, key=lambda name: (shares[name], name))
-    if shares[language] < max(least, own):
+    if shares[language] < max(FOREIGN, own):
         return None
-    return Flag("foreign", shares[language], least, f"Appears to be {language}.")
+    return Flag("foreign", shares[language], FOREIGN, f"Appears to be {language}.")
 
 
 def _unfinished(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
@@ -183,29 +187,27 @@ def _unfinished(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     return Flag("unfinished", 1, 1, f"Breaks off at “{last}”.") if last else None
 
 
-def _order(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
-    pairs, limits = impossible_pairs(text), config.flags
+def _order(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
+    pairs = impossible_pairs(text)
     why = (
         f"Word pairs that do not occur in English: {', '.join(f'“{pair}”' for pair in pairs[:3])}."
     )
-    if len(pairs) >= limits.broken_order:
-        return Flag("broken_order", len(pairs), limits.broken_order, why)
-    return (
-        Flag("odd_order", len(pairs), limits.odd_order, why)
-        if (len(pairs) >= limits.odd_order)
-        else None
-    )
+    if len(pairs) >= BROKEN_ORDER:
+        return Flag("broken_order", len(pairs), BROKEN_ORDER, why)
+    return Flag("odd_order", len(pairs), 1, why) if pairs else None
 
 
-def _ornate(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+def _ornate(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
     found = [match.group() for match in ORNATE.finditer(text)]
-    if len(found) < config.flags.ornate:
+    if not found:
         return None
     why = f"Unusually ornate wording: “{found[0]}”."
-    return Flag("ornate", len(found), config.flags.ornate, why)
+    return Flag("ornate", len(found), 1, why)
 
 
-def _sentences(text: str, _config: CampaignConfig, _: Keywords) -> Flag | None:
+def _sentences(text: str, config: CampaignConfig, _: Keywords) -> Flag | None:
+    if config.captions.style == "paragraph":
+        return None
     count = 1 + len(SENTENCE_END.findall(text))
     return Flag("sentences", count, 2, f"Has {count} sentences.") if count > 1 else None
 

@@ -1,19 +1,27 @@
 """Spot checks, flags, worker risks, exclusions, and the decision log."""
 
-from qualcontrol.models.checks import Judgement, Reservation, SpotCheck, Verdict
+from qualcontrol.models.checks import (
+    Gold,
+    GoldAnswer,
+    Judgement,
+    Reservation,
+    SecondOpinion,
+    SpotCheck,
+    Verdict,
+)
 from qualcontrol.models.decisions import Act, Decision
 from qualcontrol.models.exclusions import (
     Appeal,
     Exclusion,
     Pause,
     Proposal,
+    WorkerState,
     kept_out,
     waiting_for_verdicts,
+    worker_state,
 )
 from qualcontrol.models.flags import Assessment, Copying, CopyKey
-from qualcontrol.models.gold import Gold, GoldAnswer
 from qualcontrol.models.held_payments import HeldCause, HeldOutcome, HeldPayment
-from qualcontrol.models.second_opinions import SecondOpinion
 from qualcontrol.models.worker_risk import LearnedValues, WorkerRisk, WorkerRiskChange
 
 __all__ = [
@@ -39,6 +47,8 @@ __all__ = [
     "LearnedValues",
     "WorkerRisk",
     "WorkerRiskChange",
+    "WorkerState",
     "kept_out",
     "waiting_for_verdicts",
+    "worker_state",
 ]

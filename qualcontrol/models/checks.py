@@ -1,5 +1,6 @@
-"""Spot checks, and reviewers' judgements of them."""
+"""What reviewers judge: spot checks, second opinions and gold items."""
 
+import uuid
 from datetime import datetime
 from typing import Self
 
@@ -7,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotate.models import Campaign, Response, ResponseStatus
+from annotate.models import Campaign, Response, ResponseStatus, Task
 
 
 class Verdict(models.TextChoices):
@@ -49,6 +50,9 @@ class SpotCheck(models.Model):
     verdict = models.CharField(max_length=4, choices=Verdict, blank=True)
     reason = models.CharField(max_length=300, blank=True)
     judged_at = models.DateTimeField(null=True, blank=True)
+    is_changed = models.BooleanField(
+        default=False, help_text="a person has replaced the verdict of the judgements"
+    )
 
     objects = SpotCheckQuerySet.as_manager()
 
@@ -62,6 +66,10 @@ class SpotCheck(models.Model):
             models.CheckConstraint(
                 condition=~Q(verdict=Verdict.BAD) | ~Q(reason=""),
                 name="spot_check_bad_has_a_reason",
+            ),
+            models.CheckConstraint(
+                condition=Q(is_changed=False) | ~Q(verdict=""),
+                name="spot_check_changed_has_a_verdict",
             ),
         ]
         indexes = [
@@ -126,3 +134,111 @@ class Reservation(models.Model):
 
     def __str__(self) -> str:
         return f"{self.response} for {self.reviewer}"
+
+
+class SecondOpinionQuerySet(models.QuerySet["SecondOpinion"]):
+    def of(self, campaign: Campaign) -> Self:
+        return self.filter(campaign=campaign)
+
+    def wanted(self) -> Self:
+        """Those that were not withdrawn. Two reviewers must agree about their responses."""
+        return self.filter(withdrawn_at=None)
+
+
+class SecondOpinion(models.Model):
+    """A reviewer's request that another reviewer judges a response, too."""
+
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="second_opinions")
+    # The public key of the item. Gold items have no response here, so that nobody is shown them for
+    # this request.
+    key = models.UUIDField()
+    response = models.ForeignKey(
+        Response, models.PROTECT, related_name="second_opinions", null=True, blank=True
+    )
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, related_name="second_opinions"
+    )
+    asked_at = models.DateTimeField()
+    question = models.CharField(max_length=300, blank=True)
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+
+    objects = SecondOpinionQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["response"],
+                condition=Q(withdrawn_at=None),
+                name="second_opinion_once_per_response",
+            ),
+            models.UniqueConstraint(
+                fields=["key", "asked_by"],
+                condition=Q(withdrawn_at=None),
+                name="second_opinion_once_per_reviewer",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.asked_by} about {self.key}"
+
+
+class GoldQuerySet(models.QuerySet["Gold"]):
+    def of(self, campaign: Campaign) -> Self:
+        return self.filter(campaign=campaign)
+
+
+class Gold(models.Model):
+    """A response with a known verdict, or a made-up bad caption. A made-up caption is not a
+    response: it belongs to no worker and is never counted or released."""
+
+    campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="gold")
+    task = models.ForeignKey(Task, models.PROTECT, related_name="gold")
+    # Identifies a made-up caption on review pages. Responses have keys of the same form.
+    key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    response = models.OneToOneField(
+        Response, models.PROTECT, null=True, blank=True, related_name="gold"
+    )
+    text = models.TextField(blank=True, help_text="the made-up caption")
+    verdict = models.CharField(max_length=4, choices=Verdict)
+    reason = models.CharField(max_length=300, blank=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="gold"
+    )
+    made_at = models.DateTimeField()
+
+    objects = GoldQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "gold"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(response__isnull=False, text="")
+                | (Q(response=None, verdict=Verdict.BAD) & ~Q(text="")),
+                name="gold_is_a_response_or_made_up_and_bad",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.task}: {self.get_verdict_display().lower()}"
+
+
+class GoldAnswer(models.Model):
+    """A reviewer's judgement of a gold item."""
+
+    gold = models.ForeignKey(Gold, models.CASCADE, related_name="answers")
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="gold_answers"
+    )
+    verdict = models.CharField(max_length=4, choices=Verdict)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["gold", "reviewer"], name="gold_answer_once_per_reviewer"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reviewer}: {self.get_verdict_display().lower()}"

@@ -86,6 +86,12 @@ class Decision(models.Model):
         return f"{self.get_act_display()}: {self.response or self.worker or self.campaign}"
 
     @property
+    def about_worker(self) -> Worker | None:
+        """The worker whom it is about, directly or through a response. Load `worker` and
+        `response__worker` before."""
+        return self.worker or (self.response.worker if self.response else None)
+
+    @property
     def decided_by(self) -> str:
         """The actor's user name, BY_COMMAND, or BY_POLICY. Load `actor` before."""
         if self.actor:

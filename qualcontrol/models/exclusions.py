@@ -4,7 +4,7 @@ from typing import Any, Self
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from annotate.models import Campaign, Response, Worker
 from qualcontrol.models.checks import SpotCheck
@@ -57,39 +57,6 @@ class Pause(KeptOut):
 
     def __str__(self) -> str:
         return f"{self.worker} in {self.campaign}"
-
-
-def kept_out(campaign: Campaign) -> models.QuerySet[Worker]:
-    """The workers who get no new tasks of the campaign: excluded, paused, or waiting for
-    verdicts."""
-    found = _is_excluded_or_paused(campaign)
-    if campaign.config.review.trial:
-        found |= _waits(campaign)
-    return Worker.objects.filter(found)
-
-
-def waiting_for_verdicts(campaign: Campaign) -> models.QuerySet[Worker]:
-    """The workers who have submitted as many responses as the campaign's trial allows, whose first
-    ones are not all judged, and who are neither excluded nor paused. This is computed from the
-    verdicts, so they can continue as soon as the last verdict is given."""
-    if not campaign.config.review.trial:
-        return Worker.objects.none()
-    return Worker.objects.filter(_waits(campaign)).exclude(_is_excluded_or_paused(campaign))
-
-
-def _is_excluded_or_paused(campaign: Campaign) -> Q:
-    theirs = {"campaign": campaign, "worker": models.OuterRef("pk")}
-    excluded = models.Exists(Exclusion.objects.in_force().filter(**theirs))
-    return Q(excluded) | Q(models.Exists(Pause.objects.in_force().filter(**theirs)))
-
-
-def _waits(campaign: Campaign) -> Q:
-    trial = campaign.config.review.trial
-    worker = models.OuterRef("pk")
-    firsts = SpotCheck.objects.of(campaign).open().filter(is_first=True, response__worker=worker)
-    submitted = Response.objects.of(campaign).filter(worker=worker)
-    last_of_trial = submitted.order_by("pk")[trial - 1 : trial]
-    return Q(models.Exists(firsts), models.Exists(last_of_trial))
 
 
 class QuestionQuerySet(models.QuerySet[Any]):
@@ -153,3 +120,59 @@ class Appeal(models.Model):
 
     def __str__(self) -> str:
         return f"appeal of {self.exclusion}"
+
+
+class WorkerState(models.TextChoices):
+    """A worker's state in a campaign. Of several states, the most serious one counts."""
+
+    ACTIVE = "active", "active"
+    WAITING = "waiting", "waiting for verdicts"
+    PAUSED = "paused", "paused"
+    PROPOSED = "proposed", "proposed for exclusion"
+    EXCLUDED = "excluded", "excluded"
+
+
+def worker_state(campaign: Campaign) -> models.Case:
+    """The WorkerState of a query's workers."""
+    is_proposed = Exists(Proposal.objects.open().filter(campaign=campaign, worker=OuterRef("pk")))
+    return models.Case(
+        models.When(_is_excluded(campaign), then=models.Value(WorkerState.EXCLUDED)),
+        models.When(is_proposed, then=models.Value(WorkerState.PROPOSED)),
+        models.When(_is_paused(campaign), then=models.Value(WorkerState.PAUSED)),
+        models.When(_waits(campaign), then=models.Value(WorkerState.WAITING)),
+        default=models.Value(WorkerState.ACTIVE),
+    )
+
+
+def kept_out(campaign: Campaign) -> models.QuerySet[Worker]:
+    """The workers who get no new tasks of the campaign: excluded, paused, or waiting for
+    verdicts."""
+    return Worker.objects.filter(_is_excluded(campaign) | _is_paused(campaign) | _waits(campaign))
+
+
+def waiting_for_verdicts(campaign: Campaign) -> models.QuerySet[Worker]:
+    """The workers who have submitted as many responses as the campaign's trial allows, whose first
+    ones are not all judged, and who are neither excluded nor paused. This is computed from the
+    verdicts, so they can continue as soon as the last verdict is given."""
+    waiting = Worker.objects.filter(_waits(campaign))
+    return waiting.exclude(_is_excluded(campaign) | _is_paused(campaign))
+
+
+def _is_excluded(campaign: Campaign) -> Q:
+    theirs = {"campaign": campaign, "worker": OuterRef("pk")}
+    return Q(Exists(Exclusion.objects.in_force().filter(**theirs)))
+
+
+def _is_paused(campaign: Campaign) -> Q:
+    return Q(Exists(Pause.objects.in_force().filter(campaign=campaign, worker=OuterRef("pk"))))
+
+
+def _waits(campaign: Campaign) -> Q:
+    trial = campaign.config.review.trial
+    if not trial:
+        return Q(pk__in=[])
+    worker = OuterRef("pk")
+    firsts = SpotCheck.objects.of(campaign).open().filter(is_first=True, response__worker=worker)
+    submitted = Response.objects.of(campaign).filter(worker=worker)
+    last_of_trial = submitted.order_by("pk")[trial - 1 : trial]
+    return Q(Exists(firsts), Exists(last_of_trial))

@@ -44,7 +44,7 @@ class Assessment(models.Model):
 
 class CopyKey(models.Model):
     """A key under which near-copies find a caption: a hash that captions with much text in common
-    probably share (see `qualcontrol.flags.neighbours`)."""
+    probably share (see `qualcontrol.flags.copies`)."""
 
     key = models.BigIntegerField()
     response = models.ForeignKey(Response, models.CASCADE, related_name="copy_keys", db_index=False)

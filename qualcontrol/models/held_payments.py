@@ -5,7 +5,7 @@ from typing import Self
 from django.db import models
 from django.db.models import Q
 
-from annotate.models import Campaign, Worker
+from annotate.models import Campaign, Submission, Worker
 from qualcontrol.models.decisions import Decision
 
 
@@ -41,12 +41,9 @@ class HeldPayment(models.Model):
     answer fits no task, or it came through the marketplace alone and breaks the campaign's rules.
     """
 
-    # Copied from the assignment, because quality control cannot import its model.
     campaign = models.ForeignKey(Campaign, models.PROTECT, related_name="held_payments")
     worker = models.ForeignKey(Worker, models.PROTECT, related_name="held_payments")
-    assignment = models.OneToOneField(
-        "hits.Assignment", models.PROTECT, related_name="held_payment"
-    )
+    submission = models.OneToOneField(Submission, models.PROTECT, related_name="held_payment")
     cause = models.CharField(max_length=7, choices=HeldCause)
     why = models.CharField(max_length=1000)
     held_at = models.DateTimeField()
@@ -56,6 +53,9 @@ class HeldPayment(models.Model):
     decision = models.OneToOneField(
         Decision, models.PROTECT, null=True, blank=True, related_name="held_payment"
     )
+    # The payment is decided, or a decision is being sent. Taking back a verdict then does not hold
+    # it again.
+    is_settled = models.BooleanField(default=False)
     # A person has let the worker continue since. It counts for the policy only with a new one.
     is_forgiven = models.BooleanField(default=False)
 

@@ -1,22 +1,18 @@
 """The decision log's page."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
-
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from accounts.pages.listing import FilterForm, choice, csv_file, day, search, wants_csv
+from accounts.pages.paging import stretch_of
 from annotate.kinds import KINDS
 from annotate.models import Campaign
-from annotate.pages.listing import FilterForm, choice, csv_file, day, search, wants_csv
-from annotate.pages.paging import stretch_of
-from annotate.pages.signed_in import campaign_of
-from qualcontrol.models import Act, Decision
-from qualcontrol.queries.listing import DECISIONS_IN_ORDER, found_decisions
-
-CSV_HEAD = ("at", "decision", "worker", "response", "answer", "reason", "by")
+from annotate.pages.lookups import campaign_of
+from qualcontrol.models import Act
+from qualcontrol.queries.decision_log import DECISIONS_IN_ORDER, found_decisions
+from shared.tables import Column
 
 
 class DecisionFilters(FilterForm):
@@ -39,7 +35,7 @@ def decisions(request: HttpRequest, slug: str) -> HttpResponseBase:
     )
     if wants_csv(request):
         entries = log.order_by(*DECISIONS_IN_ORDER).iterator(chunk_size=2000)
-        return csv_file(f"{campaign.slug}-decisions", CSV_HEAD, _cells(campaign, entries))
+        return csv_file(f"{campaign.slug}-decisions", _columns(campaign), entries)
     context = {
         "campaign": campaign,
         "filters": filters,
@@ -48,17 +44,15 @@ def decisions(request: HttpRequest, slug: str) -> HttpResponseBase:
     return render(request, "qualcontrol/decisions.html", context)
 
 
-def _cells(campaign: Campaign, entries: Iterable[Decision]) -> Iterator[list[Any]]:
+def _columns(campaign: Campaign) -> list[Column]:
+    """The columns of the file."""
     kind = KINDS[campaign.kind]
-    for entry in entries:
-        response = entry.response
-        worker = entry.worker or (response.worker if response else None)
-        yield [
-            entry.at.isoformat(),
-            entry.get_act_display(),
-            worker.pseudonym if worker else "",
-            response.pk if response else "",
-            kind.summary(response) if response else "",
-            entry.reason,
-            entry.decided_by,
-        ]
+    return [
+        Column("at"),
+        Column("decision", value=lambda entry: entry.get_act_display()),
+        Column("worker", value=lambda entry: entry.about_worker and entry.about_worker.pseudonym),
+        Column("response", value=lambda entry: entry.response_id),
+        Column("answer", value=lambda entry: entry.response and kind.summary(entry.response)),
+        Column("reason"),
+        Column("by", value=lambda entry: entry.decided_by),
+    ]

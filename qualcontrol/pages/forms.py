@@ -5,11 +5,13 @@ from typing import Any
 
 from django import forms
 
-from annotate.exports.hiding import HidingRefused, rule_of
-from annotate.kinds import TaskKind
-from annotate.models import Campaign, Release, Task
-from annotate.selection.domains import DEFAULT_PRESET, PRESETS
+from annotate.exports.records import HidingRefused, rule_of
+from annotate.kinds import KINDS, TaskKind
+from annotate.models import Campaign, Release, Response, Task
+from annotate.services.releases import name_refusal
+from corpora.selection.domains import DEFAULT_PRESET, PRESETS
 from qualcontrol.models import Verdict
+from shared.number_fields import NumberField, WholeNumberField
 
 OTHER = "other"
 
@@ -93,16 +95,31 @@ class AnswerForm(forms.Form):
 
 
 class MarkGoldForm(forms.Form):
-    """A response with its known verdict."""
+    """A response with its known verdict: the one that it has, or a new one."""
 
-    response = forms.IntegerField(
-        label="Number", min_value=1, help_text="Shown on the worker's page."
+    response = forms.ModelChoiceField(
+        Response.objects.none(),
+        error_messages={
+            "required": "Choose one.",
+            "invalid_choice": "The campaign has none with this number.",
+        },
     )
-    verdict = forms.ChoiceField(choices=Verdict, widget=forms.RadioSelect)
+    verdict = forms.ChoiceField(choices=Verdict, widget=forms.RadioSelect, required=False)
     reason = forms.CharField(label="What is wrong (if bad)", max_length=300, required=False)
+
+    def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        responses = Response.objects.of(campaign).select_related("spot_check")
+        self.fields["response"].queryset = responses  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
+        if not values.get("verdict"):
+            check = getattr(values.get("response"), "spot_check", None)
+            if check is None or not check.verdict:
+                self.add_error("verdict", "Choose good or bad.")
+            else:
+                values |= {"verdict": check.verdict, "reason": check.reason}
         if values.get("verdict") == Verdict.BAD and not values.get("reason"):
             self.add_error("reason", "Enter what is wrong with it.")
         return values
@@ -111,9 +128,7 @@ class MarkGoldForm(forms.Form):
 class SeedGoldForm(forms.Form):
     """A made-up bad caption."""
 
-    task = forms.CharField(
-        label="Image", help_text="The image's id, as shown on the worker's page."
-    )
+    task = forms.CharField(label="Image", error_messages={"required": "Choose an image."})
     text = forms.CharField(label="Caption", max_length=1000)
     reason = forms.CharField(label="What is wrong with it", max_length=300)
 
@@ -148,7 +163,7 @@ class ReleaseForm(forms.Form):
         max_length=100,
         help_text="Letters, digits, hyphens and underscores. The name is part of the file names.",
     )
-    seed = forms.IntegerField(help_text="Seed for drawing the baselines.")
+    seed = WholeNumberField()
     partial = forms.BooleanField(
         required=False, label="Partial: omit incomplete images, ignore open checks"
     )
@@ -165,7 +180,7 @@ class ReleaseForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         label="Hide the captions of these splits",
     )
-    hidden_percent = forms.FloatField(
+    hidden_percent = NumberField(
         required=False,
         label="Or hide the captions of a share of the images, in per cent",
         help_text="The images are drawn with the seed.",
@@ -180,7 +195,15 @@ class ReleaseForm(forms.Form):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
+        self.team = campaign.team
         self.lacking, self.lacking_together = lacking, lacking_together
+        kind = KINDS[campaign.kind]
+        drawn = (
+            f"the {kind.answers_name}, if one of the {kind.subject_name}s has more than it needs"
+        )
+        if kind.has_references and campaign.config.baselines:
+            drawn = f"the human baselines, and {drawn}"
+        self.fields["seed"].help_text = f"Seed for drawing {drawn}."
         if campaign.family:
             self.fields["in_all_languages"].label = f"All languages of {campaign.family}"
         else:
@@ -192,9 +215,7 @@ class ReleaseForm(forms.Form):
         """Refuse the name of an existing release, because releases cannot be changed."""
         name: str = self.cleaned_data["name"]
         if Release.objects.filter(name=name).exists():
-            raise forms.ValidationError(
-                f"A release named {name} exists. Releases cannot be changed: choose another name."
-            )
+            raise forms.ValidationError(name_refusal(name, self.team))
         return name
 
     def clean(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from annotate.campaign_file import Review
 from annotate.kinds import KINDS, TaskKind
-from annotate.pages.signed_in import campaign_of
+from annotate.pages.lookups import campaign_of
 from annotate.templatetags.campaigns import percent
 from qualcontrol.models import Appeal, Proposal, waiting_for_verdicts
 from qualcontrol.queries.quality_report import quality_report

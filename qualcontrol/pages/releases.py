@@ -1,14 +1,18 @@
 """The page of a campaign's releases."""
 
+from itertools import count
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from annotate.errors import DomainError
-from annotate.models import Release, Right
-from annotate.pages.jobs import begin_job
-from annotate.pages.signed_in import campaign_of, posted
+from accounts.models import Right
+from accounts.pages.signed_in import posted
+from annotate.models import Campaign, Release
+from annotate.pages.lookups import campaign_of
 from annotate.services.releases import missing, missing_in_all_languages
+from background.pages.jobs import begin_job
+from corpora.errors import DomainError
 from qualcontrol.pages.forms import ReleaseForm
 from qualcontrol.services.releasing import open_questions
 
@@ -23,13 +27,17 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     form = ReleaseForm(
         campaign,
         posted(request),
-        initial={"seed": campaign.config.seed, "in_all_languages": bool(campaign.family)},
+        initial={
+            "name": _free_name(campaign),
+            "seed": campaign.config.seed,
+            "in_all_languages": bool(campaign.family),
+        },
         lacking=lacking,
         lacking_together=together,
     )
     if request.method == "POST" and form.is_valid():
         try:
-            job = begin_job(request, kind="release", arguments=form.cleaned_data, campaign=campaign)
+            job = begin_job(request, kind="release", arguments=form.cleaned_data, about=campaign)
         except DomainError as error:
             form.add_error(None, str(error))
         else:
@@ -42,3 +50,13 @@ def releases(request: HttpRequest, slug: str) -> HttpResponse:
     }
     status = 422 if form.errors else 200
     return render(request, "qualcontrol/releases.html", context, status=status)
+
+
+def _free_name(campaign: Campaign) -> str:
+    """The name that the form proposes: the campaign's, with the first number that is free."""
+    start = f"{campaign.family or campaign.slug}"[:90]
+    taken = set(
+        Release.objects.filter(name__startswith=f"{start}-v").values_list("name", flat=True)
+    )
+    names = (f"{start}-v{number}" for number in count(1))
+    return next(name for name in names if name not in taken)

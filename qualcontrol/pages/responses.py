@@ -6,11 +6,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from annotate.errors import DomainError
+from accounts.models import Right
+from accounts.pages.signed_in import posted, user_of
 from annotate.images.copies import display_url
 from annotate.kinds import KINDS
-from annotate.models import Response, Right
-from annotate.pages.signed_in import campaign_of, posted, user_of
+from annotate.models import Response
+from annotate.pages.lookups import campaign_of
+from corpora.errors import DomainError
 from qualcontrol.models import Verdict
 from qualcontrol.pages.forms import ChangeForm
 from qualcontrol.queries.decision_log import visible_to_reviewers

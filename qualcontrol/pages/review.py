@@ -16,16 +16,19 @@ from django.urls import reverse
 from django.urls.converters import UUIDConverter
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
-from annotate.errors import DomainError
+from accounts.models import Right
+from accounts.pages.signed_in import user_of
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.kinds import KINDS, TaskKind
-from annotate.models import Campaign, Response, Right
-from annotate.pages.signed_in import campaign_of, user_of
+from annotate.models import Campaign, Response, ResponseStatus
+from annotate.pages.lookups import campaign_of
 from annotate.queries.keywords import task_keywords
-from qualcontrol.models import WorkerRisk
+from annotate.queries.progress import progress
+from corpora.errors import DomainError
+from qualcontrol.models import SpotCheck, WorkerRisk
 from qualcontrol.pages.forms import QuestionForm, VerdictForm, reasons_against
 from qualcontrol.review import undoing
 from qualcontrol.review.items import (
@@ -51,6 +54,11 @@ from qualcontrol.services.errors import CannotAsk
 KEY = re.compile(UUIDConverter.regex)
 # The number of items that the page loads ahead.
 AHEAD = 3
+# The latest skipped items that an address names, for a browser without the script: servers refuse
+# longer ones.
+MOST_SKIPPED = 100
+# In the session: whether the reviewer does the required checks alone.
+ONLY_REQUIRED = "only_required_checks"
 OTHERS_SHOWN = 8
 CAUSES = {
     RANDOM: "Random check, chosen regardless of flags.",
@@ -62,10 +70,11 @@ CAUSES = {
 }
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
-    """The next response to judge. For a page that has loaded items ahead, only the items that it
-    lacks.
+    """The next response to judge; with `only=required` in the address, from now on only of the
+    required checks. For a page that has loaded items ahead, only the items that it lacks; it posts,
+    because an address has no room for hundreds of keys.
 
     A GET reserves up to 1 + AHEAD responses for the reviewer for 15 minutes, so that two reviewers
     are not shown the same one. A repeated GET returns the same responses. HEAD and prefetch
@@ -77,8 +86,11 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(status=503, headers={"Cache-Control": "no-store"})
     if request.method == "HEAD":
         return HttpResponse()
-    if "ahead" in request.GET:
-        return _top_up(request, campaign, request.GET)
+    fields = request.POST or request.GET
+    if "ahead" in fields:
+        return _top_up(request, campaign, fields)
+    if only := request.GET.get("only"):
+        request.session[ONLY_REQUIRED] = only == "required"
     skipped = _keys(request.GET, "skip")
     again = _again(request, campaign)
     known = [item.key for item in again]
@@ -88,7 +100,11 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
         or _next(request, campaign, 1 + AHEAD, known)
     )
     if not items:
-        context = {"campaign": campaign, "last": last_judged(campaign, user_of(request))}
+        context = {
+            "campaign": campaign,
+            "last": last_judged(campaign, user_of(request)),
+            "further": _further(campaign) if _only_required(request) else 0,
+        }
         return render(request, "qualcontrol/queue_empty.html", context)
     return _page(request, campaign, items, skipped, VerdictForm(KINDS[campaign.kind]))
 
@@ -117,7 +133,7 @@ def judge(request: HttpRequest, slug: str, key: UUID) -> HttpResponse:
     if "ahead" in request.POST:
         return _top_up(request, campaign, request.POST)
     address = reverse("qualcontrol:queue", args=[slug])
-    return redirect(f"{address}?{urlencode({'skip': _joined(skipped)})}" if skipped else address)
+    return redirect(f"{address}?{urlencode({'skip': _skipped(skipped)})}" if skipped else address)
 
 
 @require_POST
@@ -195,6 +211,16 @@ def is_prefetch(request: HttpRequest) -> bool:
     return any("prefetch" in purpose.lower() for purpose in purposes)
 
 
+def _only_required(request: HttpRequest) -> bool:
+    return bool(request.session.get(ONLY_REQUIRED))
+
+
+def _further(campaign: Campaign) -> int:
+    """The number of responses that need no check."""
+    checks = SpotCheck.objects.of(campaign).exclude(response__status=ResponseStatus.DISCARDED)
+    return max(0, progress(campaign).submitted - checks.count())
+
+
 def _next(
     request: HttpRequest, campaign: Campaign, count: int, without: Sequence[UUID]
 ) -> list[Item]:
@@ -204,6 +230,7 @@ def _next(
         reviewer=user_of(request),
         count=count,
         at=timezone.now(),
+        only_required=_only_required(request),
         without=responses_among(campaign, without),
     )
     return [item for item in items if item.key not in without]
@@ -224,8 +251,10 @@ def _page(
         "kind": kind,
         "shown": shown,
         "ahead": ahead,
-        "skipped": _joined(skipped),
+        "skipped": _skipped(skipped),
         "counts": review_counts(campaign, user_of(request)),
+        "only_required": _only_required(request),
+        "further": _further(campaign),
         "form": form,
         "reasons": _numbered_reasons(kind),
     }
@@ -305,6 +334,10 @@ def _keys(fields: QueryDict, name: str) -> list[UUID]:
     """The keys in a field, separated by spaces. Other words are ignored."""
     words = fields.get(name, "").split()
     return [UUID(word) for word in words if KEY.fullmatch(word)]
+
+
+def _skipped(keys: Sequence[UUID]) -> str:
+    return _joined(keys[-MOST_SKIPPED:])
 
 
 def _joined(keys: Sequence[UUID]) -> str:

@@ -10,19 +10,21 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate.errors import DomainError
+from accounts.models import Right
+from accounts.pages.listing import FilterForm, choice, csv_file, orders, search, wants_csv
+from accounts.pages.paging import page_of
+from accounts.pages.signed_in import user_of
 from annotate.kinds import KINDS
-from annotate.models import Campaign, Response, Right, Worker
-from annotate.pages.listing import FilterForm, choice, csv_file, search, wants_csv
-from annotate.pages.paging import page_of
-from annotate.pages.signed_in import campaign_of, user_of
-from qualcontrol.models import Appeal, Proposal, WorkerRisk
+from annotate.models import Campaign, Response, Worker
+from annotate.pages.lookups import campaign_of
+from corpora.errors import DomainError
+from qualcontrol.models import Appeal, Proposal, WorkerRisk, WorkerState
 from qualcontrol.pages.forms import AnswerForm, AppealForm, ReasonForm
-from qualcontrol.queries.decision_log import visible_to_reviewers
-from qualcontrol.queries.listing import STATES, WORKER_ORDERS, found_workers
-from qualcontrol.queries.quality_report import (
-    decisions_about,
+from qualcontrol.queries.decision_log import decisions_about, visible_to_reviewers
+from qualcontrol.queries.workers import (
+    WORKER_COLUMNS,
     known_workers,
+    listed_workers,
     worker_summaries,
 )
 from qualcontrol.services import appeals
@@ -43,15 +45,13 @@ ACTS: dict[str, tuple[Callable[..., object], str]] = {
 # A worker's page is short: it has the latest rows, and links to the lists of all of them.
 RESPONSES_SHOWN, DECISIONS_SHOWN = 8, 5
 WORKERS_SHOWN = 25
-CSV_HEAD = (
-    "pseudonym", "submitted", "discarded", "good", "bad", "risk", "share", "low", "high", "state",
-)  # fmt: skip
 
 
 class WorkerFilters(FilterForm):
-    orders = WORKER_ORDERS
+    orders = orders(WORKER_COLUMNS, default="risk")
+    lookups = {"worker": "pseudonym__icontains"}
     worker = search("Worker", max_length=10, placeholder="W-…")
-    state = choice("State", STATES.items())
+    state = choice("State", WorkerState.choices)
     judged = choice("Judged", [("yes", "has verdicts"), ("no", "has none")])
 
 
@@ -60,12 +60,10 @@ def workers(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The campaign's workers by their pseudonyms; also as a CSV file."""
     campaign = campaign_of(request, slug)
     filters = WorkerFilters(request)
-    found = found_workers(campaign, filters.chosen).order_by(*filters.order_by)
-    keys = found.values_list("pk", flat=True)
+    keys = filters.found_in(listed_workers(campaign)).values_list("pk", flat=True)
     if wants_csv(request):
         summaries = worker_summaries(campaign, list(keys))
-        rows = ([getattr(one, name) for name in CSV_HEAD] for one in summaries)
-        return csv_file(f"{campaign.slug}-workers", CSV_HEAD, rows)
+        return csv_file(f"{campaign.slug}-workers", WORKER_COLUMNS, summaries)
     page = page_of(keys, request, per_page=WORKERS_SHOWN)
     context = {
         "campaign": campaign,

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
-from annotate.kinds import KINDS
+from annotate.kinds import KINDS, TaskKind
 from annotate.models import Box, Campaign, ObjectClass, Response, ResponseStatus, Task
 from annotate.models.responses import ResponseQuerySet
 from annotate.queries.words import if_few
@@ -32,6 +32,19 @@ STATUSES = {
 }
 COMPLETE, INCOMPLETE, EMPTY = "complete", "incomplete", "empty"
 ANY_FLAG = "any"
+# The codes of the flags that any task type may have; `docs/flags.md` explains each.
+CODES = (
+    "breaks_rules", "brief", "broken_order", "copies_example", "copies_other", "copies_own",
+    "fast_typing", "foreign", "gibberish", "hasty", "keyword_list", "left_page", "misspelled",
+    "names_none", "no_input", "odd_order", "ornate", "pasted", "pasted_long", "repeats",
+    "rule_words", "sentences", "too_long", "too_short", "twin_account", "unfinished", "unlike",
+    "very_unlike", "wordy",
+)  # fmt: skip
+
+
+def codes_of(kind: TaskKind) -> list[str]:
+    """The codes of all flags that answers to such a task may have."""
+    return sorted({*CODES, *kind.flags})
 
 
 class HasCode(Func):

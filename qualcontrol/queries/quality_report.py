@@ -1,62 +1,67 @@
-"""The quality report: a campaign's quality, and its workers and reviewers.
+"""The quality report: a campaign's quality, and its reviewers with their agreement."""
 
-A campaign can have hundreds of thousands of responses. So workers are ranked by their stored risks,
-and other numbers are counted for the workers of one page only.
-"""
-
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice, product
 
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet
+import krippendorff
+from django.db.models import Case, Count, Exists, F, Min, OuterRef, Q, QuerySet, When
 
-from annotate.kinds import KINDS
-from annotate.models import Campaign, Response, ResponseStatus, Worker
-from annotate.services.campaigns import answers_counting
+from annotate.models import Campaign, Response, ResponseStatus
+from annotate.queries.progress import progress
 from qualcontrol.models import (
-    Decision,
     GoldAnswer,
     HeldPayment,
     Judgement,
-    Proposal,
     SpotCheck,
     Verdict,
-    WorkerRisk,
-    waiting_for_verdicts,
 )
-from qualcontrol.review.agreement import Agreement, agreement
-from qualcontrol.risk.estimate import Estimate, estimate_share
-
-# With more workers than this, counting all responses of the campaign is faster.
-FEW = 100
-ACTIVE, WAITING, PAUSED = "active", "waiting", "paused"
-PROPOSED, EXCLUDED = "proposed", "excluded"
+from qualcontrol.queries.workers import FEW
+from qualcontrol.risk.estimate import Estimate, Sampled, estimate_share
 
 
 @dataclass(frozen=True)
-class WorkerSummary:
-    """One worker's responses and risk in a campaign.
+class Agreement:
+    """Agreement on responses with several judgements: kappa of the first two judgements of each,
+    and alpha of all. None if it cannot be computed, as when all judgements are equal."""
 
-    `risk` is the probability that the worker's bad share is above the tolerated share, `share` the
-    expected share, with its 90% interval from `low` to `high`, and `reasons` explain the risk.
-    """
+    pairs: int
+    kappa: float | None = None
+    alpha: float | None = None
 
-    pseudonym: str
-    submitted: int
-    discarded: int
-    good: int
-    bad: int
-    risk: float
-    share: float
-    low: float
-    high: float
-    state: str
-    reasons: list[dict[str, Any]]
 
-    @property
-    def kept(self) -> int:
-        return self.submitted - self.discarded
+def agreement(judged: Sequence[Mapping[str, str]]) -> Agreement:
+    """Compute the agreement from {reviewer: verdict} for each response, in the order of judging."""
+    judged = [said for said in judged if len(said) >= 2]
+    pairs = [tuple(islice(said.values(), 2)) for said in judged]
+    if len({verdict for pair in pairs for verdict in pair}) < 2:
+        # With a single verdict everywhere, chance agreement is perfect, and kappa is not defined.
+        return Agreement(len(pairs))
+    return Agreement(len(pairs), _kappa(pairs), _alpha(judged))
+
+
+def _kappa(pairs: Sequence[tuple[str, ...]]) -> float:
+    """Cohen (1960): the observed agreement beyond chance, divided by the largest possible one."""
+    first, second = (Counter(verdicts) for verdicts in zip(*pairs, strict=True))
+    observed = sum(one == other for one, other in pairs) / len(pairs)
+    by_chance = sum(first[verdict] * second[verdict] for verdict in first) / len(pairs) ** 2
+    return (observed - by_chance) / (1 - by_chance)
+
+
+def _alpha(judged: Sequence[Mapping[str, str]]) -> float:
+    reviewers = sorted({reviewer for said in judged for reviewer in said})
+    # One row for each reviewer, one column for each response; NaN without a judgement.
+    values = {"GOOD": 0.0, "BAD": 1.0}
+    table = [
+        [values[said[reviewer]] if reviewer in said else float("nan") for said in judged]
+        for reviewer in reviewers
+    ]
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
+
+
+# Numbers of verdicts.
+GOOD, BAD, JUDGED, REMOVED = "good", "bad", "judged", "removed"
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def quality_report(campaign: Campaign) -> QualityReport:
     """The campaign's quality report, without its workers."""
     checks = SpotCheck.objects.of(campaign)
     verdicts = Counter(dict(checks.values_list("verdict").annotate(Count("pk"))))
-    kept = answers_counting(campaign)
+    kept = progress(campaign).submitted
     return QualityReport(
         estimate=estimate_of(campaign, kept),
         kept=kept,
@@ -124,28 +129,65 @@ def estimate_of(campaign: Campaign, kept: int) -> Estimate:
     # An open check is not of a discarded response, so it counts whether its worker is excluded.
     frontier = checks.filter(is_random=True).open().aggregate(first=Min("draw"))["first"]
     sampled = Q(is_random=True) if frontier is None else Q(is_random=True, draw__lt=frontier)
-    # Responses that an exclusion did not discard are released, so they count here. Those that it
-    # discarded are subtracted: they are few, and the others need no look at their responses.
+    # Responses that an exclusion did not discard are released, so they count here.
     gone = Response.objects.filter(
         status=ResponseStatus.DISCARDED, worker__in=campaign.exclusions.in_force().values("worker")
     )
-    judged = _verdicts(checks, sampled)
-    judged.subtract(_verdicts(checks.filter(response__in=gone), sampled))
+    verdicts = _verdicts(checks.exclude(response__in=gone), sampled)
+    totals = Counter[str]()
+    for (*_, name), number in verdicts.items():
+        totals[name] += number
     return estimate_share(
-        good=judged["good"], bad=judged["bad"], kept=kept, removed=judged["removed"]
+        _sampled(campaign, verdicts),
+        kept=kept,
+        removed=totals[REMOVED],
+        unseen=max(0, kept - totals[JUDGED] + totals[REMOVED]),
     )
 
 
-def _verdicts(checks: QuerySet[SpotCheck], sampled: Q) -> Counter[str]:
-    """The good and bad verdicts in the sample, and all bad ones as `removed`."""
+# The numbers of verdicts of each worker on responses with flags, and on those without.
+Verdicts = Counter[tuple[int, bool, str]]
+
+
+def _verdicts(checks: QuerySet[SpotCheck], sampled: Q) -> Verdicts:
+    """The good and bad verdicts in the sample, all, and all bad ones as `removed`."""
     is_bad = Q(verdict=Verdict.BAD)
+    numbers = {
+        GOOD: Count("pk", filter=sampled & Q(verdict=Verdict.GOOD)),
+        BAD: Count("pk", filter=sampled & is_bad),
+        JUDGED: Count("pk"),
+        REMOVED: Count("pk", filter=is_bad),
+    }
+    judged = checks.exclude(verdict="").order_by()
+    groups = judged.values(worker=F("response__worker"), is_flagged=_is_flagged("response__"))
+    rows = groups.annotate(**numbers)
     return Counter(
-        checks.exclude(verdict="").aggregate(
-            good=Count("pk", filter=sampled & Q(verdict=Verdict.GOOD)),
-            bad=Count("pk", filter=sampled & is_bad),
-            removed=Count("pk", filter=is_bad),
-        )
+        {(row["worker"], row["is_flagged"], name): row[name] for row in rows for name in numbers}
     )
+
+
+def _is_flagged(response: str = "") -> Case:
+    has_codes = Q(**{f"{response}assessment__codes__gt": ""})
+    return Case(When(has_codes, then=True), default=False)
+
+
+def _sampled(campaign: Campaign, verdicts: Verdicts) -> Iterator[Sampled]:
+    """The workers of the sample."""
+    workers = {worker for (worker, _, name), n in verdicts.items() if n and name in (GOOD, BAD)}
+    counting = Response.objects.of(campaign).counting().order_by()
+    if len(workers) <= FEW:
+        counting = counting.filter(worker__in=workers)
+    groups = counting.values_list("worker", _is_flagged()).annotate(n=Count("*"))
+    written = {(worker, is_flagged): n for worker, is_flagged, n in groups}
+    for worker, is_flagged in product(sorted(workers), (False, True)):
+        group = worker, is_flagged
+        yield Sampled(
+            *group,
+            good=verdicts[*group, GOOD],
+            bad=verdicts[*group, BAD],
+            written=written.get(group, 0) + verdicts[*group, REMOVED],
+            judged=verdicts[*group, JUDGED],
+        )
 
 
 def _judged_together(campaign: Campaign) -> list[dict[str, str]]:
@@ -178,88 +220,3 @@ def reviewers(campaign: Campaign) -> list[ReviewerSummary]:
         for name in {**judged, **gold}
     ]
     return sorted(found, key=lambda one: (-one.judged, one.name))
-
-
-def known_workers(campaign: Campaign) -> QuerySet[Worker]:
-    """Workers with a submission in the campaign, also those whose answers fit no task."""
-    answers = Response.objects.of(campaign).filter(worker=OuterRef("pk"))
-    held = HeldPayment.objects.of(campaign).filter(worker=OuterRef("pk"))
-    return Worker.objects.filter(Exists(answers) | Exists(held))
-
-
-def ranked_workers(campaign: Campaign) -> list[int]:
-    """The keys of the workers with submissions, by risk, then by number of responses."""
-    submitted = Response.objects.of(campaign)
-    held = HeldPayment.objects.of(campaign).order_by()
-    rows = dict.fromkeys(held.values_list("worker", flat=True), 0)
-    rows |= dict(submitted.order_by().values_list("worker").annotate(n=Count("*")))
-    risks = dict(WorkerRisk.objects.of(campaign).values_list("worker", "risk"))
-    return sorted(rows, key=lambda worker: (-risks.get(worker, 0.0), -rows[worker], worker))
-
-
-def latest_workers(campaign: Campaign, *, most: int, among: int = 500) -> list[int]:
-    """The keys of the workers who wrote most of the campaign's latest responses."""
-    latest = Response.objects.of(campaign).counting().order_by("-submitted_at")
-    counted = Counter(latest.values_list("worker_id", flat=True)[:among])
-    return [worker for worker, _ in counted.most_common(most)]
-
-
-def worker_summaries(campaign: Campaign, workers: Sequence[int]) -> list[WorkerSummary]:
-    """The report's rows of these workers, in their order. Takes seven queries."""
-    pseudonyms = dict(Worker.objects.filter(pk__in=workers).values_list("pk", "pseudonym"))
-    responses = Response.objects.of(campaign)
-    if len(workers) <= FEW:
-        responses = responses.filter(worker__in=workers)
-    written = _counted(responses, "worker_id", "status")
-    checks = SpotCheck.objects.of(campaign).filter(response__worker__in=workers)
-    verdicts = _counted(checks, "response__worker_id", "verdict")
-    theirs = WorkerRisk.objects.of(campaign).filter(worker__in=workers)
-    # A worker who was not counted yet gets the defaults of the model.
-    risks_by_worker = defaultdict(WorkerRisk, {one.worker_id: one for one in theirs.defer("tally")})
-    states = _states(campaign, workers)
-    return [
-        WorkerSummary(
-            pseudonym=pseudonyms[worker],
-            submitted=written[worker, ResponseStatus.SUBMITTED]
-            + written[worker, ResponseStatus.DISCARDED],
-            discarded=written[worker, ResponseStatus.DISCARDED],
-            good=verdicts[worker, Verdict.GOOD],
-            bad=verdicts[worker, Verdict.BAD],
-            risk=risks_by_worker[worker].risk,
-            share=risks_by_worker[worker].share,
-            low=risks_by_worker[worker].low,
-            high=risks_by_worker[worker].high,
-            state=states.get(worker, ACTIVE),
-            reasons=risks_by_worker[worker].reasons,
-        )
-        for worker in workers
-    ]
-
-
-def _counted(rows: QuerySet[Any], worker: str, state: str) -> Counter[tuple[int, str]]:
-    # Not the primary key, which is not in the index of responses by worker.
-    counts = rows.order_by().values_list(worker, state).annotate(n=Count("*"))
-    return Counter({(key, value): number for key, value, number in counts})
-
-
-def _states(campaign: Campaign, workers: Sequence[int]) -> dict[int, str]:
-    """The state of each worker who is not active. The most serious one counts."""
-    proposed = Proposal.objects.open().filter(campaign=campaign)
-    waiting = waiting_for_verdicts(campaign).filter(pk__in=workers)
-    found = dict.fromkeys(waiting.values_list("pk", flat=True), WAITING)
-    for state, rows in (
-        (PAUSED, campaign.pauses.in_force()),
-        (PROPOSED, proposed),
-        (EXCLUDED, campaign.exclusions.in_force()),
-    ):
-        for worker in rows.filter(worker__in=workers).values_list("worker", flat=True):
-            found[worker] = state
-    return found
-
-
-def decisions_about(campaign: Campaign, worker: Worker) -> QuerySet[Decision]:
-    """Decisions about the worker or the worker's responses, the latest first."""
-    content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
-    return campaign.decisions.filter(Q(worker=worker) | Q(response__worker=worker)).select_related(
-        "actor", "worker", "response__worker", *content
-    )

@@ -10,11 +10,10 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
-from annotate.errors import DomainError
 from annotate.models import Campaign, Response
-from annotate.reading.entries import Entry, open_entries
-from annotate.reading.faults import Faults
-from annotate.reading.files import short
+from corpora.errors import DomainError
+from corpora.reading.entries import Entry, open_entries
+from corpora.reading.files import Faults, short
 from qualcontrol.models import Verdict
 from qualcontrol.review.judging import keep_judgement
 from qualcontrol.services.errors import AlreadyJudged

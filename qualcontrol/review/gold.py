@@ -4,15 +4,31 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response, Task
-from qualcontrol.models import Gold, SpotCheck, Verdict
+from qualcontrol.models import Gold, GoldAnswer, SpotCheck, Verdict
 from qualcontrol.review.judging import keep_judgement
 from qualcontrol.services.errors import NoGold, text_given
 from qualcontrol.services.locks import locked_response
-from qualcontrol.services.policies import decide
-from qualcontrol.services.worker_risks import refresh_worker_risks
+from qualcontrol.services.policies import count_and_decide
+
+
+def gold_known_to(user: User, campaign: Campaign) -> QuerySet[Gold]:
+    """The gold items that the user made or has judged, the latest first. The queue may still show
+    the others to the user."""
+    content = (f"response__{name}" for name in KINDS[campaign.kind].answer_relations)
+    judged = GoldAnswer.objects.filter(gold=OuterRef("pk"), reviewer=user)
+    known = campaign.gold.filter(Q(made_by=user) | Exists(judged))
+    return (
+        known.select_related("task__image", "response", *content)
+        .annotate(
+            judged=Count("answers"),
+            right=Count("answers", filter=Q(answers__verdict=F("verdict"))),
+        )
+        .order_by("-pk")
+    )
 
 
 def mark_gold(
@@ -25,9 +41,7 @@ def mark_gold(
     """
     gold, is_judged = _mark(response, Verdict(verdict), reason, actor, at)
     if is_judged:
-        # After the transaction of the verdict, because the policy takes locks of its own.
-        refresh_worker_risks(campaign=gold.campaign)
-        decide(campaign=gold.campaign, at=at)
+        count_and_decide(campaign=gold.campaign, at=at)
     return gold
 
 

@@ -22,13 +22,11 @@ from qualcontrol.models import (
     SpotCheck,
     Verdict,
 )
-from qualcontrol.models.second_opinions import SecondOpinionQuerySet
+from qualcontrol.risk.estimate import random_order
 from qualcontrol.risk.hypotheses import block_of
 from qualcontrol.risk.model import Crowd
-from qualcontrol.risk.random_sample import random_order
 from qualcontrol.services.flagging import flags_if_written
 from qualcontrol.services.worker_risks import crowd_of, newcomer_risk, stored_tallies
-from shared.prepared import prepared
 
 # The causes to show an item.
 SECOND, ASKED, HELD = "second opinion", "asked for", "held payment"
@@ -176,38 +174,14 @@ def _rows_of(
 ) -> tuple[dict[int, Response], dict[int | None, SecondOpinion]]:
     """The responses with these keys, and the requests for a second opinion on them."""
     relations = KINDS[campaign.kind].answer_relations
-    responses: Iterable[Response]
-    wanted: Iterable[SecondOpinion]
-    if len(keys) == 1:
-        # A reviewer waits for this at each item, so the queries are compiled once.
-        responses = _one_response(relations, response=keys[0])
-        wanted = _wanted_on_one(response=keys[0])
-    else:
-        responses = _with_relations(Response.objects.filter(pk__in=keys), relations)
-        wanted = _with_asker(SecondOpinion.objects.filter(response__in=keys))
-    return {row.pk: row for row in responses}, {row.response_id: row for row in wanted}
-
-
-@prepared
-def _one_response(relations: tuple[str, ...], *, response: Any) -> QuerySet[Response]:
-    return _with_relations(Response.objects.filter(pk=response), relations)
-
-
-@prepared
-def _wanted_on_one(response: Any) -> QuerySet[SecondOpinion]:
-    return _with_asker(SecondOpinion.objects.filter(response=response))
-
-
-def _with_relations(
-    responses: QuerySet[Response], relations: tuple[str, ...]
-) -> QuerySet[Response]:
-    return responses.select_related(
+    responses = Response.objects.select_related(
         "task__campaign", "task__image", "worker", "assessment", "spot_check", "gold", *relations
     )
-
-
-def _with_asker(requests: SecondOpinionQuerySet) -> QuerySet[SecondOpinion]:
-    return requests.wanted().select_related("asked_by")
+    wanted = SecondOpinion.objects.wanted().select_related("asked_by")
+    return (
+        {row.pk: row for row in responses.filter(pk__in=keys)},
+        {row.response_id: row for row in wanted.filter(response__in=keys)},
+    )
 
 
 def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:
@@ -221,8 +195,11 @@ def _item(crowd: Crowd | None, response: Response, cause: str) -> Item:
 
 
 def _waiting_gold(campaign: Campaign, reviewer: User) -> QuerySet[Gold]:
-    """Gold items that the reviewer neither made nor judged, the oldest first."""
+    """Gold items that the reviewer neither made nor judged, also not before they were gold, and
+    whose texts nobody has withdrawn; the oldest first."""
     left = Gold.objects.of(campaign).exclude(answers__reviewer=reviewer).exclude(made_by=reviewer)
+    left = left.exclude(response__spot_check__judgements__reviewer=reviewer)
+    left = left.exclude(response__withdrawn_at__isnull=False)
     return left.select_related(
         "response__spot_check", "task__campaign", "task__image", "task__subject"
     ).order_by("pk")
@@ -257,6 +234,10 @@ def _made_up(gold: Gold) -> Item:
     response = Response(
         task=gold.task, worker=worker, status=ResponseStatus.SUBMITTED, primed=gold.task.primed
     )
+    # Of imported captions, it may not be known whether the worker saw keywords.
+    other = gold.task.responses.order_by("pk").first()
+    if other and other.imported_from_id:
+        response.imported_from_id, response.primed = other.imported_from_id, other.primed
     kind = KINDS[campaign.kind]
     kind.row(response, kind.from_text(gold.text))
     check = _check_of(campaign, gold)

@@ -1,16 +1,17 @@
 """A reviewer's judgement of a response, and its consequences."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services import responses as response_services
+from annotate.services.places import lock_tasks
 from qualcontrol.models import (
     Act,
     Assessment,
@@ -32,13 +33,17 @@ from qualcontrol.services.errors import (
     CannotReject,
     ReasonMissing,
 )
-from qualcontrol.services.exclusions import discard_excluded
+from qualcontrol.services.exclusions import discard_excluded, to_discard
 from qualcontrol.services.held_payments import BREAKS_RULES
 from qualcontrol.services.locks import locked_response
-from qualcontrol.services.policies import decide
-from qualcontrol.services.sampling import draw_rest_of_trial, spot_check_of
-from qualcontrol.services.worker_risks import note_changes, refresh_worker_risks
-from shared.prepared import Change, insert, prepared, prepared_update
+from qualcontrol.services.policies import count_and_decide
+from qualcontrol.services.sampling import (
+    draw_rest_of_trial,
+    held_share,
+    hold_share,
+    spot_check_of,
+)
+from qualcontrol.services.worker_risks import note_changes
 
 
 def judge_item(
@@ -88,9 +93,7 @@ def judge(
         response=response, verdict=verdict, reason=reason, reviewer=reviewer, at=at
     )
     if stands:
-        # After the transaction of the verdict, because the policy takes locks of its own.
-        refresh_worker_risks(campaign=campaign)
-        decide(campaign=campaign, at=at)
+        count_and_decide(campaign=campaign, at=at)
 
 
 @transaction.atomic
@@ -112,22 +115,26 @@ def keep_judgement(
         raise ReasonMissing("Enter what is wrong: a bad verdict needs a reason.")
     response = locked_response(response.pk)
     campaign = response.task.campaign
+    hold_share(campaign)
     # Checked first, with the message that gold items have, so that neither reveals gold.
-    by_whom = {"reviewer": reviewer.pk} if reviewer else {}
-    if _judgements_by(response=response.pk, **by_whom):
+    judgements = list(Judgement.objects.filter(spot_check__response=response))
+    if any(one.reviewer_id == getattr(reviewer, "pk", None) for one in judgements):
         raise AlreadyJudged(JUDGED_BY_YOU)
     if response.status != ResponseStatus.SUBMITTED:
         raise AlreadyJudged("This response has been discarded and needs no judgement.")
     check = _open_check(response, campaign, at)
-    insert(Judgement(spot_check=check, reviewer=reviewer, verdict=verdict, reason=reason, at=at))
+    judgements.append(
+        check.judgements.create(reviewer=reviewer, verdict=verdict, reason=reason, at=at)
+    )
     Reservation.objects.filter(response=response).delete()
-    return _resolve(check, response, campaign, reviewer, at)
+    return _resolve(check, judgements, response, campaign, reviewer, at)
 
 
 def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotCheck:
-    check = next(iter(_checks_of(response=response.pk)), None)
+    check = SpotCheck.objects.filter(response=response).first()
     if check is None:
-        check = spot_check_of(response, campaign=campaign, at=at)
+        share = held_share(campaign)
+        check = spot_check_of(response, campaign=campaign, share=share, at=at)
         check.save(force_insert=True)
     if check.verdict:
         raise AlreadyJudged("Another reviewer has judged this response.")
@@ -136,29 +143,31 @@ def _open_check(response: Response, campaign: Campaign, at: datetime) -> SpotChe
 
 def _resolve(
     check: SpotCheck,
+    judgements: Sequence[Judgement],
     response: Response,
     campaign: Campaign,
     reviewer: User | None,
     at: datetime,
 ) -> bool:
     """Record the verdict if enough reviewers agree."""
-    judgements = _judgements_of(check=check.pk)
     verdict, votes = Counter(one.verdict for one in judgements).most_common(1)[0]
     if votes < _needed(response, campaign):
         return False
     reason = next((one.reason for one in judgements if one.verdict == verdict), "")
-    _store_verdict(check=check.pk, verdict=verdict, reason=reason, judged_at=at)
+    open_check = SpotCheck.objects.filter(pk=check.pk, verdict="")
+    open_check.update(verdict=verdict, reason=reason, judged_at=at)
     # Logged only now: reviewers can read the log, and must not see an earlier judgement.
-    for one in judgements:
-        decision = Decision(
+    Decision.objects.bulk_create(
+        Decision(
             response=response,
             campaign=campaign,
             act=Act.JUDGE_GOOD if one.verdict == Verdict.GOOD else Act.JUDGE_BAD,
             reason=one.reason,
-            actor=one.reviewer,
+            actor_id=one.reviewer_id,
             at=one.at,
         )
-        insert(decision)
+        for one in judgements
+    )
     if verdict == Verdict.BAD:
         discard_bad(response, campaign, reason, reviewer, at)
         if check.is_first:
@@ -171,44 +180,8 @@ def _resolve(
 def _needed(response: Response, campaign: Campaign) -> int:
     """The number of reviewers who must agree: at least two if one has asked for a second
     opinion."""
-    is_asked = bool(_second_opinions_on(response=response.pk))
+    is_asked = SecondOpinion.objects.wanted().filter(response=response).exists()
     return max(campaign.config.review.reviewers, 2 if is_asked else 1)
-
-
-# Queries that are compiled once, because a reviewer waits for them at each verdict.
-
-
-@prepared
-def _judgements_by(response: Any, reviewer: Any = None) -> QuerySet[Judgement, int]:
-    """The judgement of the response by this reviewer, or by nobody named."""
-    theirs = Judgement.objects.filter(spot_check__response=response, reviewer=reviewer)
-    return theirs.values_list("pk", flat=True)
-
-
-@prepared
-def _checks_of(response: Any) -> QuerySet[SpotCheck]:
-    return SpotCheck.objects.filter(response=response)
-
-
-@prepared
-def _judgements_of(check: Any) -> QuerySet[Judgement]:
-    return Judgement.objects.filter(spot_check=check).select_related("reviewer")
-
-
-@prepared_update
-def _store_verdict(check: Any, **columns: Any) -> Change:
-    return SpotCheck.objects.filter(pk=check, verdict=""), columns
-
-
-@prepared
-def _second_opinions_on(response: Any) -> QuerySet[SecondOpinion, int]:
-    wanted = SecondOpinion.objects.wanted().filter(response=response)
-    return wanted.values_list("pk", flat=True)
-
-
-@prepared
-def _open_holds_of(assignment: Any) -> QuerySet[HeldPayment]:
-    return HeldPayment.objects.open().filter(cause=HeldCause.RULES, assignment=assignment)
 
 
 def discard_bad(
@@ -216,6 +189,10 @@ def discard_bad(
 ) -> None:
     """Discard the response, and the responses that an exclusion of its worker now discards with
     it."""
+    if campaign.exclusions.in_force().filter(worker=response.worker).exists():
+        # All at once and in order: the response's task may come after those of the others.
+        others = to_discard(campaign, response.worker).values_list("task_id", flat=True)
+        lock_tasks([response.task_id, *others])
     response_services.discard(responses=[response])
     Decision.objects.create(
         response=response,
@@ -231,16 +208,30 @@ def discard_bad(
 def _end_hold_if_judged(response: Response, at: datetime) -> None:
     """End the hold of the response's assignment if all its responses that break the rules have
     verdicts. The caller holds the worker's lock."""
-    if response.assignment_id is None or not _open_holds_of(assignment=response.assignment_id):
+    held = HeldPayment.objects.open().filter(
+        cause=HeldCause.RULES, submission=response.submission_id
+    )
+    if response.submission_id is None or not held.exists():
         return
-    theirs = Assessment.objects.filter(response__assignment=response.assignment_id)
+    if _is_judged(response.submission_id):
+        held.update(outcome=HeldOutcome.JUDGED, ended_at=at)
+
+
+def _is_judged(submission: int) -> bool:
+    """Whether all responses of the submission that break the rules have verdicts."""
+    theirs = Assessment.objects.filter(response__submission=submission)
     breaking = [row.pk for row in theirs if BREAKS_RULES in row.codes.split()]
     judged = SpotCheck.objects.filter(response__in=breaking).exclude(verdict="")
-    if judged.count() == len(breaking):
-        held = HeldPayment.objects.open().filter(
-            cause=HeldCause.RULES, assignment=response.assignment_id
-        )
-        held.update(outcome=HeldOutcome.JUDGED, ended_at=at)
+    return judged.count() == len(breaking)
+
+
+def hold_again(submission: int | None) -> None:
+    """Hold a payment again that verdicts released, if one of them was taken back since, unless it
+    is decided. The caller holds the worker's lock."""
+    released = HeldPayment.objects.filter(outcome=HeldOutcome.JUDGED, is_settled=False)
+    released = released.filter(submission=submission)
+    if submission is not None and released.exists() and not _is_judged(submission):
+        released.update(outcome="", ended_at=None)
 
 
 @transaction.atomic

@@ -11,8 +11,9 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
-from annotate.models import Campaign, Membership, Response, ResponseStatus, Right
-from annotate.models.teams import roles_with
+from accounts.models import Membership, Right
+from accounts.models.teams import roles_with
+from annotate.models import Campaign, Response, ResponseStatus
 from qualcontrol.models import Gold, GoldAnswer, Judgement, Reservation, SecondOpinion, SpotCheck
 from qualcontrol.services.errors import JUDGED_BY_YOU, AlreadyJudged, CannotAsk
 from qualcontrol.services.locks import locked_response

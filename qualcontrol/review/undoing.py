@@ -4,13 +4,14 @@ The decision log keeps what was decided before. Nothing here overrules the exclu
 the rejection of an assignment: whoever wants that reinstates the worker, or lets the assignment be.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotate.models import Campaign, Response, ResponseStatus
 from annotate.services import responses as response_services
@@ -20,25 +21,31 @@ from qualcontrol.models import (
     Decision,
     Gold,
     GoldAnswer,
-    HeldOutcome,
-    HeldPayment,
     Judgement,
     Reservation,
     SpotCheck,
     Verdict,
 )
-from qualcontrol.review.judging import discard_bad
+from qualcontrol.review.judging import discard_bad, hold_again
 from qualcontrol.services.errors import (
     AlreadyJudged,
     CannotRestore,
     NothingToTakeBack,
     ReasonMissing,
 )
-from qualcontrol.services.exclusions import discarded_with
+from qualcontrol.services.exclusions import (
+    discard_excluded,
+    discarded_with,
+    forgive_one_less,
+    is_discarded_by_exclusion,
+    not_rejected,
+    restored_with,
+)
 from qualcontrol.services.held_payments import BREAKS_RULES
 from qualcontrol.services.locks import locked_response
-from qualcontrol.services.policies import decide
-from qualcontrol.services.worker_risks import note_changes, refresh_worker_risks
+from qualcontrol.services.policies import count_and_decide
+from qualcontrol.services.sampling import draw_for_restored, draw_rest_of_trial, hold_share
+from qualcontrol.services.worker_risks import note_changes
 
 # A judgement that was taken back is shown to its reviewer, and to nobody else for this time.
 RESERVED_FOR = timedelta(minutes=15)
@@ -72,8 +79,13 @@ def undo_preview(response: Response) -> UndoPreview:
 
 
 def last_judged(campaign: Campaign, reviewer: User) -> UUID | None:
-    """The key of the item that the reviewer judged last and has not taken back."""
-    judgements = Judgement.objects.filter(spot_check__campaign=campaign, reviewer=reviewer)
+    """The key of the item that the reviewer judged last and may take back."""
+    judgements = Judgement.objects.filter(
+        spot_check__campaign=campaign,
+        spot_check__is_changed=False,
+        spot_check__response__gold=None,
+        reviewer=reviewer,
+    ).exclude(~Q(spot_check__verdict="") & ~Q(spot_check__verdict=F("verdict")))
     answers = GoldAnswer.objects.filter(gold__campaign=campaign, reviewer=reviewer)
     last = judgements.order_by("-at", "-pk").select_related("spot_check__response").first()
     gold = answers.order_by("-at", "-pk").select_related("gold__response").first()
@@ -97,10 +109,14 @@ def take_back(*, campaign: Campaign, key: UUID, reviewer: User, at: datetime) ->
         return
     response = Response.objects.of(campaign).get(key=key)
     if _take_back(response, reviewer, at):
-        _count_again(campaign, at)
+        count_and_decide(campaign=campaign, at=at)
 
 
 NOT_YOURS = "You have no verdict on this response that you could take back."
+DECIDED = (
+    "The verdict of this response is somebody's later decision, so your judgement stays. To change "
+    "the verdict, open the response."
+)
 
 
 @transaction.atomic
@@ -108,21 +124,25 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
     """Delete the judgement and reopen the check. Returns whether there was a verdict."""
     response = locked_response(response.pk)
     campaign = response.task.campaign
-    mine = Judgement.objects.filter(spot_check__response=response, reviewer=reviewer)
-    taken, _ = mine.delete()
-    if not taken:
+    hold_share(campaign)
+    mine = Judgement.objects.filter(spot_check__response=response, reviewer=reviewer).first()
+    if mine is None:
         raise NothingToTakeBack(NOT_YOURS)
+    check = SpotCheck.objects.get(response=response)
+    if check.is_changed or check.verdict not in ("", mine.verdict):
+        raise NothingToTakeBack(DECIDED)
+    mine.delete()
     Reservation.objects.update_or_create(
         response=response,
         defaults={"campaign": campaign, "reviewer": reviewer, "until": at + RESERVED_FOR},
     )
-    check = SpotCheck.objects.get(response=response)
     if check.verdict:
         _log(response, Act.TAKE_BACK, reviewer, "", at)
         SpotCheck.objects.filter(pk=check.pk).update(verdict="", reason="", judged_at=None)
         if check.verdict == Verdict.BAD:
             _restore(response, reviewer, "verdict taken back", at)
-        _hold_again(response)
+            forgive_one_less(response)
+        hold_again(response.submission_id)
         note_changes(campaign, [response.worker_id])
     if not is_required(check) and not check.judgements.exists():
         # The first judgement had made the check. A release need not wait for it.
@@ -132,29 +152,27 @@ def _take_back(response: Response, reviewer: User, at: datetime) -> bool:
 
 def is_required(check: SpotCheck) -> bool:
     """Whether the check was drawn, and not made by a judgement."""
-    codes = Assessment.objects.filter(response=check.response_id).values_list("codes", flat=True)
-    return check.is_random or check.is_first or BREAKS_RULES in " ".join(codes).split()
+    return check.is_random or check.is_first or breaks_rules(check.response_id)
 
 
-def _hold_again(response: Response) -> None:
-    """Hold the payment again that the verdict released, unless the assignment is decided."""
-    assignment = response.assignment
-    if assignment is not None and assignment.decided_at is None and not assignment.deciding:
-        held = HeldPayment.objects.filter(assignment=assignment, outcome=HeldOutcome.JUDGED)
-        held.update(outcome="", ended_at=None)
+def breaks_rules(response: int) -> bool:
+    """Whether the response with this key has the flag for breaking the campaign's rules."""
+    codes = Assessment.objects.filter(response=response).values_list("codes", flat=True)
+    return BREAKS_RULES in " ".join(codes).split()
 
 
 def change_verdict(
     *, response: Response, verdict: Verdict | str, reason: str, actor: User, at: datetime
 ) -> bool:
     """Replace the verdict of a response. A bad one discards it; with a good one it counts again if
-    its task still needs a response. Returns whether it counts.
+    its task still needs a response. Returns whether it counts. The judgements stay as they were
+    made: whoever changes a verdict has seen it.
 
     Raises AlreadyJudged if it has this verdict, NothingToTakeBack if it has none, ReasonMissing.
     """
     campaign = response.task.campaign
     counts = _change_verdict(response, Verdict(verdict), reason.strip(), actor, at)
-    _count_again(campaign, at)
+    count_and_decide(campaign=campaign, at=at)
     return counts
 
 
@@ -166,6 +184,7 @@ def _change_verdict(
         raise ReasonMissing("Enter a reason for the change. It is kept in the decision log.")
     response = locked_response(response.pk)
     campaign = response.task.campaign
+    hold_share(campaign)
     check = SpotCheck.objects.filter(response=response).exclude(verdict="").first()
     if check is None:
         raise NothingToTakeBack("This response has no verdict yet. Judge it in the review queue.")
@@ -173,19 +192,29 @@ def _change_verdict(
         raise AlreadyJudged(f"This response is already judged {verdict.label.lower()}.")
     reason = reason[:300]
     SpotCheck.objects.filter(pk=check.pk).update(
-        verdict=verdict, reason=reason if verdict == Verdict.BAD else "", judged_at=at
-    )
-    Judgement.objects.update_or_create(
-        spot_check=check,
-        reviewer=actor,
-        defaults={"verdict": verdict, "reason": reason, "at": at},
+        verdict=verdict,
+        reason=reason if verdict == Verdict.BAD else "",
+        judged_at=at,
+        is_changed=True,
     )
     act = Act.JUDGE_GOOD if verdict == Verdict.GOOD else Act.JUDGE_BAD
     _log(response, act, actor, reason, at)
-    if verdict == Verdict.BAD and response.status == ResponseStatus.SUBMITTED:
-        discard_bad(response, campaign, reason, actor, at)
-    elif verdict == Verdict.GOOD and not _obstacle(response):
-        _restore(response, actor, "verdict changed to good", at)
+    # Reviewers are measured by the verdict that holds.
+    Gold.objects.filter(response=response).update(verdict=verdict, reason=reason)
+    if verdict == Verdict.GOOD:
+        forgive_one_less(response)
+        again = [] if _obstacle(response) else [response]
+        _restore_all([*again, *restored_with(response)], actor, "verdict changed to good", at)
+        # Without a bad response, an exclusion discards all.
+        discard_excluded(campaign=campaign, worker=response.worker, actor=actor, at=at)
+    else:
+        if response.status == ResponseStatus.SUBMITTED:
+            discard_bad(response, campaign, reason, actor, at)
+        else:
+            # It may be the first bad one now, from which on an exclusion discards all.
+            discard_excluded(campaign=campaign, worker=response.worker, actor=actor, at=at)
+        if check.is_first:
+            draw_rest_of_trial(campaign=campaign, worker=response.worker_id, at=at)
     note_changes(campaign, [response.worker_id])
     return response.status == ResponseStatus.SUBMITTED
 
@@ -197,6 +226,7 @@ def restore_response(*, response: Response, reason: str, actor: User, at: dateti
     if not reason:
         raise ReasonMissing("Enter a reason. It is kept in the decision log.")
     response = locked_response(response.pk)
+    hold_share(response.task.campaign)
     if response.status == ResponseStatus.SUBMITTED:
         raise CannotRestore("This response counts already.")
     if SpotCheck.objects.filter(response=response, verdict=Verdict.BAD).exists():
@@ -211,9 +241,18 @@ def _restore(response: Response, actor: User, reason: str, at: datetime) -> None
         return
     if obstacle := _obstacle(response):
         raise CannotRestore(obstacle)
-    if not response_services.restore(responses=[response]):
+    _restore_all([response, *restored_with(response)], actor, reason, at)
+    if response.status != ResponseStatus.SUBMITTED:
         raise CannotRestore(NO_PLACE)
-    _log(response, Act.RESTORE, actor, reason, at)
+
+
+def _restore_all(responses: Sequence[Response], actor: User, reason: str, at: datetime) -> None:
+    """Restore those that can count again. All at once, so that their tasks are locked in order."""
+    restored = response_services.restore(responses=responses)
+    if restored:
+        draw_for_restored(campaign=restored[0].task.campaign, responses=restored, at=at)
+    for each in restored:
+        _log(each, Act.RESTORE, actor, reason, at)
 
 
 NO_PLACE = "Another response has taken its place, so it stays discarded."
@@ -224,22 +263,13 @@ def _obstacle(response: Response) -> str:
     campaign, worker = response.task.campaign, response.worker
     if response.withdrawn_at is not None:
         return "The person has withdrawn it, so it stays discarded."
-    log = Decision.objects.filter(response=response)
-    paid = campaign.held_payments.filter(worker=worker, assignment=response.assignment_id)
-    refused = response.assignment_id and paid.filter(outcome=HeldOutcome.REJECT).exists()
-    if refused or log.filter(act=Act.REJECT).exists():
+    if not not_rejected(Response.objects.filter(pk=response.pk), campaign).exists():
         return "The rejection of its assignment was decided, so it stays discarded."
-    if campaign.exclusions.in_force().filter(worker=worker).exists():
+    if is_discarded_by_exclusion(response):
         return f"{worker} is excluded. Reinstate the worker first."
     if not type(response.task).objects.filter(pk=response.task_id, answers_missing__gt=0).exists():
         return NO_PLACE
     return ""
-
-
-def _count_again(campaign: Campaign, at: datetime) -> None:
-    # After the transaction of the verdict, because the policy takes locks of its own.
-    refresh_worker_risks(campaign=campaign)
-    decide(campaign=campaign, at=at)
 
 
 def _log(response: Response, act: Act, actor: User, reason: str, at: datetime) -> None:

@@ -1,13 +1,42 @@
 """Estimate the share of bad responses in the data from the random sample only.
 
 Every response has a position in a random order that depends on neither flags nor verdicts
-(`random_sample.random_order`). The responses before the first one without a verdict are a uniform
+(`random_order`). The responses before the first one without a verdict are a uniform
 sample of all responses, no matter which others were checked. Plain Python with NumPy.
+
+The interval is that of all responses, less what was found bad. So little is left of it after many
+checks by risk that the same for the share itself would be noise, cut off at 0. The share is that of
+the responses that no check has seen: a check of the sample counts as much as the part of the same
+worker's other responses, with flags or without like its own, that no other check has seen, because
+that is how likely it is that without the sample nobody had seen its response. The assumption is
+that whether other checks see a response depends on its worker and its flags, and not on its being
+bad. That part is uncertain if there are few others, so a prior counts as one more of them: the
+smaller of the parts among all of the worker's responses, and among all workers' with flags or
+without.
 """
 
+import random
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+
+# One check in this number is a required check: of the random sample, or a worker's first response.
+REQUIRED_EVERY = 6
+
+
+def random_order(seed: int, response: int) -> float:
+    """A response's position in the campaign's random order, 0 to 1. It depends on the campaign's
+    seed and the response's number only, so flags and verdicts cannot influence it."""
+    return random.Random(f"{seed}:{response}").random()
+
+
+def is_required_turn(turn: int) -> bool:
+    """Whether the check after `turn` earlier ones is a required check."""
+    return turn % REQUIRED_EVERY == REQUIRED_EVERY - 1
+
 
 CONFIDENCE = 0.95
 # Number of bisection steps: the number of binary digits of a float.
@@ -28,20 +57,63 @@ class Estimate:
     checks: int
 
 
-def estimate_share(*, good: int, bad: int, kept: int, removed: int) -> Estimate:
+class Sampled(NamedTuple):
+    """The verdicts in the sample on one worker's responses with flags, or on those without, and
+    these responses: their number, and the number of those with a verdict, in the sample or not."""
+
+    worker: int
+    is_flagged: bool
+    good: int
+    bad: int
+    written: int
+    judged: int
+
+    @property
+    def checks(self) -> int:
+        return self.good + self.bad
+
+
+def estimate_share(sample: Iterable[Sampled], *, kept: int, removed: int, unseen: int) -> Estimate:
     """Estimate the share of bad responses among those kept.
 
-    All numbers are of workers who are not excluded: `good` and `bad` verdicts of the sample, `kept`
-    responses, and `removed` responses, which any check found bad. The sample estimates the number
-    of bad responses among both; the removed ones are then subtracted.
+    `sample` has all responses of the workers with a check in it. All numbers are of responses whose
+    worker is not excluded: `kept` ones, `removed` ones, which any check found bad, and those of the
+    kept ones that are `unseen`, because they have no verdict.
     """
-    checks, written = good + bad, kept + removed
-    low, high = exact_interval(bad, checks)
+    groups = list(sample)
+    checks, bad = sum(one.checks for one in groups), sum(one.bad for one in groups)
+    low, high = (
+        min(1.0, max(0.0, end * (kept + removed) - removed) / max(1, kept))
+        for end in exact_interval(bad, checks)
+    )
+    weights = list(_weights(groups))
+    weight = sum(each * one.checks for each, one in zip(weights, groups, strict=True))
+    bad_weight = sum(each * one.bad for each, one in zip(weights, groups, strict=True))
+    share = bad_weight / weight * unseen / max(1, kept) if weight else 0.0
+    return Estimate(min(high, max(low, share)), low, high, checks)
 
-    def left(share: float) -> float:
-        return min(1.0, max(0.0, share * written - removed) / max(1, kept))
 
-    return Estimate(left(bad / checks if checks else 0.0), left(low), left(high), checks)
+def _weights(groups: Sequence[Sampled]) -> Iterator[float]:
+    """How likely it is that no other check has seen a sampled response of each group."""
+    by_worker = defaultdict[int, list[Sampled]](list)
+    by_flags = defaultdict[bool, list[Sampled]](list)
+    for one in groups:
+        by_worker[one.worker].append(one)
+        by_flags[one.is_flagged].append(one)
+    unseen_of = {worker: _unseen(theirs) for worker, theirs in by_worker.items()}
+    unseen_with = {is_flagged: _unseen(alike) for is_flagged, alike in by_flags.items()}
+    for one in groups:
+        prior = min(unseen_of[one.worker], unseen_with[one.is_flagged])
+        others = max(0, one.written - one.checks)
+        yield (others * _unseen([one]) + prior) / (others + 1)
+
+
+def _unseen(groups: Collection[Sampled]) -> float:
+    """The part of the responses outside the sample that no check has seen; 1 if there are none."""
+    others = sum(one.written - one.checks for one in groups)
+    seen = sum(one.judged - one.checks for one in groups)
+    # A withdrawn response is not counted, but its verdict is.
+    return min(1.0, max(0.0, 1 - seen / others)) if others > 0 else 1.0
 
 
 def exact_interval(successes: int, trials: int) -> tuple[float, float]:

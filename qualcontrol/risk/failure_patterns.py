@@ -35,7 +35,7 @@ FAMILIES: Mapping[str, frozenset[str]] = {
     "words in no order": frozenset({"odd_order", "broken_order", "unfinished"}),
     "copied": frozenset({"copies_own", "repeats", "copies_other", "twin_account"}),
     "cut short": frozenset({"unfinished", "brief", "too_short"}),
-    "not written by hand": frozenset({"pasted", "pasted_long", "ornate", "sentences"}),
+    "not written by hand": frozenset({"no_input", "pasted", "pasted_long", "ornate", "sentences"}),
 }
 # Prior shares of two patterns among careless workers; single flags and families divide the rest
 # equally. Faults that flags detect badly or not at all get a large share.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotate.wording import counted
+from corpora.wording import counted
 from qualcontrol.risk.failure_patterns import SHOWN
 from qualcontrol.risk.hypotheses import BAD, BLOCK_STARTS, GOOD, IS_CARELESS, Array
 from qualcontrol.risk.model import Crowd

@@ -1,6 +1,6 @@
 """Errors of quality control's services."""
 
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 
 
 class AlreadyJudged(DomainError):

@@ -1,5 +1,6 @@
 """Exclusions and pauses of workers, and the policy's proposals to exclude one."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,16 +9,17 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Max, Min, Q, QuerySet
+from django.db.models import Count, F, Max, Min, Q, QuerySet
+from django.db.models.functions import Greatest
 
 from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.queries.progress import pages_for
 from annotate.services import responses as response_services
 from qualcontrol.models import (
     Act,
     Assessment,
     Decision,
     Exclusion,
-    HeldOutcome,
     Pause,
     Proposal,
     SpotCheck,
@@ -34,6 +36,7 @@ from qualcontrol.services.errors import (
 )
 from qualcontrol.services.held_payments import forgive_unplaced
 from qualcontrol.services.locks import lock_worker
+from qualcontrol.services.sampling import draw_for_restored, hold_share
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,15 @@ def exclusions_preview(
 ) -> ExclusionPreview:
     """The same for several workers at once, in the same few queries."""
     discarded = _all_to_discard(campaign, workers)
-    # A task with more answers than it wanted does not reopen when it loses one.
-    reopened = discarded.filter(task__answers_missing__gte=0).count()
-    slots = -(-reopened // campaign.config.hit.images)
+    # A task with more answers than it wanted needs one anew only if it loses more than those.
+    missing = F("task__answers_missing")
+    again = missing + Count("pk") - Greatest(missing, 0)
+    by_task = discarded.order_by().values("task").annotate(again=again).filter(again__gt=0)
+    needed = Counter(by_task.values_list("again", flat=True))
+    slots = pages_for(needed, campaign.config)
     return ExclusionPreview(
         responses=discarded.count(),
-        tasks_reopened=reopened,
+        tasks_reopened=needed.total(),
         open_spot_checks=SpotCheck.objects.of(campaign)
         .open()
         .filter(response__in=discarded)
@@ -107,10 +113,17 @@ def count_unwelcome(campaign: Campaign) -> int:
     )
 
 
-def _first_bad(campaign: Campaign, workers: Sequence[Worker] | QuerySet[Any]) -> dict[int, int]:
-    """The position of the first response judged bad, for each of these workers who has one."""
+def _first_bad(
+    campaign: Campaign,
+    workers: Sequence[Worker] | QuerySet[Any],
+    *,
+    but: Response | None = None,
+) -> dict[int, int]:
+    """The position of the first response judged bad, for each of these workers who has one;
+    without the response `but`."""
     theirs = Assessment.objects.filter(campaign=campaign, worker__in=workers)
     bad = theirs.filter(response__spot_check__verdict=Verdict.BAD).order_by()
+    bad = bad.exclude(response=but) if but else bad
     return dict(bad.values_list("worker").annotate(Min("position")))
 
 
@@ -169,10 +182,11 @@ def reinstate_worker(
     reason: str,
     at: datetime,
 ) -> int:
-    """Undo an exclusion, and restore the responses that it discarded if their tasks still have
-    places. Returns the number of restored responses. The policy takes no action against the worker
-    until there are new bad verdicts. Raises NotExcluded."""
+    """Undo an exclusion, and restore the worker's responses if their tasks still have places,
+    except those judged bad or to be rejected. Returns the number of restored responses. The policy
+    takes no action against the worker until there are new bad verdicts. Raises NotExcluded."""
     lock_worker(worker)
+    hold_share(campaign)
     in_force = Exclusion.objects.in_force().filter(campaign=campaign, worker=worker)
     if not in_force.update(lifted_at=at):
         raise NotExcluded(f"{worker} is not excluded from {campaign}.")
@@ -181,11 +195,10 @@ def reinstate_worker(
         worker=worker, campaign=campaign, act=Act.REINSTATE, reason=reason, actor=actor, at=at
     )
     forgive(campaign, worker, at)
-    restorable = _discarded_by_exclusion(campaign, worker)
-    discarded = Response.objects.of(campaign).filter(worker=worker, status=ResponseStatus.DISCARDED)
     restored = 0
-    for batch in response_services.in_batches(discarded):
-        moved = response_services.restore(responses=[r for r in batch if r.pk in restorable])
+    for batch in response_services.in_batches(_to_restore(campaign, worker)):
+        moved = response_services.restore(responses=batch)
+        draw_for_restored(campaign=campaign, responses=moved, at=at)
         _log_each(
             moved,
             campaign=campaign,
@@ -280,6 +293,19 @@ def forgive(campaign: Campaign, worker: Worker, at: datetime) -> None:
     )
 
 
+def forgive_one_less(response: Response) -> None:
+    """Let one bad verdict less be forgiven if this response's, which has ended, was among them.
+    Otherwise it would make up for a new one. The caller holds the worker's lock."""
+    campaign, worker = response.task.campaign, response.worker_id
+    log = Decision.objects.filter(campaign=campaign)
+    verdicts = log.filter(response=response, act=Act.JUDGE_BAD)
+    in_favour = Q(act__in=[Act.REINSTATE, Act.DECLINE]) | Q(act=Act.RESUME, actor__isnull=False)
+    last_bad = verdicts.aggregate(last=Max("pk", default=0))["last"]
+    if log.filter(in_favour, worker=worker, pk__gt=last_bad).exists():
+        forgiven = WorkerRisk.objects.of(campaign).filter(worker=worker, forgiven__gt=0)
+        forgiven.update(forgiven=F("forgiven") - 1)
+
+
 def discard_for_exclusion(
     responses: Iterable[Response],
     *,
@@ -332,27 +358,41 @@ def discarded_with(response: Response) -> int:
     return counting.filter(assessment__position__gt=position[0]).count()
 
 
-def _discarded_by_exclusion(campaign: Campaign, worker: Worker) -> set[int]:
-    """The keys of the responses that the worker's latest exclusion discarded, except those that are
-    to be rejected.
-
-    A decision that discards for an exclusion has a worker and a response; one that discards a
-    single response has no worker. The query does not join the log with the responses: PostgreSQL
-    chooses a slow plan while its statistics lack the rows that the transaction has just written.
-    """
-    log = Decision.objects.filter(campaign=campaign)
-    theirs = log.filter(worker=worker)
-    latest = theirs.filter(act=Act.EXCLUDE).aggregate(latest=Max("pk", default=0))["latest"]
-    lines = theirs.filter(act=Act.DISCARD, pk__gt=latest)
-    rejected = log.filter(act=Act.REJECT)
-    unpaid = Response.objects.filter(
-        worker=worker,
-        assignment__in=campaign.held_payments.filter(
-            worker=worker, outcome=HeldOutcome.REJECT
-        ).values("assignment"),
-    )
-    return _responses_of(lines) - _responses_of(rejected) - set(unpaid.values_list("pk", flat=True))
+def is_discarded_by_exclusion(response: Response) -> bool:
+    """Whether an exclusion in force discards the response, unless it is judged bad itself."""
+    campaign, worker = response.task.campaign, response.worker
+    if not campaign.exclusions.in_force().filter(worker=worker).exists():
+        return False
+    if campaign.config.review.discard == "all":
+        return True
+    first = _first_bad(campaign, [worker], but=response).get(worker.pk)
+    before = Assessment.objects.filter(response=response, position__lt=first or 0)
+    return not before.exists()
 
 
-def _responses_of(log: QuerySet[Decision]) -> set[int]:
-    return set(log.order_by().values_list("response_id", flat=True))
+def restored_with(response: Response) -> list[Response]:
+    """The other responses that count again with this one, because it was the first bad one of its
+    worker, whose exclusion in force discards all from the first bad one on."""
+    campaign, worker = response.task.campaign, response.worker
+    if not campaign.exclusions.in_force().filter(worker=worker).exists():
+        return []
+    first = _first_bad(campaign, [worker], but=response).get(worker.pk, 0)
+    others = _to_restore(campaign, worker).filter(assessment__position__lt=first)
+    return list(others.exclude(pk=response.pk))
+
+
+def _to_restore(campaign: Campaign, worker: Worker) -> QuerySet[Response]:
+    """The worker's discarded responses, except those that are judged bad or to be rejected. What
+    a verdict discarded is among them if the verdict was changed during the exclusion."""
+    discarded = Response.objects.of(campaign).filter(worker=worker, status=ResponseStatus.DISCARDED)
+    return not_rejected(discarded, campaign).exclude(spot_check__verdict=Verdict.BAD)
+
+
+def not_rejected(responses: QuerySet[Response], campaign: Campaign) -> QuerySet[Response]:
+    """Those of the campaign's responses whose assignment nobody has decided to reject. It is
+    rejected as a whole, whichever of its responses the decision names."""
+    log = Decision.objects.filter(campaign=campaign, act=Act.REJECT)
+    own = log.filter(response__isnull=False).values("response")
+    of_others = log.filter(response__submission__isnull=False).values("response__submission")
+    held = log.filter(held_payment__isnull=False).values("held_payment__submission")
+    return responses.exclude(Q(pk__in=own) | Q(submission__in=of_others) | Q(submission__in=held))

@@ -5,28 +5,19 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import reduce
 from itertools import chain
 from operator import or_
-from typing import Any
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, Q
 
 from annotate.kinds import KINDS
 from annotate.models import Campaign, Response
 from qualcontrol.flags import Neighbour
-from qualcontrol.flags.neighbours import KEY_HOLDS, LATEST, Found, keys_of, most_shared
+from qualcontrol.flags.copies import KEY_HOLDS, LATEST, Found, keys_of, most_shared
 from qualcontrol.models import Assessment, Copying, CopyKey
-from shared.prepared import prepared
 
 # The most keys in one query, and the most rows in one insert.
 READ_AT_ONCE, WRITTEN_AT_ONCE = 1_000, 5_000
 # Workers whose latest answers one query reads.
 WORKERS_AT_ONCE = 100
-
-
-@prepared
-def _latest_answers(kind: str, *, campaign: Any, worker: Any) -> QuerySet[Any, Any]:
-    assessed = Assessment.objects.filter(campaign=campaign, worker=worker)
-    latest = assessed.order_by("-position")[:LATEST]
-    return KINDS[kind].with_answers(latest, "position", "response_id", response="response__")
 
 
 class FiledCaptions:
@@ -136,7 +127,11 @@ class FiledCaptions:
         """The worker's latest answers and their total number, from one query."""
         if worker in self._latest:
             return
-        rows = _latest_answers(self._kind.name, campaign=self._campaign.pk, worker=worker)
+        assessed = Assessment.objects.filter(campaign=self._campaign, worker=worker)
+        latest = assessed.order_by("-position")[:LATEST]
+        rows = list(
+            self._kind.with_answers(latest, "position", "response_id", response="response__")
+        )
         self._places[worker] = rows[0][0] if rows else 0
         self._latest[worker] = [
             Neighbour(key, worker, self._kind.text(answer) or "")

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from annotate.kinds import KINDS
 from annotate.models import Behaviour, Campaign, Response, ResponseStatus, Task
 from annotate.queries.keywords import task_keywords
+from annotate.services.places import lock_tasks
 from qualcontrol.flags import Conduct, Flag, Neighbour, codes, image_flags, lasting_flags
 from qualcontrol.flags.image import CODES as IMAGE_CODES
 from qualcontrol.models import Assessment
@@ -46,12 +47,12 @@ def assess(
     the keys of the workers whose flags changed. `known` has lasting flags of some responses, by
     response. Without `compares`, the caller compares later, by `compare_answers`.
 
-    A response that has an assessment keeps its lasting flags. The caller holds the workers' locks,
-    so that each response gets its own position in its worker's work.
+    A response that has an assessment keeps its lasting flags. The caller holds the locks of the
+    workers, so that each response gets its own position in its worker's work, and those of the
+    tasks, so that answers that arrive at the same time are compared with each other.
     """
     tasks = {response.task_id for response in responses}
     arrived = {response.pk for response in responses}
-    _lock(tasks)
     assessed = _answers(campaign, tasks) if compares else _assessed(campaign, arrived)
     assessed_before = {answer.pk for answer in assessed}
     arrived_now = [response for response in responses if response.pk not in assessed_before]
@@ -66,7 +67,7 @@ def assess(
 def compare_answers(*, campaign: Campaign, tasks: Collection[int]) -> set[int]:
     """Compute the flags again that compare the answers to each of these tasks. Returns the keys of
     the workers whose flags changed."""
-    _lock(tasks)
+    lock_tasks(tasks)
     return _compare(campaign, _answers(campaign, tasks))
 
 
@@ -98,15 +99,6 @@ class _Unchanged(FiledCaptions):
 
     def note_copy(self, caption: Neighbour, original: Neighbour, similarity: float) -> None:
         pass
-
-
-def _lock(tasks: Collection[int]) -> None:
-    """Lock the tasks, so that two answers to one task that arrive at the same time are compared
-    with each other. The lock leaves the keys alone, so a release can refer to the tasks meanwhile.
-    """
-    if connection.features.has_select_for_update:
-        locked = Task.objects.select_for_update(no_key=True).filter(pk__in=tasks).order_by("pk")
-        list(locked.values_list("pk"))
 
 
 def _add(

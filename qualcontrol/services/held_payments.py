@@ -1,8 +1,4 @@
-"""Payments that wait for a person's decision.
-
-`hits.services.held_payments` decides about assignments under the worker's lock, and calls these
-services.
-"""
+"""Payments that wait for a person's decision. The callers lock the worker."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -10,7 +6,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from annotate.models import Campaign, Response, ResponseStatus, Worker
+from annotate.models import Campaign, Response, Worker
 from annotate.services import responses as response_services
 from qualcontrol.flags import Flag
 from qualcontrol.models import (
@@ -35,16 +31,16 @@ def hold_payment(
     *,
     campaign: Campaign,
     worker: Worker,
-    assignment: int,
+    submission: int,
     cause: HeldCause,
     why: str,
     at: datetime,
 ) -> None:
-    """Hold the payment of the assignment with this key."""
+    """Hold the payment of the submission with this key."""
     HeldPayment.objects.create(
         campaign=campaign,
         worker=worker,
-        assignment_id=assignment,
+        submission_id=submission,
         cause=cause,
         why=why[:1000],
         held_at=at,
@@ -78,9 +74,7 @@ def refuse_payment(*, held: HeldPayment, reason: str, actor: User, at: datetime)
     reason = reason_given(reason, "rejection")
     decision = _log(held, Act.REJECT, reason, actor, at)
     end_hold(held=held, outcome=HeldOutcome.REJECT, at=at, decision=decision)
-    counting = Response.objects.filter(
-        assignment=held.assignment_id, status=ResponseStatus.SUBMITTED
-    )
+    counting = Response.objects.counting().filter(submission=held.submission_id)
     against = [response for response in counting.select_related("assessment") if _breaks(response)]
     if len(against) < counting.count():
         raise CannotReject(

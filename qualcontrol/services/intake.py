@@ -11,7 +11,6 @@ from qualcontrol.models import Exclusion
 from qualcontrol.services.exclusions import discard_for_exclusion
 from qualcontrol.services.flagging import assess, compare_answers
 from qualcontrol.services.held_payments import flags_of
-from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.sampling import draw_spot_checks
 from qualcontrol.services.worker_risks import note_changes
 
@@ -28,13 +27,12 @@ def review_submitted(
     """Flag newly submitted responses, discard those of excluded workers, and draw spot checks from
     the others. A response whose key is in `problems` breaks the campaign's rules: it gets a flag
     with these sentences, and a required check. Without `compares`, the caller has the answers of
-    each image compared later, by `compare_submitted`.
+    each image compared later, by `compare_submitted`. The caller has locked the workers, so that an
+    exclusion that is in progress is over, and the tasks.
 
     Call `decide` afterwards; it acts on all workers together.
     """
     workers = {response.worker_id for response in responses}
-    # Waits for an exclusion that is in progress.
-    lock_workers(workers)
     excluded = set(
         Exclusion.objects.in_force()
         .filter(campaign=campaign, worker__in=workers)

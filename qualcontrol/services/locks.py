@@ -4,16 +4,14 @@ The locks do not lock the rows' keys (FOR NO KEY UPDATE), so rows that refer to 
 response can be added meanwhile. Otherwise storing a new worker's risk would wait for a decision
 about the worker, and that decision might wait for the same campaign's risks.
 
+docs/architecture.md says in which order a transaction takes them.
+
 SQLite has no row locks; there a write transaction locks the whole database.
 """
 
 from collections.abc import Collection
-from typing import Any
-
-from django.db.models import QuerySet
 
 from annotate.models import Response, Worker
-from shared.prepared import prepared
 
 
 def lock_worker(worker: Worker) -> None:
@@ -32,20 +30,7 @@ def locked_response(response_pk: int) -> Response:
 
     Raises Response.DoesNotExist, for example if it was withdrawn after the caller read it.
     """
-    _locked_workers_of(response=response_pk)
-    locked = _locked_responses(response=response_pk)
-    if not locked:
-        raise Response.DoesNotExist(f"There is no response {response_pk}.")
-    return locked[0]
-
-
-@prepared
-def _locked_workers_of(response: Any) -> QuerySet[Worker]:
-    locked = Worker.objects.select_for_update(of=("self",), no_key=True)
-    return locked.filter(responses=response)
-
-
-@prepared
-def _locked_responses(response: Any) -> QuerySet[Response]:
-    locked = Response.objects.select_for_update(of=("self",), no_key=True)
-    return locked.filter(pk=response).select_related("task__campaign")
+    workers = Worker.objects.select_for_update(of=("self",), no_key=True)
+    list(workers.filter(responses=response_pk))
+    responses = Response.objects.select_for_update(of=("self",), no_key=True)
+    return responses.select_related("task__campaign").get(pk=response_pk)

@@ -15,13 +15,13 @@ other and decides about each on what it reads under that lock.
 """
 
 from datetime import datetime
-from typing import Any
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Count, F, Q, QuerySet
 
 from annotate.models import Campaign, Worker
-from annotate.wording import counted
+from corpora.wording import counted
 from qualcontrol.models import (
     Exclusion,
     HeldPayment,
@@ -39,13 +39,25 @@ from qualcontrol.services.exclusions import (
     resume_worker,
 )
 from qualcontrol.services.locks import lock_worker
-from shared.prepared import prepared
+from qualcontrol.services.worker_risks import refresh_worker_risks
+from shared.database.afterwards import afterwards
 
 # A worker with more bad responses than this in a trial is paused.
 SLIPS_FORGIVEN = 1
 # A worker with this many answers that fit no task, and that nobody accepted, is paused.
 LEAST_UNPLACED = 2
 NO_LONGER_DOUBTFUL = "the reason for the pause no longer holds"
+
+
+def count_and_decide(*, campaign: Campaign, at: datetime) -> None:
+    """Count the workers with changes again, and let the policy decide about them: after the
+    transaction of a verdict, because both take locks of their own."""
+    afterwards(partial(_count_and_decide, campaign, at))
+
+
+def _count_and_decide(campaign: Campaign, at: datetime) -> None:
+    refresh_worker_risks(campaign=campaign)
+    decide(campaign=campaign, at=at)
 
 
 def decide(*, campaign: Campaign, at: datetime) -> int:
@@ -59,29 +71,23 @@ def _to_look_at(campaign: Campaign) -> list[Worker]:
     `_decide_about` reads it again."""
     review = campaign.config.review
     least = min(review.certainty, review.pause_certainty)
-    return _perhaps_to_act_on(least, review.trial > 0, campaign=campaign.pk)
-
-
-@prepared
-def _perhaps_to_act_on(least: float, has_trial: bool, *, campaign: Any) -> QuerySet[Worker]:
-    """The query of `_to_look_at`, which runs after each verdict."""
     paused = Pause.objects.in_force().filter(campaign=campaign, is_by_policy=True)
     about = Q(pk__in=_suspicious(campaign).filter(risk__gte=least).values("worker"))
     about |= Q(pk__in=paused.values("worker"))
     about |= Q(pk__in=_senders_of_unplaced(campaign).values("pk"))
-    if has_trial:
+    if review.trial > 0:
         about |= Q(pk__in=_failed_trials(campaign).values("pk"))
-    return Worker.objects.filter(about).order_by("pk")
+    return list(Worker.objects.filter(about).order_by("pk"))
 
 
-def _suspicious(campaign: Any) -> QuerySet[WorkerRisk]:
+def _suspicious(campaign: Campaign) -> QuerySet[WorkerRisk]:
     """Workers whom the policy may act against: not excluded, with enough and new bad verdicts."""
     excluded = Exclusion.objects.in_force().filter(campaign=campaign).values("worker")
     risks = WorkerRisk.objects.of(campaign).exclude(worker__in=excluded)
     return risks.filter(bad__gte=LEAST_BAD_VERDICTS, bad__gt=F("forgiven"))
 
 
-def _failed_trials(campaign: Any) -> QuerySet[Worker]:
+def _failed_trials(campaign: Campaign) -> QuerySet[Worker]:
     """The workers who failed the trial of a campaign that has one, except those without a bad
     verdict since a person last decided in their favour."""
     bad = SpotCheck.objects.of(campaign).filter(is_first=True, verdict=Verdict.BAD).order_by()
@@ -91,7 +97,7 @@ def _failed_trials(campaign: Any) -> QuerySet[Worker]:
     return Worker.objects.filter(pk__in=failed).filter(pk__in=known.values("worker"))
 
 
-def _senders_of_unplaced(campaign: Any) -> QuerySet[Worker]:
+def _senders_of_unplaced(campaign: Campaign) -> QuerySet[Worker]:
     """The workers with several answers that fit no task and that nobody accepted, at least one of
     them since a person last let the worker continue."""
     rows = HeldPayment.objects.of(campaign).against_worker().order_by().values("worker")

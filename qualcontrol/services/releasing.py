@@ -1,24 +1,30 @@
 """Releases that wait for quality control's open questions."""
 
+from collections import Counter
 from datetime import datetime
 
-from annotate.exports.hiding import Rule
-from annotate.models import Campaign, Release
-from annotate.selection.domains import DEFAULT_PRESET
+from django.db.models import Count
+
+from annotate.exports.records import Rule
+from annotate.models import Campaign, Release, ResponseStatus
 from annotate.services import releases
-from annotate.wording import counted
-from qualcontrol.models import Proposal, SpotCheck
+from corpora.selection.domains import DEFAULT_PRESET
+from corpora.wording import counted
+from qualcontrol.models import Proposal, SpotCheck, Verdict
 from qualcontrol.services.exclusions import count_unwelcome
 
 
 def open_questions(campaign: Campaign) -> list[str]:
     """What quality control has to decide before a release, one sentence for each sort of
     question."""
-    waiting = SpotCheck.objects.of(campaign).open()
-    disputed = waiting.half_judged().count()
+    checks = SpotCheck.objects.of(campaign)
+    of_kept = checks.exclude(response__status=ResponseStatus.DISCARDED).order_by()
+    unsettled = of_kept.filter(verdict__in=["", Verdict.BAD]).values_list("verdict")
+    number_of = Counter(dict(unsettled.annotate(Count("pk"))))
+    disputed = checks.half_judged().count()
     matters = [
         (
-            waiting.count() - disputed,
+            number_of[""] - disputed,
             "required check is not done",
             "required checks are not done",
         ),
@@ -36,6 +42,11 @@ def open_questions(campaign: Campaign) -> list[str]:
             count_unwelcome(campaign),
             "response of an excluded worker is not discarded yet",
             "responses of excluded workers are not discarded yet",
+        ),
+        (
+            number_of[Verdict.BAD],
+            "response that is judged bad still counts",
+            "responses that are judged bad still count",
         ),
     ]
     return [counted(number, one, many) for number, one, many in matters if number]

@@ -12,8 +12,10 @@ from datetime import datetime
 from django.db import transaction
 
 from annotate.models import Campaign, Response
-from qualcontrol.models import SpotCheck, Verdict
-from qualcontrol.risk.random_sample import random_order
+from qualcontrol.models import Assessment, SpotCheck, Verdict
+from qualcontrol.risk.estimate import random_order
+from qualcontrol.services.held_payments import BREAKS_RULES
+from shared.database.locks import transaction_lock
 
 
 @transaction.atomic(savepoint=False)
@@ -36,11 +38,12 @@ def draw_spot_checks(
     )
     workers = {response.worker_id for response in responses}
     firsts, wanted = _firsts_per_worker(campaign, workers), _wanted_firsts(campaign, workers)
+    share = held_share(campaign)
     chosen = []
     for response in sorted(responses, key=lambda response: response.pk):
         if response.pk in drawn:
             continue
-        check = spot_check_of(response, campaign=campaign, at=at)
+        check = spot_check_of(response, campaign=campaign, share=share, at=at)
         # A worker's first responses are drawn before their others, so counting these checks shows
         # whether all of them are drawn.
         check.is_first = firsts[response.worker_id] < wanted[response.worker_id]
@@ -49,6 +52,16 @@ def draw_spot_checks(
             chosen.append(check)
     SpotCheck.objects.bulk_create(chosen, ignore_conflicts=True)
     return len(chosen)
+
+
+def draw_for_restored(*, campaign: Campaign, responses: Collection[Response], at: datetime) -> None:
+    """Draw the checks that these responses lack, which count again: an excluded worker's responses
+    are not drawn when they arrive, and a raised share passes over what is discarded. The caller has
+    called `hold_share`."""
+    assessments = Assessment.objects.filter(response__in=[each.pk for each in responses])
+    codes = dict(assessments.values_list("pk", "codes"))
+    breaking = {response for response, found in codes.items() if BREAKS_RULES in found.split()}
+    draw_spot_checks(campaign=campaign, responses=[*responses], at=at, also=breaking)
 
 
 @transaction.atomic
@@ -61,22 +74,55 @@ def draw_rest_of_trial(*, campaign: Campaign, worker: int, at: datetime) -> int:
     counting = Response.objects.of(campaign).counting().filter(worker=worker)
     undrawn = list(counting.exclude(spot_check__is_first=True).order_by("pk")[:missing])
     SpotCheck.objects.filter(response__in=undrawn).update(is_first=True)
-    checks = [spot_check_of(response, campaign=campaign, at=at) for response in undrawn]
+    share = held_share(campaign)
+    checks = [
+        spot_check_of(response, campaign=campaign, share=share, at=at) for response in undrawn
+    ]
     for check in checks:
         check.is_first = True
     SpotCheck.objects.bulk_create(checks, ignore_conflicts=True)
     return len(undrawn)
 
 
-def spot_check_of(response: Response, *, campaign: Campaign, at: datetime) -> SpotCheck:
-    """An unsaved check of the response. Whether it is in the random sample depends on the
-    response's key only, so queue and worker cannot influence it."""
+def hold_share(campaign: Campaign) -> None:
+    """Keep the share of the random sample as it is: until the transaction ends, `locked_sample`
+    waits. So who raises the share finds every response that was stored by a smaller one.
+
+    A transaction that draws checks, or may delete one, calls this after it has locked the workers,
+    and before it locks tasks or changes checks. Otherwise it could deadlock with the transaction
+    that raises the share, which changes checks, and which those who lock tasks may wait for.
+    """
+    transaction_lock(_lock_of(campaign), is_shared=True)
+
+
+def held_share(campaign: Campaign) -> float:
+    """The share of the random sample as it is until the transaction ends (`hold_share`)."""
+    hold_share(campaign)
+    shares = Campaign.objects.values_list("config_json__review__share", flat=True)
+    return float(shares.get(pk=campaign.pk))
+
+
+def locked_sample(campaign: Campaign) -> None:
+    """Wait for everybody who draws checks by the present share; others wait until the transaction
+    ends, and draw by the share that it has stored."""
+    transaction_lock(_lock_of(campaign))
+
+
+def _lock_of(campaign: Campaign) -> str:
+    return f"sample-{campaign.pk}"
+
+
+def spot_check_of(
+    response: Response, *, campaign: Campaign, share: float, at: datetime
+) -> SpotCheck:
+    """An unsaved check of the response, by the `held_share`. Whether it is in the random sample
+    depends on the response's key only, so queue and worker cannot influence it."""
     draw = random_order(campaign.config.seed, response.pk)
     return SpotCheck(
         campaign=campaign,
         response=response,
         draw=draw,
-        is_random=draw < campaign.config.review.share,
+        is_random=draw < share,
         drawn_at=at,
     )
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, F, IntegerField, Q, Value, When
 
 from annotate.models import Campaign
 from qualcontrol.models import Assessment, LearnedValues, Verdict, WorkerRisk, WorkerRiskChange
@@ -20,7 +20,6 @@ from qualcontrol.risk.hypotheses import BLOCK_STARTS
 from qualcontrol.risk.model import LEARNED_FORM, Crowd, Group, fit
 from qualcontrol.risk.ranking import CheckRanking
 from qualcontrol.risk.reasons import reasons
-from shared.prepared import Change, insert, prepared, prepared_update
 
 Tallies = dict[int, list[list[Any]]]
 COUNTED = ["tally", "responses", "good", "bad"]
@@ -31,13 +30,9 @@ MOST_NAMED = 300
 
 def note_changes(campaign: Campaign, workers: Iterable[int]) -> None:
     """Request a new count of these workers. Call it in the transaction of the change."""
-    changes = [
+    WorkerRiskChange.objects.bulk_create(
         WorkerRiskChange(campaign=campaign, worker_id=worker) for worker in sorted(set(workers))
-    ]
-    if len(changes) == 1:
-        insert(changes[0])
-    else:
-        WorkerRiskChange.objects.bulk_create(changes)
+    )
 
 
 @transaction.atomic
@@ -46,7 +41,7 @@ def refresh_worker_risks(*, campaign: Campaign) -> set[int]:
     learned = _locked_values(campaign)
     changed = _take_changes(campaign)
     if tallies := _tallies(campaign, changed) if changed else {}:
-        _bump_revision(campaign=campaign.pk)
+        _bump_revision(campaign)
         _write(campaign, tallies, learned)
     return changed
 
@@ -86,7 +81,7 @@ def recount_worker_risks(*, campaign: Campaign) -> int:
         wrong = sum(after[worker] != before.get(worker) for worker in after)
         if wrong:
             # A `learn` that has read the wrong counts must not save them again.
-            _bump_revision(campaign=campaign.pk)
+            _bump_revision(campaign)
     return wrong
 
 
@@ -111,16 +106,8 @@ def crowd_of(campaign: Campaign, counted: Iterable[tuple[int, Any]]) -> Crowd | 
 
 def stored_tallies(campaign: Campaign, workers: Collection[int]) -> list[tuple[int, Any]]:
     """The keys and tallies of these workers."""
-    if len(workers) == 1:
-        return _tallies_of_one(campaign=campaign.pk, worker=next(iter(workers)))
     risks = WorkerRisk.objects.of(campaign).filter(worker__in=workers)
     return list(risks.values_list("worker_id", "tally"))
-
-
-@prepared
-def _tallies_of_one(campaign: Any, worker: Any) -> QuerySet[WorkerRisk, Any]:
-    risks = WorkerRisk.objects.of(campaign).filter(worker=worker)
-    return risks.values_list("worker_id", "tally")
 
 
 def newcomer_risk(campaign: Campaign, codes: Collection[str]) -> float:
@@ -132,7 +119,8 @@ def newcomer_risk(campaign: Campaign, codes: Collection[str]) -> float:
 
 def _last_learned(campaign: Campaign) -> Any:
     """The values that the model learned last; None if there are none, or in an earlier form."""
-    return next((_usable(learned) for learned in _learned_values(campaign=campaign.pk)), None)
+    learned = LearnedValues.objects.filter(campaign=campaign).first()
+    return _usable(learned) if learned else None
 
 
 def _usable(learned: LearnedValues) -> Any:
@@ -140,27 +128,14 @@ def _usable(learned: LearnedValues) -> Any:
     return values if values and values.get("form") == LEARNED_FORM else None
 
 
-@prepared
-def _learned_values(campaign: Any) -> QuerySet[LearnedValues]:
-    return LearnedValues.objects.filter(campaign=campaign)
-
-
 def _locked_values(campaign: Campaign) -> LearnedValues:
     """The campaign's learned values, locked. This lock also guards the campaign's worker risks."""
-    if not (locked := _locked_learned_values(campaign=campaign.pk)):
-        LearnedValues.objects.get_or_create(campaign=campaign)
-        locked = _locked_learned_values(campaign=campaign.pk)
-    return locked[0]
+    locked = LearnedValues.objects.select_for_update(no_key=True)
+    return locked.get_or_create(campaign=campaign)[0]
 
 
-@prepared
-def _locked_learned_values(campaign: Any) -> QuerySet[LearnedValues]:
-    return LearnedValues.objects.select_for_update(no_key=True).filter(campaign=campaign)
-
-
-@prepared_update
-def _bump_revision(campaign: Any) -> Change:
-    return LearnedValues.objects.filter(campaign=campaign), {"revision": F("revision") + 1}
+def _bump_revision(campaign: Campaign) -> None:
+    LearnedValues.objects.filter(campaign=campaign).update(revision=F("revision") + 1)
 
 
 def _take_changes(campaign: Campaign) -> set[int]:
@@ -184,21 +159,10 @@ def _tallies(campaign: Campaign, workers: Collection[int] | None = None) -> Tall
 
 
 def _counts(campaign: Campaign, workers: Collection[int] | None) -> Iterable[tuple[Any, ...]]:
-    if workers is not None and len(workers) == 1:
-        return _counts_of_one(campaign=campaign.pk, worker=next(iter(workers)))
+    """Rows of worker, block, codes, and the numbers of all, good and bad responses."""
     assessments = Assessment.objects.filter(campaign=campaign)
     if workers is not None and len(workers) <= MOST_NAMED:
         assessments = assessments.filter(worker__in=workers)
-    return _counted(assessments).iterator()
-
-
-@prepared
-def _counts_of_one(campaign: Any, worker: Any) -> QuerySet[Assessment, Any]:
-    return _counted(Assessment.objects.filter(campaign=campaign, worker=worker))
-
-
-def _counted(assessments: QuerySet[Assessment]) -> QuerySet[Assessment, Any]:
-    """Rows of worker, block, codes, and the numbers of all, good and bad responses."""
     verdict = "response__spot_check__verdict"
     return (
         assessments.annotate(block=_block())
@@ -209,6 +173,7 @@ def _counted(assessments: QuerySet[Assessment]) -> QuerySet[Assessment, Any]:
             good=Count("pk", filter=Q(**{verdict: Verdict.GOOD})),
             bad=Count("pk", filter=Q(**{verdict: Verdict.BAD})),
         )
+        .iterator()
     )
 
 

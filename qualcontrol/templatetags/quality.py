@@ -3,12 +3,15 @@ allows no inline styles."""
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from django import template
 
+from annotate.kinds import TaskKind
 from annotate.templatetags.campaigns import percent
-from qualcontrol.queries.quality_report import WorkerSummary
+from qualcontrol.queries.workers import WORKER_COLUMNS, WorkerSummary
+from shared.tables import Column
 
 register = template.Library()
 
@@ -28,6 +31,22 @@ class Interval(Protocol):
 def probability(value: float) -> str:
     """A percentage like `12%`. It is never rounded to 0% or 100%."""
     return "over 99%" if value > 0.99 else "under 1%" if value < 0.01 else percent(value)
+
+
+@register.simple_tag
+def worker_columns(kind: TaskKind, *, is_short: bool) -> list[Column]:
+    """The columns of a page's list of workers; in a short list, those without details."""
+    names = {"answers": kind.answers_name, "estimated": "Bad" if is_short else "Estimated bad"}
+    return [
+        replace(column, heading=column.heading.format(**names))
+        for column in WORKER_COLUMNS
+        if column.heading and not (is_short and column.is_detail)
+    ]
+
+
+@register.filter
+def cell(column: Column, worker: WorkerSummary) -> Any:
+    return column.cell(worker)
 
 
 @register.filter

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from shared.environment import flag
+from shared.environment import BothSites, read
 from shared.logs import request_id
 from shared.monitoring.metrics import REQUEST_SECONDS
 
@@ -28,7 +28,7 @@ class RequestMonitor:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
-        self.is_logging = flag("LOG_REQUESTS", default=False)
+        self.is_logging = read(BothSites).log_requests
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         mark = request_id.set(_id_of(request))

@@ -2,13 +2,16 @@
 
 import random
 
-from annotate.errors import DomainError
 from annotate.models import Campaign
+from corpora.errors import DomainError
 from simulation.kinds import caption, correspondence
 from simulation.kinds.base import Crew, Judge, Simulated
 from simulation.workers.crowd import Hand
 
-SIMULATED = {"caption": caption.SIMULATED, "correspondence": correspondence.SIMULATED}
+# By the name of the task type, which is the module's.
+SIMULATED: dict[str, Simulated] = {
+    module.__name__.rpartition(".")[2]: module.SIMULATED for module in (caption, correspondence)
+}
 
 
 def hands_for(campaign: Campaign, crew: Crew) -> list[Hand]:

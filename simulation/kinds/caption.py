@@ -8,9 +8,18 @@ from annotate.models import Campaign, Response
 from simulation.kinds.base import HONEST, Crew, Simulated
 from simulation.workers.crowd import Hand
 from simulation.workers.pages import CaptionItem, TaskForm
-from simulation.workers.sights import sights_by_address, sights_of
 from simulation.workers.words import called, mentions, plural
-from simulation.workers.writers import Honest, KeywordLister, Limits, Mixer, Repeater, Sight, Writer
+from simulation.workers.writers import (
+    Honest,
+    KeywordLister,
+    Limits,
+    Mixer,
+    Repeater,
+    Sight,
+    Writer,
+    sights_by_address,
+    sights_of,
+)
 
 CARELESS_WRITERS = ("keyword list", "same sentence", "another image")
 # Words that precede a noun in a sentence. Lists of keywords do not contain them.

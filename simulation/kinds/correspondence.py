@@ -5,11 +5,10 @@ import random
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from annotate.kinds.correspondence.answers import WordKind, as_value, box_value
-from annotate.kinds.correspondence.rules import rules_of
-from annotate.kinds.correspondence.shown_boxes import numbered_boxes
-from annotate.language.tokens import tokens
+from annotate.kinds.correspondence.answers import WordKind, as_value, box_value, rules_of
+from annotate.kinds.correspondence.boxes import numbered_boxes
 from annotate.models import Campaign, ObjectClass, Response
+from corpora.language.tokens import tokens
 from simulation.kinds.base import HONEST, Crew, Simulated
 from simulation.workers.crowd import Hand
 from simulation.workers.pages import LinkItem, TaskForm

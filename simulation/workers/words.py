@@ -2,7 +2,7 @@
 
 import re
 
-from annotate.language.tokens import tokens
+from corpora.language.tokens import tokens
 
 IRREGULAR = {
     "man": "men",

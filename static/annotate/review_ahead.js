@@ -31,14 +31,41 @@ export function pause(failures) {
   return RETRY_MILLISECONDS[Math.min(failures, RETRY_MILLISECONDS.length) - 1];
 }
 
+/** Keys, each of which stays until it is removed as often as it was added. */
+export class Counted {
+  #numbers = new Map();
+
+  add(key) {
+    this.#numbers.set(key, (this.#numbers.get(key) ?? 0) + 1);
+  }
+
+  remove(key) {
+    const left = (this.#numbers.get(key) ?? 0) - 1;
+    if (left > 0) this.#numbers.set(key, left);
+    else this.#numbers.delete(key);
+  }
+
+  clear() {
+    this.#numbers.clear();
+  }
+
+  has(key) {
+    return this.#numbers.has(key);
+  }
+
+  get keys() {
+    return [...this.#numbers.keys()];
+  }
+}
+
 class ReviewPage {
   constructor(root) {
     this.root = root;
     this.ahead = [];
     this.skipped = root.dataset.skipped.split(" ").filter(Boolean);
-    this.unsaved = []; // Keys of items whose verdict is on its way.
+    this.unsaved = new Counted(); // Keys of items with verdicts, or their end, on the way.
     this.past = []; // Items that were judged or skipped, the latest one last.
-    this.again = new Set(); // Keys of items whose verdict is being taken back.
+    this.again = new Counted(); // Keys of items whose verdict is being taken back.
     this.add = inTurn((failures) => this.tellOfFailure(failures));
     this.keep(root);
   }
@@ -91,34 +118,35 @@ class ReviewPage {
     if (item.dataset.verdict) this.retract(item);
     item.dataset.verdict = fields.get("verdict");
     this.past.push(item);
-    this.unsaved.push(key);
     this.show();
-    this.add(() => this.post(form.action, fields)).then((answer) => {
-      this.unsaved = this.unsaved.filter((other) => other !== key);
+    this.save(key, form.action, fields);
+  }
+
+  /** Post what concerns the item with this key, after all that waits already. */
+  save(key, address, fields) {
+    this.unsaved.add(key);
+    return this.add(() => this.post(address, fields)).then((answer) => {
+      this.unsaved.remove(key);
       this.take(answer);
     });
   }
 
   skip() {
-    this.skipped.push(this.shown.dataset.key);
-    this.past.push(this.shown);
+    const item = this.shown;
+    const token = new FormData(item.querySelector("form")).get("csrfmiddlewaretoken");
+    this.skipped.push(item.dataset.key);
+    this.past.push(item);
     this.show();
-    this.add(() => {
-      const fields = new URLSearchParams(this.wanted());
-      return this.fetch(`${location.pathname}?${fields}`);
-    }).then((answer) => this.take(answer));
+    const fields = new URLSearchParams({ csrfmiddlewaretoken: token });
+    this.add(() => this.post(location.pathname, fields)).then((answer) => this.take(answer));
   }
 
   /** Leave the item to other reviewers. */
   ask(form) {
     const fields = new URLSearchParams(new FormData(form));
     const { key } = this.shown.dataset;
-    this.unsaved.push(key);
     this.show();
-    this.add(() => this.post(form.action, fields)).then((answer) => {
-      this.unsaved = this.unsaved.filter((other) => other !== key);
-      this.take(answer);
-    });
+    this.save(key, form.action, fields);
   }
 
   /** Show the item before this one again, with its verdict; it stays as it is. */
@@ -156,10 +184,7 @@ class ReviewPage {
     delete item.dataset.verdict;
     this.again.add(key);
     const fields = new URLSearchParams(new FormData(item.querySelector("form")));
-    this.add(() => this.post(takeBack, fields)).then((answer) => {
-      this.take(answer);
-      this.again.delete(key);
-    });
+    this.save(key, takeBack, fields).then(() => this.again.remove(key));
   }
 
   /** Put an item in place of the one that is shown. */
@@ -186,7 +211,7 @@ class ReviewPage {
 
   /** What an answer is not to bring, and by which the server counts what the page lacks. */
   wanted() {
-    return { ahead: this.held.join(" "), skip: [...this.skipped, ...this.unsaved].join(" ") };
+    return { ahead: this.held.join(" "), skip: [...this.skipped, ...this.unsaved.keys].join(" ") };
   }
 
   post(address, fields) {
@@ -206,7 +231,7 @@ class ReviewPage {
   take(answer) {
     if (answer === null) {
       // Somebody signed out meanwhile, perhaps. What was not judged comes first again.
-      this.unsaved = [];
+      this.unsaved.clear();
       location.reload();
       return;
     }
@@ -216,13 +241,14 @@ class ReviewPage {
       this.root.querySelector(part).replaceChildren(...answer.querySelector(part).childNodes);
     }
     this.keep(answer);
-    if (!this.shown && this.unsaved.length === 0) location.reload();
+    if (!this.shown && this.unsaved.keys.length === 0) location.reload();
   }
 
   tellOfFailure(failures) {
     const note = document.createElement("p");
     note.className = "message warning";
-    note.textContent = `The server does not respond. ${this.unsaved.length} unsaved verdict${this.unsaved.length === 1 ? "" : "s"}; trying again.`;
+    const count = this.unsaved.keys.length;
+    note.textContent = `The server does not respond. ${count} unsaved verdict${count === 1 ? "" : "s"}; trying again.`;
     this.root.querySelector("[data-review-messages]").replaceChildren(note);
     return new Promise((resolve) => setTimeout(resolve, pause(failures)));
   }
@@ -258,7 +284,7 @@ function mount(root) {
     page.skip();
   });
   window.addEventListener("beforeunload", (event) => {
-    if (page.unsaved.length > 0) event.preventDefault();
+    if (page.unsaved.keys.length > 0) event.preventDefault();
   });
 }
 

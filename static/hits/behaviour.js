@@ -19,9 +19,14 @@ export function carriedIn(counts, characters) {
   counts.pasted_characters += characters;
 }
 
-/** Counts seconds between starts and stops; `now` gives milliseconds. */
-export function stopwatch(now) {
-  let total = 0;
+/** The counts to go on from: those that were kept with the text that the page is filled with. */
+export function countsBefore(kept) {
+  return { ...nothing(), ...JSON.parse(kept ?? "{}") };
+}
+
+/** Counts seconds between starts and stops, after those before; `now` gives milliseconds. */
+export function stopwatch(now, before = 0) {
+  let total = before * 1000;
   let since = null;
   const stop = () => {
     if (since !== null) total += now() - since;
@@ -34,21 +39,28 @@ export function stopwatch(now) {
   };
 }
 
-/** Count in one task's part of the form; the counts go along when the form is sent. */
+/** Count in one task's part of the form; the counts go along when the form is sent or kept. */
 function mount(part) {
+  const form = part.closest("form");
+  const { dataset } = part;
   const counts = nothing();
-  const watch = stopwatch(() => performance.now());
+  let watch = stopwatch(() => performance.now());
   const characters = (data) => data?.getData("text").length ?? 0;
 
   part.addEventListener("input", (event) => edited(counts, event.inputType));
   part.addEventListener("paste", (event) => carriedIn(counts, characters(event.clipboardData)));
   part.addEventListener("drop", (event) => carriedIn(counts, characters(event.dataTransfer)));
-  part.addEventListener("focusin", watch.start);
-  part.addEventListener("focusout", watch.stop);
+  part.addEventListener("focusin", () => watch.start());
+  part.addEventListener("focusout", () => watch.stop());
   window.addEventListener("blur", () => (counts.times_left += 1));
-  part.closest("form").addEventListener("formdata", ({ formData }) => {
+  form.addEventListener("restored", ({ detail }) => {
+    Object.assign(counts, countsBefore(detail[dataset.behaviour]));
+    watch = stopwatch(() => performance.now(), counts.seconds_writing);
+    if (part.contains(document.activeElement)) watch.start();
+  });
+  form.addEventListener("formdata", ({ formData }) => {
     const made = { ...counts, seconds_writing: watch.seconds() };
-    formData.set(part.dataset.behaviour, JSON.stringify(made));
+    formData.set(dataset.behaviour, JSON.stringify(made));
   });
 }
 

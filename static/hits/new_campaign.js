@@ -1,8 +1,16 @@
 // Loads the previews of the task page anew when a step was stored.
 
-/** Load the frames anew that show what the draft has. */
+/** Load the frames anew. Each is shown as it was until the new one is there. */
 export function reload(frames) {
-  for (const frame of frames) frame.src = frame.getAttribute("src");
+  for (const frame of frames) {
+    const next = frame.cloneNode();
+    next.classList.add("loading");
+    next.addEventListener("load", () => {
+      next.classList.remove("loading");
+      frame.remove();
+    });
+    frame.after(next);
+  }
 }
 
 export function mount(form) {
@@ -11,6 +19,7 @@ export function mount(form) {
   document.body.addEventListener("htmx:afterSettle", () => {
     if (seen() === shown) return;
     shown = seen();
+    for (const late of document.querySelectorAll("iframe.loading")) late.remove();
     reload(document.querySelectorAll("iframe[data-preview]"));
   });
   return form;

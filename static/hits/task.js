@@ -1,11 +1,10 @@
-// The task page's script: counts words while the worker writes, and takes the answer to our server
-// first and to the marketplace after that. The page works without it.
+// The task page's script: counts words while the worker writes, keeps and sends the answer. The page
+// works without it.
 
-import { filled, pageTexts } from "./texts.js";
+import { Sender } from "./sender.js";
+import { filled, pageTexts } from "../kinds/texts.js";
 
-const PATIENCE = 15_000; // milliseconds until our server counts as not answering
-
-// What a word is, as annotate/language/tokens.py says it; without a look behind, which older browsers lack.
+// What a word is, as corpora/language/tokens.py says it; without a look behind, which older browsers lack.
 const WORD =
   /(?:\p{N}\p{M}*[.,:](?=\p{N})|[\p{L}\p{N}])(?:\p{N}\p{M}*[.,:](?=\p{N})|['’ʼ\-‐‑](?=[\p{L}\p{N}])|[\p{L}\p{N}\p{M}\u200c\u200d])*/gu;
 
@@ -14,11 +13,21 @@ const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const segmenter = Intl.Segmenter ? new Intl.Segmenter("en", { granularity: "word" }) : null;
 
-/** The words of a text as our server counts them, which takes out what cannot be seen. */
+// What cannot be seen and is taken out, except for what is in the group: joiners between letters,
+// marks or emoji, and the tags of a flag, as corpora/language/text.py says it.
+const INVISIBLE =
+  /([\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}][\u200c\u200d](?=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])|\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f})|[\p{Cc}\p{Cf}\p{Cs}]/gu;
+
+/** A text as our server stores it. */
+export function normalised(text) {
+  const spaced = text.normalize("NFC").replace(/(?:[\x1c-\x1f\x85]|(?!\ufeff)\s)+/gu, " ");
+  const visible = spaced.replace(/^ | $/g, "").replace(INVISIBLE, "$1");
+  return visible === text ? text : normalised(visible);
+}
+
+/** The words of a text as our server counts them. */
 export function wordsOf(text) {
-  const spaced = text.replace(/[\x1c-\x1f\x85]|(?!\ufeff)\s/gu, " ");
-  const runs = spaced.replace(/[\p{Cc}\p{Cf}]/gu, "").match(WORD) ?? [];
-  return runs.flatMap(divided);
+  return (normalised(text).match(WORD) ?? []).flatMap(divided);
 }
 
 /** The words of a run of letters: itself, if its script puts spaces between words. */
@@ -34,109 +43,31 @@ export function countWords(text) {
 }
 
 /** What the counter says under the field, and whether the caption is long enough. */
-export function describeCount(count, least, most, texts) {
+export function describeCount(count, { least, most, target }, texts) {
   if (count < least) return { text: filled(texts.tooFew, { count, least }), enough: false };
   if (count > most) return { text: filled(texts.tooMany, { count, most }), enough: false };
+  if (target) return { text: filled(texts.ofTarget, { count, target }), enough: true };
   return { text: filled(texts.enough, { count }), enough: true };
-}
-
-/** Post fields to an address as a form that navigates, as the marketplace demands. */
-function postOn(address, fields) {
-  const form = document.body.appendChild(document.createElement("form"));
-  form.method = "post";
-  form.action = address;
-  form.hidden = true;
-  for (const [name, value] of Object.entries(fields)) {
-    const input = form.appendChild(document.createElement("input"));
-    input.type = "hidden";
-    input.name = name;
-    input.value = value;
-  }
-  form.submit();
 }
 
 function mountCounter(output, texts) {
   const area = output.closest("[data-field]").querySelector("textarea");
-  const { leastWords, mostWords } = area.dataset;
+  const { leastWords, mostWords, targetWords } = area.dataset;
+  const limits = { least: +leastWords, most: +mostWords, target: +(targetWords ?? 0) };
   const update = () => {
-    const { text, enough } = describeCount(countWords(area.value), +leastWords, +mostWords, texts);
+    const { text, enough } = describeCount(countWords(area.value), limits, texts);
     output.value = text;
     output.classList.toggle("enough", enough);
   };
   area.addEventListener("input", update);
+  area.form.addEventListener("restored", update);
   if (area.value) update();
-}
-
-/** Show each field's problems, and lead the worker to the first. A block of several controls gets
- *  the problems of them all. */
-function showProblems(form, problems) {
-  for (const field of form.querySelectorAll("[data-field]")) {
-    const controls = [...field.querySelectorAll("[name]")];
-    const names = [...new Set(controls.map(({ name }) => name))]; // radio buttons share one
-    const items = names.flatMap((name) => problems[name] ?? []).map(listItem);
-    field.querySelector("[data-problems]").replaceChildren(...items);
-    for (const control of controls) {
-      if (problems[control.name]) control.setAttribute("aria-invalid", "true");
-      else control.removeAttribute("aria-invalid");
-    }
-  }
-  form.querySelector("[aria-invalid]")?.focus();
-}
-
-function listItem(text) {
-  const item = document.createElement("li");
-  item.textContent = text;
-  return item;
-}
-
-/** The answer's fields as they stand in the form, without what is for our server alone. */
-function answerOf(form) {
-  const isOurs = (name) => name === "token" || name.startsWith("behaviour-");
-  return Object.fromEntries([...new FormData(form)].filter(([name]) => !isOurs(name)));
-}
-
-async function send(form) {
-  const answer = await fetch(form.action, {
-    method: "POST",
-    body: new URLSearchParams(new FormData(form)),
-    headers: { Accept: "application/json" },
-    credentials: "omit",
-    signal: AbortSignal.timeout(PATIENCE),
-  });
-  if (answer.status >= 500) throw new Error(`our server answered ${answer.status}`);
-  return { status: answer.status, body: await answer.json() };
 }
 
 function mountTask(form) {
   const texts = pageTexts();
+  if (form.dataset.forwardTo) new Sender(form, texts);
   form.querySelectorAll("[data-count]").forEach((output) => mountCounter(output, texts));
-  if (!form.dataset.forwardTo) return;
-  const button = form.querySelector(".actions button");
-  const status = form.querySelector("[data-status]");
-  const forward = (fields) =>
-    postOn(form.dataset.forwardTo, { assignmentId: form.dataset.assignment, ...fields });
-
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    button.disabled = true;
-    status.value = texts.saving;
-    let answer;
-    try {
-      answer = await send(form);
-    } catch {
-      // Our server does not answer. The marketplace keeps the answer, and we fetch it there.
-      forward(answerOf(form));
-      return;
-    }
-    if (answer.body.fields) {
-      status.value = texts.saved;
-      forward(answer.body.fields);
-      return;
-    }
-    button.disabled = false;
-    status.value = answer.body.message ?? texts.correct;
-    if (answer.body.problems) showProblems(form, answer.body.problems);
-  });
 }
 
 /** A link to the instructions: opens them, and the focus scrolls the page around the frame, too. */

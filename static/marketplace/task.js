@@ -1,6 +1,8 @@
 // The page around a task: counts the time down, and offers or takes what comes next after a
 // submission.
 
+import { originOf } from "./drafts.js";
+
 /** Seconds as a worker reads them: 1:02:03 or 2:03. */
 export function clockTime(seconds) {
   const left = Math.max(0, Math.floor(seconds));
@@ -11,15 +13,20 @@ export function clockTime(seconds) {
   return hours ? `${hours}:${rest}` : rest;
 }
 
-/** A clock that runs down; where the page has a notice for the end of the time, it is shown then. */
+/** A clock that runs down; where the page has a notice for the end of the time, it is shown then,
+ *  and the page in the frame is told. */
 export function mountTime(element) {
   const end = Date.now() + Number(element.dataset.secondsLeft) * 1000;
   const notice = document.querySelector("[data-time-over]");
+  const frame = document.querySelector("[data-task-frame='assignment']");
   const show = () => {
     const left = (end - Date.now()) / 1000;
     element.textContent = clockTime(left);
     element.classList.toggle("urgent", left < 60);
-    if (notice && left <= 0) notice.hidden = false;
+    if (!notice || left > 0) return;
+    notice.hidden = false;
+    // Again and again: the frame's page may be loading.
+    frame?.contentWindow.postMessage("marketplace:time-over", "*");
   };
   show();
   setInterval(show, 1000);
@@ -42,36 +49,36 @@ export function frameHeight(data) {
   return Math.min(HIGHEST, Math.max(LOWEST, Math.ceil(data.height)));
 }
 
-/** The origin that a frame's page has. A sandbox without `allow-same-origin` makes it "null". */
-export function originOf(src, sandbox) {
-  return sandbox.split(" ").includes("allow-same-origin") ? new URL(src).origin : "null";
-}
-
-/** Makes the frame as high as its page says, if it says so, and tells it the window's height. */
+/** Makes the frame as high as its page says, if it says so, and tells it the window's height, and
+ *  how much of it a phone's keyboard leaves. */
 function mountHeight(frame) {
   const origin = originOf(frame.src, frame.getAttribute("sandbox"));
+  let height = window.innerHeight;
   const tellWindow = () => {
     const target = origin === "null" ? "*" : origin;
-    const message = { type: "marketplace:window", height: window.innerHeight };
-    frame.contentWindow.postMessage(message, target);
+    const { height: seen, scale } = window.visualViewport ?? { height, scale: 1 };
+    const visible = seen * scale; // whatever the zoom
+    frame.contentWindow.postMessage({ type: "marketplace:window", height, visible }, target);
   };
   addEventListener("message", (event) => {
     if (event.source !== frame.contentWindow || event.origin !== origin) return;
-    const height = frameHeight(event.data);
-    if (height === null) return;
+    const wanted = frameHeight(event.data);
+    if (wanted === null) return;
     if (!frame.classList.contains("fitted")) {
       frame.classList.add("fitted");
       tellWindow();
-      // A phone's on-screen keyboard does not count, so only changes of the width do.
+      // A phone's on-screen keyboard does not change the height, so only changes of the width do.
       let width = window.innerWidth;
       addEventListener("resize", () => {
         if (width === window.innerWidth) return;
         width = window.innerWidth;
+        height = window.innerHeight;
         tellWindow();
       });
+      window.visualViewport?.addEventListener("resize", tellWindow);
     }
     // The frame's border comes on top.
-    frame.style.height = `${height + frame.offsetHeight - frame.clientHeight}px`;
+    frame.style.height = `${wanted + frame.offsetHeight - frame.clientHeight}px`;
   });
 }
 

@@ -1,6 +1,6 @@
 """The header lines of Open Images, V4 to V6."""
 
-from annotate.datasets.openimages import BOX_COLUMNS
+from corpora.datasets.openimages import BOX_COLUMNS
 
 BOX_HEADER = ["ImageID", "Source", *BOX_COLUMNS[1:]]
 IMAGE_HEADER = [

@@ -16,8 +16,9 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image as Picture
 
-from annotate.models import Image, Job, JobStatus
-from annotate.services.api_tokens import issue_token
+from accounts.services.api_tokens import issue_token
+from annotate.models import Image
+from background.models import Job, JobStatus
 from tests.factories import UserFactory
 from tests.jobs import run_jobs
 from tests.threads import at_once
@@ -53,7 +54,9 @@ def send(user):
         if address == IMAGES:
             fields["file"] = list(files)
         else:
-            fields |= {"kind": "own", "photographs": list(files), "complete": "1"}
+            fields |= {"kind": "own", "photographs": list(files)}
+        if address == PAGE:
+            fields["complete"] = "1"
         if paths is not None:
             fields["paths"] = json.dumps(paths)
         return client.post(address, fields, **extra)
@@ -317,8 +320,10 @@ def test_the_same_folder_uploaded_at_once_is_imported_once(settings, user, addre
         fields = (
             {"split": "mine", "file": files}
             if address == IMAGES
-            else {"kind": "own", "split": "mine", "photographs": files, "complete": "1"}
+            else {"kind": "own", "split": "mine", "photographs": files}
         )
+        if address == PAGE:
+            fields["complete"] = "1"
         response = client.post(address, fields)
         jobs = run_jobs() if address != IMAGES else []
         return response.status_code, [job.status for job in jobs]

@@ -12,7 +12,8 @@ import pytest
 import requests
 from django.test import Client
 
-from annotate.models import Image, Job
+from annotate.models import Image
+from background.models import Job
 from tests.databases import database_url
 from tests.factories import UserFactory
 from tests.servers import PATIENCE, free_port, running, wait_until_ready
@@ -20,7 +21,7 @@ from tests.servers import PATIENCE, free_port, running, wait_until_ready
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.one_database,
-    pytest.mark.long,
+    pytest.mark.slow,
 ]
 ROOT = Path(__file__).resolve().parents[2]
 STATED = 3 * 10**9
@@ -46,7 +47,7 @@ def site(tmp_path, settings):
     }
     command = [
         *(sys.executable, "-m", "gunicorn", "--config", "python:shared.gunicorn"),
-        *("--bind", f"127.0.0.1:{port}", "annotate.wsgi:application"),
+        *("--bind", f"127.0.0.1:{port}", "config.wsgi:application"),
     ]
     log = tmp_path / "gunicorn.log"
     with running(command, log, environment, ROOT) as process:

@@ -6,10 +6,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotate.models import Box, ClassRelation, Image, ObjectClass, RelationKind, Selection
-from annotate.queries.release_domains import domains_of_release, unknown_classes
-from annotate.selection.domains import preset, read_table
+from annotate.queries.releases import domains_of_release, unknown_classes
 from annotate.services.releases import freeze
-from annotate.site.version import software_version
+from corpora.selection.domains import preset, read_table
+from shared.version import software_version
 from tests.factories import (
     NOON,
     BoxFactory,

@@ -90,6 +90,7 @@ def test_the_same_seed_gives_the_same_crowd(crowd):
     assert gather(IMAGES, seed=2, workers=WORKERS) != crowd
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_crowd_in_every_process():
     code = (
         "from benchmarks.crowds import gather; from tests.benchmarks.test_crowds import IMAGES;"

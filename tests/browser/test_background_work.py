@@ -7,13 +7,13 @@ from django.test import Client
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.jobs import leases
-from annotate.jobs.requests import request_job
-from annotate.jobs.work import Result, Work
-from annotate.models import Job
-from annotate.notices.choices import add_webhook, send_test
-from annotate.notices.sending import send_due
 from annotate.services.releases import freeze
+from background.jobs import leases
+from background.jobs.requests import request_job
+from background.jobs.work import Result, Work
+from background.models import Job
+from background.notices.choices import add_webhook, send_test
+from background.notices.sending import send_due
 from tests.accessibility import violations_in_both_schemes
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.factories import (
@@ -52,7 +52,7 @@ def user(page: Page, site: str):
 def ask(release, user, **arguments) -> Job:
     arguments = {"format": "coco", **arguments}
     at = timezone.now()
-    return request_job(kind="export", arguments=arguments, user=user, at=at, release=release)
+    return request_job(kind="export", arguments=arguments, user=user, at=at, about=release)
 
 
 def test_a_jobs_page_follows_the_job_until_its_result_is_there(page, site, user, release):
@@ -107,7 +107,7 @@ def test_the_pages_are_accessible_and_fit_the_screen(page, site, user, release, 
     leases.renew(job=taken, news=work.take_news(), at=timezone.now())
     ask(release, user, format="parquet")
     webhook = add_webhook(
-        campaign=release.campaign,
+        about=release.campaign,
         url="https://hooks.example/services/annotation/4711",
         kinds=["job-failed", "reviews-wait"],
         user=user,

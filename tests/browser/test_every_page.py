@@ -9,7 +9,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.accessibility import RULES, violations
 from tests.browser.conftest import PHONE
-from tests.leaderboard.test_rights import ROUTES, address_of, world  # noqa: F401
+from tests.config.every_row import world_of_a_team
+from tests.routes import ROUTES, address_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -19,7 +20,12 @@ ELSEWHERE = {"hits:task", "api-documentation", "logout", "image-copy", "media"}
 
 
 @pytest.fixture
-def pages(world) -> dict[str, str]:  # noqa: F811
+def world(transactional_db):
+    return world_of_a_team()
+
+
+@pytest.fixture
+def pages(world) -> dict[str, str]:
     """The address of each page that a researcher can open, by its route."""
     names, clients = world
     found = {}
@@ -36,7 +42,7 @@ def is_page(client: Client, address: str) -> bool:
 
 
 @pytest.fixture
-def researcher(context: BrowserContext, site: str, world) -> Page:  # noqa: F811
+def researcher(context: BrowserContext, site: str, world) -> Page:
     _, clients = world
     session = clients["researcher"].cookies["sessionid"].value
     context.add_cookies([{"name": "sessionid", "value": session, "url": site}])

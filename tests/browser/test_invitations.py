@@ -6,8 +6,8 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotate.models import TeamRole
-from annotate.services.teams import invite
+from accounts.models import TeamRole
+from accounts.services.teams import invite
 from tests.factories import TeamFactory, UserFactory
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

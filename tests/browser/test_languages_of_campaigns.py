@@ -5,9 +5,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from annotate.kinds import KINDS
-from annotate.language.text import normalise
-from annotate.language.tokens import written
 from annotate.models import Response
+from corpora.language.text import normalise
+from corpora.language.tokens import written
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE
 from tests.hits.conftest import make_campaign

@@ -90,3 +90,24 @@ def test_ten_captions_on_a_phone_without_a_term_of_the_marketplace(phone: Page, 
     assert Response.objects.count() == CAPTIONS
     assert way.seen == CAPTIONS + 7
     assert not way.faults
+
+
+def test_a_task_that_is_left_is_continued_with_what_was_written(phone: Page, link, campaign):
+    join(phone, link, "Noa from the course")
+    phone.get_by_role("button", name="Start").tap()
+    frame = phone.frame_locator("iframe")
+    frame.get_by_label("Describe the image in one sentence").fill(SENTENCE.format(1))
+
+    phone.get_by_role("link", name="Home").tap()
+    phone.get_by_role("button", name="Continue").tap()
+    expect(frame.get_by_text("What you had entered is back.")).to_be_visible()
+    expect(frame.get_by_label("Describe the image in one sentence")).to_have_value(
+        SENTENCE.format(1)
+    )
+
+    # Signing out deletes it wherever the person is.
+    phone.get_by_role("link", name="Home").tap()
+    phone.get_by_role("button", name="Sign out").tap()
+    phone.wait_for_url("**/sign-in*")
+    drafts = "Object.keys(localStorage).filter((key) => key.startsWith('draft '))"
+    assert phone.evaluate(drafts) == []

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from PIL import Image as Picture
 from playwright.sync_api import Page, expect
 
+from accounts.services.teams import first_team
 from annotate.models import Image, Selection
 from tests.accessibility import violations_in_both_schemes
 from tests.browser.conftest import DESKTOP, PHONE
@@ -51,7 +53,7 @@ def test_photographs_are_uploaded_picked_and_selected(signed_in: Page, site: str
 
     page.goto(f"{site}/images/")
     page.get_by_role("link", name="Import images").click()
-    page.get_by_label("Name of the split").fill("trip")
+    page.get_by_label("Name of these photographs").fill("trip")
     page.get_by_label("Photographs, or a ZIP file of them").set_input_files([first, second])
     expect(page.get_by_text("2 files, 0.0 MB")).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
@@ -75,7 +77,7 @@ def test_a_folder_is_uploaded_with_its_subfolders(signed_in: Page, site: str, tm
     photograph(tmp_path / "trip" / "day 2" / "a.png", "tomato")
 
     page.goto(f"{site}/images/import/")
-    page.get_by_label("Name of the split").fill("trip")
+    page.get_by_label("Name of these photographs").fill("trip")
     page.locator("[data-folder]").set_input_files(tmp_path / "trip")
     page.get_by_role("button", name="Import", exact=True).click()
     page.wait_for_url("**/jobs/**")
@@ -89,17 +91,18 @@ def test_a_folder_is_uploaded_with_its_subfolders(signed_in: Page, site: str, tm
 def test_what_is_wrong_with_an_upload_is_said_beside_the_button(
     signed_in: Page, site: str, tmp_path
 ):
+    ImageFactory(split="taken", team=first_team(at=timezone.now()))
     page = signed_in
     page.goto(f"{site}/images/import/")
-    page.get_by_label("Name of the split").fill("not a name")
+    page.get_by_label("Name of these photographs").fill("taken")
     page.get_by_label("Photographs, or a ZIP file of them").set_input_files(
         photograph(tmp_path / "a.png")
     )
     page.get_by_role("button", name="Import", exact=True).click()
 
-    expect(page.locator("[data-state]")).to_contain_text("cannot be the name of a split")
+    expect(page.locator("[data-state]")).to_contain_text("has images of Open Images")
     expect(page.get_by_role("button", name="Import", exact=True)).to_be_enabled()
-    assert not Image.objects.exists()
+    assert Image.objects.count() == 1
 
 
 @pytest.fixture

@@ -20,6 +20,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 LIST = "cat, dog, tree, car, house"
 CAPTION = "[data-review-focus]"
+# Whether the browser would ask before it closes the page.
+WOULD_WARN = """() => {
+  const event = new Event("beforeunload", { cancelable: true });
+  window.dispatchEvent(event);
+  return event.defaultPrevented;
+}"""
 
 
 @pytest.fixture
@@ -127,6 +133,35 @@ def test_a_hundred_verdicts_by_keyboard_alone(page, site, sign_in, many):
     assert Judgement.objects.count() == 100
 
 
+def test_captions_that_need_review_are_as_many_verdicts(page, site, sign_in):
+    campaign = make_campaign(tasks=8, review={"first": 1, "share": 0, "policy": "propose"})
+    workers = [WorkerAccountFactory().worker for _ in range(3)]
+    for task in campaign.tasks.all():
+        responses = [
+            ResponseFactory(task=task, worker=worker, text=f"Child {task.number} runs at the sea.")
+            for worker in workers
+        ]
+        review_submitted(campaign=campaign, responses=responses, at=timezone.now())
+    learn(campaign=campaign)
+    sign_in(UserFactory())
+    page.goto(f"{site}/campaigns/{campaign.slug}/")
+
+    step = page.locator(".next li", has_text="3 captions need review.")
+    step.get_by_role("link", name="Review").click()
+    expect(page.get_by_text("21 captions need no check")).to_be_visible()
+    for left in (3, 2, 1):
+        expect(to_go(page, left)).to_be_visible()
+        page.keyboard.press("g")
+    expect(page.get_by_role("heading", name="All required checks are done")).to_be_visible()
+    page.goto(f"{site}/campaigns/{campaign.slug}/")
+    expect(page.get_by_text("need review")).to_be_hidden()
+
+    page.goto(f"{site}/review/{campaign.slug}/")
+    page.get_by_role("link", name="Review further captions").click()
+    expect(page.locator(CAPTION)).to_be_visible()
+    assert SpotCheck.objects.of(campaign).exclude(verdict="").count() == 3
+
+
 def test_a_verdict_waits_until_the_server_answers_again(page, site, sign_in, campaign):
     sign_in(UserFactory())
     open_queue(page, site, campaign)
@@ -191,6 +226,24 @@ def test_verdicts_are_taken_back_and_replaced_by_keyboard(page, site, sign_in, c
 
     verdicts = {str(j.spot_check.response.key): j.verdict for j in Judgement.objects.all()}
     assert verdicts == {keys[0]: Verdict.BAD, keys[1]: Verdict.GOOD}
+
+
+def test_the_page_waits_for_each_of_two_verdicts_on_one_caption(page, site, sign_in, campaign):
+    sign_in(UserFactory())
+    open_queue(page, site, campaign)
+    first, waiting = key_of_item(page), []
+    page.route("**/checks/**", lambda route: waiting.append(route))
+
+    judge_by_keys(page, "g")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(f'[data-review][data-key="{first}"]')).to_be_visible()
+    judge_by_keys(page, "b", "1")
+    page.wait_for_timeout(100)
+    with page.expect_response("**/checks/**"):
+        waiting[0].continue_()
+    expect(to_go(page, 8)).to_be_visible()
+
+    assert page.evaluate(WOULD_WARN)
 
 
 def test_a_reason_in_words_is_written_and_sent_by_keyboard(page, site, sign_in, campaign):

@@ -2,9 +2,11 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotate.models import Campaign, CampaignDraft
+from annotate.services.drafts import begin_draft
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE
 from tests.factories import ImageFactory, SelectionFactory, UserFactory
@@ -41,16 +43,25 @@ def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker,
 
     page.get_by_label("Name").fill("cats")
     proceed(page, "Images")
+    names = page.get_by_role("group", name="Object names (keywords) beside the image")
+    expect(names).to_be_visible()
     page.get_by_label("my-photographs").check()
+    expect(names).to_be_hidden()
     page.get_by_label("Reference captions for each image").fill("2")
-    expect(page.get_by_text("These images have no classes")).to_be_visible()
     proceed(page, "Instructions")
+    page.get_by_label("Language of the captions").select_option("German")
+    expect(page.get_by_label("Title")).to_have_value("Ein Foto in einem Satz beschreiben")
+    page.get_by_label("Language of the captions").select_option("English")
+    expect(page.get_by_label("Title")).to_have_value("Describe a photograph in one sentence")
     page.get_by_label("Title").fill(title)
     page.get_by_label("Good examples").fill("A cat sleeps on a red sofa.")
-    preview = page.frame_locator("iframe.of-preview")
+    preview = page.frame_locator("iframe.of-preview:not(.loading)")
     expect(preview.get_by_text("A cat sleeps on a red sofa.")).to_be_attached()
     proceed(page, "Workers")
+    page.get_by_label("nocaps’ requirements").check()
+    expect(page.get_by_text("Details", exact=True)).to_be_visible()
     page.get_by_label("My own people").check()
+    expect(page.get_by_text("Details", exact=True)).to_be_hidden()
     expect(page.locator("#side").get_by_text("Everybody")).to_be_visible()
     proceed(page, "Reward and budget")
     page.get_by_label("Budget in US dollars").fill("none")
@@ -75,10 +86,45 @@ def test_a_campaign_is_made_by_the_steps_alone(page, sign_in, selection, worker,
     assert campaign.tasks.count() == 2
 
 
+def box_of(locator):
+    box = locator.bounding_box()
+    assert box is not None
+    return box
+
+
+def test_the_preview_stands_beside_the_entries_and_follows_the_typing(
+    page, sign_in, site, selection
+):
+    user = UserFactory()
+    sign_in(user)
+    file = {"name": "cats", "selection": selection.name}
+    draft = begin_draft(owner=user, file=file, at=timezone.now())
+    page.goto(f"{site}/new/{draft.pk}/steps/instructions/")
+    form, preview = page.locator("#step-form"), page.locator("iframe.of-preview")
+
+    beside = box_of(form)["x"] + box_of(form)["width"] <= box_of(preview)["x"]
+    page.get_by_label("Good examples").press_sequentially("A cat sleeps.")
+    page.get_by_label("Good examples").scroll_into_view_if_needed()
+    expect(
+        page.frame_locator("iframe.of-preview:not(.loading)").get_by_text("A cat sleeps.")
+    ).to_be_attached()
+    page.get_by_label("Good examples").press_sequentially(" A dog runs.")
+    frame = page.frame_locator("iframe.of-preview:not(.loading)")
+    expect(frame.get_by_text("A cat sleeps. A dog runs.")).to_be_attached()
+    expect(page.locator("iframe[data-preview]")).to_have_count(2)
+
+    assert beside
+    assert box_of(preview)["y"] < 900  # in sight of what is edited
+    expect(page.get_by_label("Good examples")).to_be_focused()
+    page.set_viewport_size(PHONE)
+    assert box_of(form)["y"] + box_of(form)["height"] <= box_of(preview)["y"]
+
+
 def test_what_was_typed_survives_a_reload_and_a_second_tab(page, sign_in, site):
     sign_in(UserFactory())
     page.goto(f"{site}/new/")
     page.get_by_role("button", name="Begin").click()
+    page.wait_for_load_state()
 
     page.get_by_label("Name").fill("streets")
     expect(page.get_by_text("Saved at")).to_be_visible()

@@ -9,9 +9,9 @@ from playwright.sync_api import FrameLocator, Page, expect
 
 from annotate.kinds import KINDS
 from annotate.kinds.reading import parse_config
-from annotate.language.tokens import tokens
 from annotate.models import Campaign, ClassName, Image, ObjectClass
 from annotate.services.campaigns import create_campaign
+from corpora.language.tokens import tokens
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import DESKTOP, PHONE

@@ -6,8 +6,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-from annotate.models import Claim, Response, ResponseStatus
-from hits.models import Assignment, AssignmentStatus
+from annotate.models import Response, ResponseStatus
+from hits.models import Assignment, AssignmentStatus, Claim
 from hits.reconcile.reconciler import reconcile
 from tests.browser.conftest import PHONE
 from tests.factories import BoxFactory, ClassFactory

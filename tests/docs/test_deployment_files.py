@@ -41,10 +41,12 @@ def template() -> dict[str, str]:
     return dict(re.findall(r"^#?([A-Z_]+)=(.*)$", text, flags=re.MULTILINE))
 
 
+@pytest.mark.slow
 def test_hadolint_finds_nothing_in_the_dockerfile():
     run(str(PROGRAMS / "hadolint"), str(DEPLOY / "Dockerfile"))
 
 
+@pytest.mark.slow
 def test_docker_compose_reads_the_file(tmp_path):
     docker = shutil.which("docker")
     if (
@@ -61,6 +63,7 @@ def test_docker_compose_reads_the_file(tmp_path):
     run(docker, "compose", "--file", str(tmp_path / "compose.yaml"), "config", "--quiet")
 
 
+@pytest.mark.slow
 def test_caddy_reads_its_file():
     caddy = program("caddy")
     variables = {name: "x:80" for name in SERVICES["proxy"]["environment"]}
@@ -71,6 +74,7 @@ def test_caddy_reads_its_file():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
 def test_systemd_accepts_each_unit(unit, tmp_path):
     """The programs of this environment stand for those of the installation."""
@@ -102,7 +106,7 @@ def test_the_units_run_the_commands_of_the_containers():
 
 def test_each_variable_of_the_files_is_in_the_operators_table():
     set_by_compose = {name for service in PRODUCT.values() for name in service["environment"]}
-    known = (ROOT / "docs" / "operator.md").read_text()
+    known = "".join((ROOT / "docs" / name).read_text() for name in ("operator.md", "settings.md"))
     # The proxy and the database of compose.yaml have these, and the worker's is Prometheus's.
     names = (template().keys() | set_by_compose) - {"POSTGRES_PASSWORD"}
 

@@ -4,6 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -16,17 +17,16 @@ from annotate.campaign_file import CampaignConfig
 from annotate.kinds import KINDS
 from annotate.kinds.families import parse_plan
 from annotate.kinds.reading import PRESETS
+from corpora.__main__ import COMMANDS
+from shared.environment import BothSites
+from tests.docs.written import CODE_BLOCK, DOCS, PAGES, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
-DOCS = ROOT / "docs"
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
-OUR_APPS = {"annotate", "qualcontrol", "hits", "leaderboard"}
+OUR_APPS = {"accounts", "annotate", "background", "qualcontrol", "hits", "leaderboard"}
 COMMAND_FOLDERS = [
     ROOT / app / "management" / "commands" for app in (*sorted(OUR_APPS), "marketplace")
 ]
 IMAGE_BYTES = 120_000
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(work|tmp|home|root|Users|usr|opt|mnt|srv)/")
 
 
@@ -52,17 +52,6 @@ def calls(tree: ast.AST, *functions: str) -> Iterator[ast.Call]:
             function = ast.unparse(node.func)
             if function in functions or function.rsplit(".", 1)[-1] in functions:
                 yield node
-
-
-def environment_names(path: Path) -> set[str]:
-    tree = tree_of(path)
-    reads = [call for call in calls(tree, "flag", "words") if call.args]
-    reads += [call for call in calls(tree, "get") if ast.unparse(call.func) == "os.environ.get"]
-    return {
-        call.args[0].value
-        for call in reads
-        if isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str)
-    }
 
 
 def options_of(path: Path) -> set[str]:
@@ -165,6 +154,20 @@ def test_every_command_has_a_section():
     assert missing == []
 
 
+def test_every_option_of_corpora_is_in_the_section_of_the_sites_command_or_in_its_page():
+    sites = {"splits": "compositional_split", "constraints": "export_constraints"}
+
+    missing = [
+        f"{name} {option}"
+        for name in COMMANDS
+        for option in options_of(ROOT / "corpora" / "commands" / f"{name}.py")
+        if option not in section_of(sites.get(name, name))
+        and f"`{name} {option} " not in page("scoring-alone.md")
+    ]
+
+    assert missing == []
+
+
 @pytest.mark.parametrize("command", sorted(command_files()))
 def test_every_option_is_in_the_section_of_its_command(command):
     section = section_of(command)
@@ -174,17 +177,18 @@ def test_every_option_is_in_the_section_of_its_command(command):
     assert missing == []
 
 
-@pytest.mark.parametrize("site", ["annotate", "marketplace"])
-def test_every_variable_that_a_site_reads_is_in_the_operators_table(site):
-    names = environment_names(ROOT / site / "settings.py")
+@pytest.mark.parametrize("site", ["config", "marketplace"])
+def test_every_variable_that_a_site_reads_is_among_the_settings(site):
+    variables = import_module(f"{site}.environment").Environment
+    names = {name.upper() for name in variables.model_fields}
 
-    assert unquoted_in(page("operator.md"), names) == []
+    assert unquoted_in(page("settings.md"), names) == []
 
 
-def test_every_variable_that_both_sites_read_is_in_the_operators_table():
-    names = set().union(*map(environment_names, (ROOT / "shared").rglob("*.py")))
+def test_every_variable_that_both_sites_read_is_among_the_settings():
+    names = {name.upper() for name in BothSites.model_fields}
 
-    assert unquoted_in(page("operator.md"), names) == []
+    assert unquoted_in(page("settings.md"), names) == []
 
 
 def test_every_choice_of_behaviour_is_named_for_the_marketplace():
@@ -200,7 +204,7 @@ def test_every_choice_of_behaviour_is_named_for_the_marketplace():
 
 
 def test_every_route_of_the_requester_site_is_named():
-    names = route_names(get_resolver("annotate.urls").url_patterns)
+    names = route_names(get_resolver("config.urls").url_patterns)
 
     assert unquoted_in(page("api.md"), names) == []
 

@@ -6,7 +6,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "troubleshooting.md"
-APPS = ("annotate", "hits", "marketplace", "qualcontrol", "simulation")
+APPS = (
+    "accounts",
+    "annotate",
+    "background",
+    "config",
+    "corpora",
+    "hits",
+    "marketplace",
+    "qualcontrol",
+    "shared",
+    "simulation",
+)
 PLACEHOLDER = re.compile(
     r"\b(?:NAME|FILE|DIR|URL|VALUE|ADDRESS|REASON|KEY|STATUS|[ABMN])\b|…|[{}$]|\d+"
 )
@@ -14,6 +25,8 @@ FROM_LIBRARIES = (
     "Unable to locate credentials",
     "Could not connect to the endpoint URL",
     "SSL: CERTIFICATE_VERIFY_FAILED",
+    "ImproperlyConfigured:",
+    ": Input should be",
 )
 LEAST_LENGTH = 12
 
@@ -29,9 +42,7 @@ def fragments(quotes: list[str]) -> list[str]:
 
 
 def strings_of_the_code() -> str:
-    paths = [path for app in APPS for path in (ROOT / app).rglob("*.py")] + [
-        ROOT / "shared" / "environment.py"
-    ]
+    paths = [path for app in APPS for path in (ROOT / app).rglob("*.py")]
     return "\n".join(
         node.value
         for path in paths

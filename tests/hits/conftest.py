@@ -3,8 +3,8 @@ from collections.abc import Iterator
 import pytest
 from django.utils import timezone
 
+from accounts.services.api_tokens import issue_token
 from annotate.models import Campaign
-from annotate.services.api_tokens import issue_token
 from tests.factories import CampaignFactory, SelectionFactory, TaskFactory, UserFactory
 from tests.hits.marketplace_process import MarketplaceProcess, running_marketplace
 

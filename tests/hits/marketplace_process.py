@@ -166,15 +166,52 @@ class WorkerSession:
             timeout=PATIENCE,
         )
 
-    def post(self, form_page: str, action: str) -> requests.Response:
+    def post(self, form_page: str, action: str, **fields: str) -> requests.Response:
         """Post to a page of the marketplace with the CSRF token of another page."""
         page = self.http.get(self.url + form_page, timeout=PATIENCE)
         token = BeautifulSoup(page.text, "html.parser").find(
             "input", {"name": "csrfmiddlewaretoken"}
         )
-        data = {"csrfmiddlewaretoken": token["value"]} if token else {}
+        data = {**fields, "csrfmiddlewaretoken": token["value"]} if token else fields
         headers = {"Referer": self.url + form_page}
         return self.http.post(self.url + action, data=data, headers=headers, timeout=PATIENCE)
+
+
+class Person(WorkerSession):
+    """The browser of one of a requester's own people, who joined by the link of a group."""
+
+    @classmethod
+    def join(cls, link: str, name: str) -> "Person":
+        url = link.partition("/welcome/")[0]
+        person = cls(url, worker_id="", sign_in_url="")
+        page = BeautifulSoup(person.http.get(link, timeout=PATIENCE).text, "html.parser")
+        version = page.find("input", {"name": "version"})
+        assert version is not None, page.text
+        fields = {"agree": "yes", "version": str(version["value"]), "name": name, "password": ""}
+        answer = person.post(link.removeprefix(url), link.removeprefix(url), **fields)
+        assert answer.ok, answer.text
+        return person
+
+    def accept(self, hit_type_id: str) -> Frame:  # noqa: ARG002
+        """Open the next task of the only group; raises NotOffered."""
+        home = BeautifulSoup(
+            self.http.get(f"{self.url}/home", timeout=PATIENCE).text, "html.parser"
+        )
+        form = home.select_one('form[action^="/home/next/"]')
+        if form is None:
+            raise NotOffered(home.text)
+        answer = self.post("/home", str(form["action"]))
+        frame = BeautifulSoup(answer.text, "html.parser").find("iframe")
+        assert frame is not None, answer.text
+        return Frame(answer.url.rpartition("/")[2], answer.url, str(frame["src"]))
+
+    def withdraw(self) -> None:
+        """Withdraw all work in the only group."""
+        page = self.http.get(f"{self.url}/home/account", timeout=PATIENCE).text
+        found = re.search(r"/home/groups/[0-9]+/withdrawal", page)
+        assert found is not None, page
+        answer = self.post(found[0], found[0], sure="yes")
+        assert answer.ok, answer.text
 
 
 class NotOffered(Exception):

@@ -20,7 +20,7 @@ import requests
 from bs4 import BeautifulSoup
 from django.core import signing
 
-from hits.task_page import tokens
+from hits.pages.task_page import tokens
 from simulation.workers.browser import Accepted, WorkerBrowser
 from simulation.workers.pages import TaskForm
 from tests.hits.marketplace_process import WorkerSession

@@ -4,12 +4,12 @@ import pytest
 
 from annotate.models import Response
 from hits.models import Assignment
-from hits.services.held_payments import reject_held
-from hits.services.rejections import ask_for_rejection
-from hits.services.submissions import MOST_KEPT, take_submission
+from hits.services.payments import ask_for_rejection, lapse_held, put_back, reject_held, take_up
+from hits.services.submissions import MOST_KEPT
 from qualcontrol.models import HeldCause, HeldOutcome, HeldPayment, SpotCheck
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.undoing import take_back
 from qualcontrol.services.errors import AlreadyDecided, CannotReject
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.held_payments import accept_payment
@@ -17,7 +17,8 @@ from qualcontrol.services.policies import decide
 from qualcontrol.services.releasing import open_questions
 from tests.factories import NOON, HitFactory, HitTypeFactory, UserFactory, WorkerAccountFactory
 from tests.hits.conftest import make_campaign
-from tests.hits.test_strangers import SENTENCE, listed, open_page, send
+from tests.hits.opened_pages import SENTENCE, listed, open_page, send
+from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
 
@@ -79,7 +80,7 @@ def payable():
 def test_an_answer_that_cannot_be_read_is_held_and_kept_as_far_as_it_fits(submit, answer):
     assignment = submit(answer=answer)
 
-    held = HeldPayment.objects.get(assignment=assignment)
+    held = HeldPayment.objects.get(submission=assignment.submission)
     assert (held.cause, held.why) == (HeldCause.NO_TASK, "The answer is empty or cannot be read.")
     assignment.refresh_from_db()
     assert assignment.unplaced_answer == answer[:MOST_KEPT]
@@ -93,7 +94,7 @@ def test_the_same_task_again_without_its_page_is_held(submit, campaign):
     second = submit(**fields)
 
     assert payable() == [first]
-    assert "before" in HeldPayment.objects.get(assignment=second).why
+    assert "before" in HeldPayment.objects.get(submission=second.submission).why
 
 
 def test_the_same_task_on_two_pages_that_showed_it_is_paid_twice(
@@ -149,6 +150,53 @@ def test_a_verdict_ends_the_wait(submit, campaign, verdict):
     assert payable() == [assignment]
 
 
+def keep(assignment):
+    """Leave the payment as it is."""
+
+
+def pay(assignment):
+    return take_up(keys=[assignment.pk], submitted_until=NOON).assignments[assignment.pk]
+
+
+def be_refused(assignment):
+    put_back(assignment=pay(assignment))
+
+
+def lapse(assignment):
+    lapse_held(assignment=assignment.pk, at=NOON)
+
+
+@pytest.mark.parametrize(
+    ("happen", "is_held"), [(keep, True), (pay, False), (be_refused, True), (lapse, False)]
+)
+def test_taking_back_the_verdict_holds_the_payment_again_unless_it_is_decided(
+    submit, campaign, happen, is_held
+):
+    assignment, reviewer = submit(**fields_for(campaign, "Too short.")), UserFactory()
+    response = Response.objects.get()
+    judge(response=response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+    happen(assignment)
+
+    take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON)
+
+    assert HeldPayment.objects.open().exists() == is_held
+
+
+def test_a_payment_is_held_again_if_its_verdict_is_taken_back_before_the_marketplace_refuses_it(
+    submit, campaign
+):
+    assignment, reviewer = submit(**fields_for(campaign, "Too short.")), UserFactory()
+    response = Response.objects.get()
+    judge(response=response, verdict="GOOD", reason="", reviewer=reviewer, at=NOON)
+    sent = pay(assignment)
+    take_back(campaign=campaign, key=response.key, reviewer=reviewer, at=NOON)
+
+    put_back(assignment=sent)
+
+    assert HeldPayment.objects.open().exists()
+    assert payable() == []
+
+
 def test_a_broken_rule_of_an_excluded_worker_is_held_although_nobody_is_to_judge_it(
     submit, campaign, account
 ):
@@ -158,7 +206,7 @@ def test_a_broken_rule_of_an_excluded_worker_is_held_although_nobody_is_to_judge
 
     late = submit(**dict([list(fields_for(campaign, "", "Too short.").items())[1]]))
 
-    assert HeldPayment.objects.get().assignment == late
+    assert HeldPayment.objects.get().submission == late.submission
     assert not SpotCheck.objects.of(campaign).open().exists()
     assert late not in payable()
 

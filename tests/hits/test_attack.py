@@ -22,11 +22,12 @@ import pytest
 from django.db import connections
 from django.db.models import Count, Sum
 
-from annotate.models import Campaign, Claim, Response, Worker
-from annotate.services.campaigns import incomplete_tasks, recount_places
+from annotate.models import Campaign, Response, Worker
+from annotate.services.campaigns import incomplete_tasks
 from hits.models import (
     Assignment,
     AssignmentStatus,
+    Claim,
     Hit,
     Sync,
     SyncProblem,
@@ -36,10 +37,10 @@ from hits.models import (
 )
 from hits.mturk.answers import parse_answer
 from hits.mturk.client import marketplace_of
-from hits.services.barring import has_work
+from hits.services.accounts import has_work
+from hits.services.claims import recount_places
 from hits.services.closed_pages import PAGES_PER_SLOT
-from simulation.checks.check import Check
-from simulation.checks.marketplace import check_marketplace
+from simulation.checks import Check, check_marketplace
 from simulation.workers.crowd import Crowd, Hand, Member, Outcome, Plan
 from simulation.workers.pages import CaptionItem
 from simulation.workers.pages import TaskForm as ShownForm
@@ -57,7 +58,7 @@ from tests.hits.strangers import (
 )
 from tests.servers import PATIENCE, answers, free_port, head, running
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 REQUESTS = int(os.environ.get("ATTACK_REQUESTS", "200"))
 
@@ -150,7 +151,7 @@ def site(marketplace, campaign, balance, settings, tmp_path) -> Iterator[str]:
         "LOG_LEVEL": "WARNING",
     }
     commands = {
-        "site": ["-m", "waitress", f"--listen=127.0.0.1:{port}", "annotate.wsgi:application"],
+        "site": ["-m", "waitress", f"--listen=127.0.0.1:{port}", "config.wsgi:application"],
         "reconciler": ["manage.py", "sync", "--watch", "1"],
     }
     with ExitStack() as stack:
@@ -341,7 +342,9 @@ def second_captions(worker: str) -> set[str]:
         account__marketplace_id=worker, status=AssignmentStatus.APPROVED
     )
     images = set(
-        Response.objects.filter(assignment__in=theirs).values_list("task__number", flat=True)
+        Response.objects.filter(submission__assignment__in=theirs).values_list(
+            "task__number", flat=True
+        )
     )
     found = set()
     for answer in theirs.exclude(unplaced_answer="").values_list("unplaced_answer", flat=True):

@@ -1,10 +1,13 @@
 """A backup, restored into an empty database and folder: the same release, no second payment."""
 
+import json
 import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,16 +15,17 @@ from django.db import connection
 
 from annotate.models import Campaign
 from annotate.services.releases import freeze
+from corpora.writing.files import write_atomically
 from hits.models import Assignment
 from hits.mturk.annotations import installation_name
 from hits.mturk.client import marketplace_of
 from hits.reconcile.reconciler import reconcile
 from tests.factories import NOON
 from tests.hits.conftest import make_campaign
-from tests.hits.test_reconciler import work
+from tests.hits.framed_work import work
 from tests.services.installation import scratch_database
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
 # What the restored database says about its assignments and captions.
@@ -47,12 +51,15 @@ class EmptyMachine:
         }
 
     def manage(self, *arguments):
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(
-            command, cwd=ROOT, env=self.environment, capture_output=True, text=True
-        )
+        done = self.run(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def run(self, *arguments):
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True
+        )
 
 
 @contextmanager
@@ -73,6 +80,11 @@ def machine(tmp_path, settings):
 @pytest.fixture
 def backup(tmp_path):
     return tmp_path / "backup"
+
+
+@pytest.fixture
+def media(settings):
+    return Path(settings.MEDIA_ROOT)
 
 
 def written(folder):
@@ -178,15 +190,98 @@ def test_a_backup_that_was_interrupted_or_changed_is_refused(backup):
 
 
 def test_a_backup_is_readable_for_its_owner_only(backup):
+    backup.mkdir(mode=0o755)
     call_command("backup", str(backup))
 
     assert backup.stat().st_mode & 0o077 == 0
+    assert (backup / "database").stat().st_mode & 0o077 == 0
+
+
+def test_a_backup_has_no_files_that_were_being_written_or_deleted(media, tmp_path):
+    """The site goes on while the backup is made."""
+    write_atomically(media / "images" / "kept.jpg", b"whole")
+    (media / "images" / "tmp1.part").write_bytes(b"half")
+    ended = Event()
+    writer = Thread(target=write_and_delete, args=(media / "images", ended))
+    writer.start()
+    try:
+        for number in range(5):
+            call_command("backup", str(tmp_path / f"backup-{number}"))
+    finally:
+        ended.set()
+        writer.join()
+
+    copied = {path.name for path in tmp_path.glob("backup-*/media/images/*")}
+    assert "kept.jpg" in copied
+    assert not {name for name in copied if not name.endswith(".jpg")}
+
+
+def write_and_delete(folder, ended):
+    while not ended.is_set():
+        for number in range(50):
+            write_atomically(folder / f"{number}.jpg", b"x" * 10_000)
+        for number in range(50):
+            (folder / f"{number}.jpg").unlink()
+
+
+def test_a_backup_that_failed_says_why_and_leaves_the_folder_empty(media, backup):
+    lost = media / "images" / "lost.jpg"
+    lost.parent.mkdir(parents=True)
+    lost.symlink_to(media / "nowhere")
+
+    with pytest.raises(CommandError, match=r"lost\.jpg cannot be copied: .*No such file"):
+        call_command("backup", str(backup))
+
+    assert list(backup.iterdir()) == []
+    lost.unlink()
+    call_command("backup", str(backup))
+
+
+@pytest.mark.parametrize("broken", ["files", "database"])
+def test_a_restore_that_failed_can_be_repeated(media, machine, backup, broken):
+    write_atomically(media / "images" / "photo.jpg", b"a photograph")
+    call_command("backup", str(backup))
+    dump, contents = backup / "database", backup / "backup.json"
+    whole, said = dump.read_bytes(), contents.read_text()
+    link = backup / "media" / "lost.jpg"
+    if broken == "files":
+        link.symlink_to(backup / "nowhere")
+    else:
+        dump.write_bytes(whole[: len(whole) // 2])
+        digests = sha256(whole).hexdigest(), sha256(dump.read_bytes()).hexdigest()
+        contents.write_text(said.replace(*digests))
+
+    refused = machine.run("restore", str(backup))
+    left = list(machine.media.glob("*"))
+
+    assert refused.returncode == 1
+    assert "Traceback" not in refused.stderr
+    assert left == []
+    link.unlink(missing_ok=True)
+    dump.write_bytes(whole)
+    contents.write_text(said)
+    machine.manage("restore", str(backup))
+    assert (machine.media / "images" / "photo.jpg").read_bytes() == b"a photograph"
+
+
+def test_a_backup_of_a_newer_version_is_refused(machine, backup):
+    call_command("backup", str(backup))
+    contents = backup / "backup.json"
+    said = json.loads(contents.read_text())
+    said["migrations"]["annotate"] = "0999_later"
+    contents.write_text(json.dumps(said))
+
+    refused = machine.run("restore", str(backup))
+
+    assert refused.returncode == 1
+    assert "0999_later of annotate, which this version does not know" in refused.stderr
+    machine.manage("migrate", "--verbosity", "0")
 
 
 def test_a_backup_of_the_other_site_is_refused(backup):
     call_command("backup", str(backup))
     contents = backup / "backup.json"
-    contents.write_text(contents.read_text().replace('"annotate"', '"marketplace"', 1))
+    contents.write_text(contents.read_text().replace('"requester"', '"marketplace"', 1))
 
     with pytest.raises(CommandError, match="The site of the backup is marketplace"):
         call_command("restore", str(backup))

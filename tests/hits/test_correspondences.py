@@ -5,14 +5,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from annotate.kinds.correspondence.export import write_correspondences
-from annotate.models import Box, Claim, Correspondence, ResponseStatus
-from annotate.services.campaigns import progress, recount_places
+from annotate.kinds import KINDS
+from annotate.models import Box, Correspondence, ResponseStatus
+from annotate.queries.progress import progress
 from annotate.services.releases import freeze
+from hits.models import Claim
 from hits.reconcile.reconciler import reconcile
+from hits.services.claims import recount_places
 from qualcontrol.services.exclusions import exclude_worker
 from tests.factories import NOON, LinkCampaignFactory, LinkTaskFactory, UserFactory
-from tests.hits.test_reconciler import fields_of, open_page
+from tests.hits.framed_work import fields_of, open_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -58,7 +60,7 @@ def test_a_campaign_goes_from_slots_to_a_release(client, marketplace, requester,
         for _ in range(2):
             work(client, worker, campaign)
     done = reconcile(campaign)
-    write_correspondences(freeze(campaign=campaign, name="r", seed=1, at=NOON), tmp_path)
+    KINDS["correspondence"].write(freeze(campaign=campaign, name="r", seed=1, at=NOON), tmp_path)
 
     assert (done.ingested, done.approved) == (4, 4)
     assert progress(campaign).complete == 2

@@ -15,8 +15,9 @@ from django.core.management import CommandError, call_command
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from accounts.services.api_tokens import issue_token
 from annotate.exports.formats import FORMATS
-from annotate.exports.hiding import HidingRefused, rule_of
+from annotate.exports.records import HidingRefused, rule_of
 from annotate.exports.tables import Extra
 from annotate.kinds import CampaignNotPossible
 from annotate.kinds.correspondence.caption_sets import NoSuchCaptions, set_of_release
@@ -30,8 +31,7 @@ from annotate.models import (
     Role,
     Task,
 )
-from annotate.queries.hidden_references import captions_with_hidden
-from annotate.services.api_tokens import issue_token
+from annotate.queries.releases import captions_with_hidden
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import ReleaseRefused, freeze
 from leaderboard.models import Submitter
@@ -351,7 +351,7 @@ def test_the_release_page_lists_exports_of_hidden_captions(client, hidden, tmp_p
     export("v1", tmp_path, hidden=True, by=UserFactory(username="ada").username)
     client.force_login(UserFactory())
 
-    page = client.get("/releases/v1/").content.decode()
+    page = " ".join(client.get("/releases/v1/").content.decode().split())
 
     assert "The captions of 2 images are hidden: those of the split test." in page
     assert "ada exported the hidden captions on" in page

@@ -17,20 +17,26 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotate.errors import DomainError
 from annotate.models import Release, Response, Worker
 from benchmarks.invariants import SITE, broken
+from corpora.errors import DomainError
 from hits.models import WorkerAccount
-from hits.services.submissions import take_submission
 from hits.services.task_pages import FrameParameters, open_page, store_answers
 from qualcontrol.models import Verdict
 from qualcontrol.review.judging import judge, reject_response
-from qualcontrol.review.undoing import take_back
+from qualcontrol.review.undoing import change_verdict, take_back
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker
 from qualcontrol.services.releasing import release_campaign
-from tests.factories import NOON, HitFactory, HitTypeFactory, UserFactory
+from tests.factories import (
+    NOON,
+    HitFactory,
+    HitTypeFactory,
+    SpotCheckFactory,
+    UserFactory,
+)
 from tests.hits.conftest import make_campaign
-from tests.hits.test_strangers import SENTENCE, listed
+from tests.hits.opened_pages import SENTENCE, listed
+from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
 
@@ -134,13 +140,25 @@ class Collection(RuleBasedStateMachine):
                 )
 
     @rule(pick=picks)
-    def change_a_verdict(self, pick):
+    def take_a_verdict_back(self, pick):
         if (response := self.response(pick)) is not None:
             with suppress(DomainError):
                 take_back(
                     campaign=self.campaign,
                     key=response.key,
                     reviewer=self.reviewers[0],
+                    at=self.now(),
+                )
+
+    @rule(pick=picks, verdict=st.sampled_from(Verdict), by=st.integers(0, 1))
+    def change_a_verdict(self, pick, verdict, by):
+        if (response := self.response(pick)) is not None:
+            with suppress(DomainError):
+                change_verdict(
+                    response=response,
+                    verdict=verdict,
+                    reason="I looked again.",
+                    actor=self.reviewers[by],
                     at=self.now(),
                 )
 
@@ -204,6 +222,15 @@ def test_invariants_hold_whatever_workers_reviewers_and_forgers_do():
     quick = hypothesis_settings(max_examples=15, stateful_step_count=25, deadline=None)
 
     run_state_machine_as_test(Collection, settings=quick)
+
+
+def test_a_response_that_counts_although_it_is_judged_bad_breaks_an_invariant():
+    check = SpotCheckFactory(verdict=Verdict.BAD, reason="vague", judged_at=NOON)
+
+    found = [line for line in broken(rows) if "judged bad" in line]
+
+    assert len(found) == 1
+    assert str(check.response_id) in found[0]
 
 
 def test_every_statement_runs_and_finds_nothing_in_an_empty_database():

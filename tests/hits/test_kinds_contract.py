@@ -4,15 +4,18 @@ import ast
 import hashlib
 import json
 import re
-from functools import partial
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.template import engines
+from django.test import Client, override_settings
 
 import annotate
+from annotate.campaign_file import CampaignConfig
 from annotate.exports.formats import FORMATS
 from annotate.exports.images import image_tables
 from annotate.exports.records import save_images
@@ -21,7 +24,6 @@ from annotate.kinds import KINDS
 from annotate.kinds.base import AnswerMissing, AnswerRefused, Sign, TaskKind
 from annotate.kinds.exporting import content_of, extras_of
 from annotate.kinds.reading import parse_config
-from annotate.language.text import Problem
 from annotate.models import (
     Campaign,
     ReleasedAnswer,
@@ -31,8 +33,10 @@ from annotate.models import (
     Task,
 )
 from annotate.services.campaigns import create_campaign
-from hits.services.submissions import take_submission
+from corpora.language.text import Problem
+from hits.pages.new_campaign.steps import STEPS
 from qualcontrol.models import Assessment
+from qualcontrol.queries.finding import codes_of
 from qualcontrol.review.judging import judge
 from qualcontrol.review.review_queue import next_checks
 from qualcontrol.services.releasing import release_campaign
@@ -48,7 +52,9 @@ from tests.factories import (
     UserFactory,
     WorkerAccountFactory,
 )
-from tests.hits.test_strangers import form_fields, listed, open_page
+from tests.hits.opened_pages import form_fields, listed, open_page
+from tests.submitted import take_submission
+from tests.worlds import shared_rows
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -67,6 +73,7 @@ class CountKind(TaskKind):
     subject_name, answer_name, answers_name = "image", "count", "counts"
     defaults = {"responses": 3}
     faults = {"wrong": "a wrong number"}
+    flags = {"crowd": "More than a hundred."}
     about_release = "Numbers of people in images."
     files = {"counts.json": lambda release: iter([json.dumps(_counts(release))])}
 
@@ -110,7 +117,7 @@ class CountKind(TaskKind):
         return f"{self.answer(response)} people"
 
     def signs(self, answer, config):
-        return [Sign("crowd", answer, 100, "More than a hundred.")] if answer > 100 else []
+        return [Sign("crowd", answer, 100, self.flags["crowd"])] if answer > 100 else []
 
     def freeze(self, release, drawn, numbers):
         for task, responses in drawn:
@@ -192,29 +199,113 @@ SAMPLES = {
 
 
 def test_every_registered_kind_has_a_sample():
-    assert set(SAMPLES) - {"count"} == set(KINDS)
+    assert set(SAMPLES) == {*KINDS, "count"}
 
 
-def test_no_module_compares_with_the_name_of_a_kind():
-    root = Path(annotate.__file__).parents[1]
+ROOT = Path(annotate.__file__).parents[1]
+APPS = (
+    "accounts", "annotate", "background", "config", "hits", "leaderboard", "qualcontrol", "shared",
+    "simulation",
+)  # fmt: skip
+
+
+def names_kind(text, kind):
+    """Whether a text is a key, field, path or module of the kind, and no English sentence."""
+    key = rf"{kind}(\.|__)[a-z_]+"
+    path = rf"(\S*\b)?(kinds[/.]{kind}\b|{kind}/)\S*"
+    return re.fullmatch(rf"({key}|{path})", text) is not None
+
+
+def strings_about_kinds(tree):
+    """Texts of a module, each with the lines where it is compared, or is the value of `kind`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                values, is_kind = [left, *others], True
+            case ast.MatchValue(value=value) | ast.keyword(arg="kind", value=value):
+                values, is_kind = [value], True
+            case ast.Dict(keys=keys, values=found):
+                values = [
+                    value
+                    for key, value in zip(keys, found, strict=True)
+                    if isinstance(key, ast.Constant) and key.value == "kind"
+                ]
+                is_kind = True
+            case ast.Constant():
+                values, is_kind = [node], False
+            case _:
+                continue
+        for value in values:
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield value.lineno, value.value, is_kind
+
+
+@cache
+def strings_in(path):
+    return list(strings_about_kinds(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def found_in_module(path, kind):
+    own = {f"annotate/kinds/{kind}", f"simulation/kinds/{kind}.py"}
+    if any(str(path.relative_to(ROOT)).startswith(name) for name in own):
+        return []
+    return [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for line, text, is_kind in strings_in(path)
+        if names_kind(text, kind) or (is_kind and text == kind)
+    ]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_module_outside_a_kinds_folder_names_it(name):
+    modules = [
+        path
+        for app in APPS
+        for path in (ROOT / app).rglob("*.py")
+        if "migrations" not in path.parts
+    ]
+
+    assert len(modules) > 400
+    assert [line for path in modules for line in found_in_module(path, name)] == []
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_template_or_script_outside_a_kinds_folder_names_it(name):
+    own = re.compile(rf"kinds/{name}[./]")
     files = [
         path
-        for app in ("annotate", "qualcontrol", "hits", "leaderboard")
-        for path in (root / app).rglob("*.py")
+        for folder in ("templates", "static")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".html", ".js", ".css", ".txt"} and not own.search(path.as_posix())
     ]
-    outside = [path for path in files if not {"kinds", "migrations"} & set(path.parts)]
+    wrong = re.compile(rf"kinds/{name}\b|\b{name}__|==\s*[\"']{name}[\"']")
 
-    found = [
-        f"{path.relative_to(root)}:{node.lineno}"
-        for path in outside
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Compare)
-        for part in (node.left, *node.comparators)
-        if isinstance(part, ast.Constant) and part.value in KINDS
-    ]
+    found = [path for path in files if wrong.search(path.read_text(encoding="utf-8"))]
 
-    assert len(outside) > 150
+    assert len(files) > 150
     assert found == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'if campaign.kind == "rating": ...',
+        'Campaign.objects.filter(kind="rating")',
+        'file = {"kind": "rating"}',
+        'value_at(file, "rating.images")',
+        'form.fields["rating__sources"]',
+        'render(request, "kinds/rating/task.html")',
+        'static("kinds/rating.js")',
+        'import_module("annotate.kinds.rating.answers")',
+        'match kind:\n  case "rating": ...',
+    ],
+)
+def test_each_way_to_name_a_kind_is_found(line, tmp_path, monkeypatch):
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    (tmp_path / "module.py").write_text(line)
+
+    assert found_in_module(tmp_path / "module.py", "rating")
+    assert not found_in_module(tmp_path / "module.py", "caption")
 
 
 def contents(folder):
@@ -223,43 +314,46 @@ def contents(folder):
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-@pytest.fixture(params=sorted(SAMPLES))
-def kind(request, monkeypatch, settings, tmp_path):
-    if request.param == "count":
-        monkeypatch.setitem(KINDS, "count", CountKind())
-        (tmp_path / "kinds" / "count").mkdir(parents=True)
-        for name, text in COUNT_TEMPLATES.items():
-            (tmp_path / "kinds" / "count" / f"{name}.html").write_text(text)
-        [engine] = settings.TEMPLATES
-        settings.TEMPLATES = [{**engine, "DIRS": [*engine["DIRS"], tmp_path]}]
-    return KINDS[request.param]
+@pytest.fixture(scope="module", params=sorted(SAMPLES))
+def kind(request, tmp_path_factory):
+    if request.param != "count":
+        yield KINDS[request.param]
+        return
+    folder = tmp_path_factory.mktemp("templates")
+    (folder / "kinds" / "count").mkdir(parents=True)
+    for name, text in COUNT_TEMPLATES.items():
+        (folder / "kinds" / "count" / f"{name}.html").write_text(text)
+    [engine] = settings.TEMPLATES
+    templates = [{**engine, "DIRS": [*engine["DIRS"], folder]}]
+    with pytest.MonkeyPatch.context() as patch, override_settings(TEMPLATES=templates):
+        patch.setitem(KINDS, "count", CountKind())
+        yield KINDS["count"]
 
 
-@pytest.fixture
-def sample(kind):
-    return SAMPLES[kind.name]()
+@pytest.fixture(scope="module")
+def world(kind, django_db_setup, django_db_blocker):
+    """The kind's sample, and a campaign whose every task is answered by three workers."""
+    with shared_rows(django_db_blocker):
+        sample = SAMPLES[kind.name]()
+        campaign = make_campaign(kind, sample, name="all-kinds")
+        answer(campaign, HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9), sample)
+        yield sample, campaign
 
 
-@pytest.fixture
-def campaign(kind, sample):
+def make_campaign(kind, sample, *, name):
     file, _ = sample
     review = {"share": 0, "first": 1, "approve_after_hours": 0}
-    values = {"name": "all-kinds", "kind": kind.name, "budget": "50.00", "review": review, **file}
+    values = {"name": name, "kind": kind.name, "budget": "50.00", "review": review, **file}
     made = create_campaign(config=parse_config(values), endpoint="local", at=NOON)
     Campaign.objects.update(status="RUNNING")
     made.refresh_from_db()
     return made
 
 
-@pytest.fixture
-def hit(campaign):
-    return HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
-
-
-@pytest.fixture
-def answered(campaign, hit, sample, client):
-    """Every task answered by three workers, on the task page and at the marketplace."""
+def answer(campaign, hit, sample):
+    """Answer every task three times, on the task page and at the marketplace."""
     _, fields_for = sample
+    client = Client()
     for n in range(3):
         account = WorkerAccountFactory()
         for turn in range(campaign.tasks.count()):
@@ -277,7 +371,21 @@ def answered(campaign, hit, sample, client):
                 listed=listed(assignment, account.marketplace_id, **sent.json()["fields"]),
                 at=NOON,
             )
-    return Response.objects.order_by("pk")
+
+
+@pytest.fixture
+def sample(world):
+    return world[0]
+
+
+@pytest.fixture
+def campaign(world, db):
+    return Campaign.objects.get(pk=world[1].pk)
+
+
+@pytest.fixture
+def answered(campaign):
+    return campaign.responses.order_by("pk")
 
 
 @pytest.fixture
@@ -303,6 +411,27 @@ def test_it_has_all_its_templates(kind):
         engine.get_template(path)
 
 
+def test_its_steps_set_keys_of_the_campaign_file(kind):
+    known = {*CampaignConfig.model_fields, *([kind.name] if kind.section else [])}
+    names = [name for fields in kind.steps.values() for name in fields.fields]
+
+    assert set(kind.steps) <= {step.name for step in STEPS}
+    assert {name.partition("__")[0] for name in names} <= known
+    assert all(key.replace(".", "__") in names for key in kind.material_keys)
+    assert all(set(fields.details) <= set(fields.fields) for fields in kind.steps.values())
+
+
+def test_its_presets_have_words(kind):
+    assert kind.presets.keys() == kind.presets_in_words.keys()
+
+
+def test_its_flags_can_be_chosen_on_the_page_of_responses(kind, campaign, staff):
+    page = staff.get(f"/campaigns/{campaign.slug}/responses/").content.decode()
+
+    assert all(f'<option value="{code}"' in page for code in codes_of(kind))
+    assert set(kind.flags) <= set(codes_of(kind))
+
+
 def test_its_field_names_end_in_the_tasks_number_and_its_preview_can_be_seen(
     kind, campaign, client
 ):
@@ -324,7 +453,9 @@ def test_an_empty_form_is_no_answer(kind, campaign):
         kind.read(task, {})
 
 
-def test_an_empty_form_is_refused_on_the_page_with_what_is_wrong(campaign, hit, client):
+def test_an_empty_form_is_refused_on_the_page_with_what_is_wrong(kind, sample, client):
+    campaign = make_campaign(kind, sample, name="unanswered")
+    hit = HitFactory(hit_type=HitTypeFactory(campaign=campaign), slots=9)
     fields = form_fields(open_page(client, hit, "A1", "AWORKER1"))
     empty = {name: value if name == "token" else "" for name, value in fields.items()}
 
@@ -412,20 +543,19 @@ def test_a_release_is_exported_the_same_always(kind, campaign, judged, staff, tm
     assert release.images.count() == 2
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_a_release_is_exported_in_every_format_the_same_always(name, campaign, judged, tmp_path):
+def test_a_release_is_exported_in_every_format_the_same_always(campaign, judged, tmp_path):
     release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
-    for folder in ("one", "other"):
-        call_command(
-            "export", "v1", "--format", name, "--out", str(tmp_path / folder), stdout=StringIO()
-        )
+    for name in FORMATS:
+        folders = [tmp_path / f"{name}-{which}" for which in ("one", "other")]
+        for folder in folders:
+            call_command("export", "v1", "--format", name, "--out", str(folder), stdout=StringIO())
 
-    one, other = (contents(tmp_path / folder) for folder in ("one", "other"))
-    manifest = json.loads(one["manifest.json"])
-    assert one == other
-    assert {file["name"] for file in manifest["files"]} == one.keys() - {"manifest.json"}
-    for file in manifest["files"]:
-        assert file["sha256"] == hashlib.sha256(one[file["name"]]).hexdigest()
+        one, other = map(contents, folders)
+        manifest = json.loads(one["manifest.json"])
+        assert one == other, name
+        assert {file["name"] for file in manifest["files"]} == one.keys() - {"manifest.json"}, name
+        for file in manifest["files"]:
+            assert file["sha256"] == hashlib.sha256(one[file["name"]]).hexdigest(), name
 
 
 def test_worker_numbers_and_seconds_are_published_only_if_asked_for(kind, campaign, judged):

@@ -85,7 +85,7 @@ def test_six_photographs_are_imported_selected_and_captioned(client, shared_data
         assert photograph.headers["Content-Type"] == "image/jpeg"
         assert b"Exif" not in photograph.getvalue()
         assert "/media/images/" not in str(page)
-        shown = [keyword.text for keyword in page.select("[data-keywords] li")]
+        shown = [keyword.text.strip() for keyword in page.select("[data-keywords] li")]
         assert shown in [sorted(names) for names in PHOTOGRAPHS.values()]
 
 

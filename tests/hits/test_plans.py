@@ -18,17 +18,16 @@ from django.utils import timezone
 from annotate.models import Response, Worker
 from annotate.services.releases import freeze
 from benchmarks.campaigns import settle_down
-from benchmarks.dashboard import signed_in
-from benchmarks.dashboard_addresses import addresses
-from benchmarks.full_campaign import make_full_campaign
 from hits.services.submissions import Reported, take_submissions
 from hits.services.task_pages import FrameParameters, open_page
 from qualcontrol.review.review_queue import next_checks
-from tests.hits.test_strangers import SENTENCE, listed
+from tests.campaign_pages import addresses, signed_in
+from tests.full_campaign import make_full_campaign
+from tests.hits.opened_pages import SENTENCE, listed
 
 pytestmark = [
     pytest.mark.django_db,
-    pytest.mark.long,
+    pytest.mark.slow,
     pytest.mark.skipif(connection.vendor != "postgresql", reason="the plans are PostgreSQL's"),
 ]
 

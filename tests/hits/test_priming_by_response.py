@@ -2,13 +2,12 @@
 
 import pytest
 
-from annotate.models import Claim, Release, ReleasedCaption, Response
+from annotate.models import Release, ReleasedCaption, Response
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
 from annotate.services.responses import discard
-from hits.models import TaskPage
+from hits.models import Claim, TaskPage
 from hits.services.closed_pages import close_pages
-from hits.services.submissions import take_submission
 from qualcontrol.models import Assessment
 from tests.factories import (
     NOON,
@@ -19,7 +18,8 @@ from tests.factories import (
     SelectionFactory,
     config,
 )
-from tests.hits.test_strangers import form_fields, listed, open_page, send
+from tests.hits.opened_pages import form_fields, listed, open_page, send
+from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ def report(hit, number, **fields):
     """Ingest the assignment of `opened` and return its response."""
     submitted = listed(f"A{number}", f"AW{number}", **fields)
     assignment, _ = take_submission(campaign=hit.campaign, hit=hit, listed=submitted, at=NOON)
-    return assignment.responses.get()
+    return assignment.submission.responses.get()
 
 
 def written(client, hit, number):

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.management import call_command
 
+from annotate.exports.provenance import collection_of
 from annotate.kinds import KINDS, AnswerMissing, AnswerRefused, CampaignNotPossible
 from annotate.kinds.reading import CampaignFileError, parse_config
 from annotate.models import CaptionSet, Response, Task
@@ -27,7 +28,7 @@ from tests.factories import (
     TaskFactory,
     TeamFactory,
 )
-from tests.hits.test_reconciler import fields_of, open_page
+from tests.hits.framed_work import fields_of, open_page
 
 UNCHECKED = {"share": 0, "first": 0, "approve_after_hours": 0}
 RATINGS = KINDS["rating"]
@@ -201,7 +202,13 @@ def test_the_section_belongs_to_campaigns_of_its_kind():
 @pytest.mark.django_db
 def test_results_with_wrong_entries_are_refused(captioned, tmp_path):
     path = tmp_path / "results.json"
-    for content in ({}, [7], [{"image_id": True, "caption": "x"}], [{"image_id": 1}]):
+    for content in (
+        {},
+        [7],
+        [{"image_id": True, "caption": "x"}],
+        [{"image_id": 1}],
+        [{"image_id": 1, "caption": "\u200b \u200d\ufeff"}],
+    ):
         path.write_text(json.dumps(content))
         with pytest.raises(Exception, match="results.json: "):
             call_command("import_results", path, name="model", release="people")
@@ -321,7 +328,7 @@ def test_a_reviewer_sees_what_was_rated_and_not_who_wrote_it(captioned, model, a
     RATINGS.store([(response, {"1": part, "3": {**part, "fluent": 5}})])
     assess(campaign=campaign, responses=[response])
 
-    page = show_answer(RATINGS, response)
+    page = " ".join(show_answer(RATINGS, response).split())
 
     assert "true: false (1) · complete: all (5) · fluent: not rated" in page
     assert "true: not rated · complete: not rated · fluent: not rated" in page
@@ -350,3 +357,22 @@ def test_the_release_page_compares_the_sources(captioned, model, admin_client):
     assert "4.00 <small>4.00 to 4.00</small>" in page
     assert "human − model" in page
     assert "references: true 4.0, complete 3.0, fluent 5.0" in page
+
+
+@pytest.mark.django_db
+def test_a_release_says_where_the_rated_captions_came_from(captioned, model):
+    CaptionSet.objects.filter(name="model").update(release=captioned)
+    captioned.context |= {"imports": [{"file": "captions.csv", "responses": 4}], "collected": 5}
+    captioned.save()
+    campaign = make_campaign(captioned)
+    for task in campaign.tasks.all():
+        for _ in range(2):
+            ratings = {"true": 4, "complete": 3, "fluent": 5}
+            RATINGS.store([(respond(task), {"1": ratings, "2": ratings, "3": ratings})])
+
+    made = freeze(campaign=campaign, name="judged", seed=3, at=NOON)
+
+    assert dict(collection_of(made))["captions that were rated"] == (
+        "human imported from files (4 of 9), model imported from files (4 of 9), "
+        "references imported from files (4 of 9)"
+    )

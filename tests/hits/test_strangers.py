@@ -3,23 +3,24 @@
 Task pages are public, and all parameters of their URLs can be invented.
 """
 
-from urllib.parse import urlencode
+import json
 
 import pytest
-from bs4 import BeautifulSoup
 
 from annotate.kinds import KINDS
 from annotate.models import Response, Worker
-from annotate.services.campaigns import recount_places
 from hits.models import Assignment, WorkerAccount, WorkerBarring
-from hits.mturk.replies import ListedAssignment
-from hits.services.submissions import take_submission
+from hits.services.claims import recount_places
 from tests.factories import NOON, HitFactory, HitTypeFactory, WorkerAccountFactory
 from tests.hits.conftest import make_campaign
+from tests.hits.opened_pages import SENTENCE, form_fields, listed, open_page, send
+from tests.submitted import take_submission
 
 pytestmark = pytest.mark.django_db
 
-SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
+LONG_TEXT = (
+    "A grey cat sits on a red roof and looks at the small birds in the tall trees behind the house."
+)
 
 
 @pytest.fixture
@@ -27,40 +28,6 @@ def hit():
     """A HIT of nine slots, of a campaign with eight images and three captions each."""
     campaign = make_campaign(tasks=8)
     return HitFactory(hit_type=HitTypeFactory(campaign=campaign))
-
-
-def open_page(client, hit, assignment, worker):
-    query = {"assignmentId": assignment, "hitId": hit.hit_id, "workerId": worker}
-    return client.get(f"/task/{hit.campaign.slug}/?{urlencode(query)}")
-
-
-def form_fields(page):
-    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
-    assert form is not None, page.content.decode()
-    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
-
-
-def send(client, hit, page, text=SENTENCE):
-    fields = form_fields(page)
-    filled = {n: text if n.startswith("caption-") else value for n, value in fields.items()}
-    return client.post(f"/task/{hit.campaign.slug}/", filled)
-
-
-def listed(assignment, worker, **fields):
-    """The assignment as the marketplace lists it after submission."""
-    answers = "".join(
-        f"<Answer><QuestionIdentifier>{name}</QuestionIdentifier>"
-        f"<FreeText>{text}</FreeText></Answer>"
-        for name, text in fields.items()
-    )
-    return ListedAssignment(
-        AssignmentId=assignment,
-        HITId="HIT",
-        WorkerId=worker,
-        AssignmentStatus="Submitted",
-        SubmitTime=NOON,
-        Answer=f"<QuestionFormAnswers>{answers}</QuestionFormAnswers>",
-    )
 
 
 def shows_a_task(page):
@@ -130,6 +97,43 @@ def test_an_answer_sent_while_the_submission_is_read_changes_nothing(client, hit
     assert Response.objects.get().caption.text == SENTENCE
     assert not hit.pages.exists()
     assert recount_places(hit.campaign) == 0
+
+
+def test_counts_that_a_stranger_sends_with_another_text_are_not_the_workers(client, hit):
+    account = WorkerAccountFactory()
+    counts = {"keystrokes": 1, "pastes": 3, "pasted_characters": 500, "times_left": 50}
+    mine = open_page(client, hit, "REAL1", account.marketplace_id)
+    name = next(name for name in form_fields(mine) if name.startswith("caption-"))
+    theirs = form_fields(open_page(client, hit, "REAL1", account.marketplace_id))
+    send(client, hit, mine)
+
+    client.post(
+        f"/task/{hit.campaign.slug}/",
+        {**theirs, name: LONG_TEXT, name.replace("caption", "behaviour"): json.dumps(counts)},
+    )
+    take_submission(
+        campaign=hit.campaign,
+        hit=hit,
+        listed=listed("REAL1", account.marketplace_id, **{name: SENTENCE}),
+        at=NOON,
+    )
+
+    response = Response.objects.get()
+    assert response.caption.text == SENTENCE
+    assert not hasattr(response, "behaviour")
+    assert response.seconds is None
+    assert response.assessment.codes == ""
+
+
+def test_a_page_shows_nobody_what_was_sent_from_it(client, hit):
+    page = open_page(client, hit, "REAL1", "AWORKER1")
+    send(client, hit, page, LONG_TEXT)
+
+    again = open_page(client, hit, "REAL1", "AWORKER1")
+
+    assert hit.pages.get().answered_at is not None
+    assert shows_a_task(again)
+    assert LONG_TEXT not in again.content.decode()
 
 
 def test_a_page_request_makes_no_worker_and_no_answer(client, hit):

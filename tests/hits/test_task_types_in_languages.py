@@ -16,11 +16,11 @@ from django.utils.translation import get_language_info, ngettext
 from annotate.kinds import KINDS, AnswerRefused, CampaignNotPossible
 from annotate.kinds.rating.sources import in_same_form
 from annotate.kinds.reading import parse_config
-from annotate.language.languages import LANGUAGES
+from annotate.kinds.wording import in_language, page_language
 from annotate.models import Box, Campaign, ClassName, Role
 from annotate.services.campaigns import create_campaign
 from annotate.services.releases import freeze
-from annotate.site.languages import in_language, page_language
+from corpora.language.languages import LANGUAGES
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -36,7 +36,7 @@ from tests.factories import (
     UserFactory,
     WorkerFactory,
 )
-from tests.hits.test_task_page import address, form_fields
+from tests.hits.pages.test_task_page import address, form_fields
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -189,6 +189,7 @@ def test_a_missing_rating_is_said_in_the_singular_or_the_plural():
         kind.check(task, config, {})
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node is not installed")
 def test_scripts_choose_the_form_of_a_plural_that_gettext_chooses():
     """Intl.PluralRules and the catalogues' formulas agree, for all languages in one run of Node."""
@@ -200,7 +201,7 @@ def test_scripts_choose_the_form_of_a_plural_that_gettext_chooses():
             sentence = "{count} question is left.", "{count} questions are left."
             expected[language] = [ngettext(*sentence, count) for count in counts]
     script = """
-        import { plural } from "./static/hits/texts.js";
+        import { plural } from "./static/kinds/texts.js";
         const forms = JSON.parse(process.argv[1]);
         const chosen = Object.entries(forms).map(([language, each]) => [
           language, Array.from({ length: 130 }, (_, count) => plural(each, count, language)),

@@ -9,8 +9,8 @@ from hits.reconcile.reconciler import reconcile
 from qualcontrol.review.judging import judge
 from tests.factories import NOON, UserFactory
 from tests.hits.conftest import make_campaign
+from tests.hits.framed_work import open_page, work
 from tests.hits.marketplace_process import NotOffered
-from tests.hits.test_reconciler import open_page, work
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

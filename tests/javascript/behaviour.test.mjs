@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { carriedIn, edited, nothing, stopwatch } from "../../static/hits/behaviour.js";
+import { carriedIn, countsBefore, edited, nothing, stopwatch } from "../../static/hits/behaviour.js";
 
 test("edits are counted, and pastes only as pastes", () => {
   const counts = nothing();
@@ -30,4 +30,17 @@ test("the stopwatch adds up what lies between its starts and stops", () => {
   now = 10250;
 
   assert.equal(watch.seconds(), 3.3);
+});
+
+test("a page that is filled again goes on counting", () => {
+  const counts = countsBefore('{"keystrokes": 40, "seconds_writing": 12.5}');
+  edited(counts, "insertText");
+  let now = 0;
+  const watch = stopwatch(() => now, counts.seconds_writing);
+  watch.start();
+  now = 500;
+
+  assert.equal(counts.keystrokes, 41);
+  assert.equal(watch.seconds(), 13);
+  assert.deepEqual(countsBefore(undefined), nothing());
 });

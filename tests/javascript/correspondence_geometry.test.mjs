@@ -8,7 +8,7 @@ import {
   scaled,
   scrollKept,
   zoomed,
-} from "../../static/hits/correspondence/geometry.js";
+} from "../../static/kinds/correspondence/geometry.js";
 
 const whole = { name: "whole", x: 0, y: 0, width: 400, height: 300 };
 const large = { name: "large", x: 50, y: 50, width: 200, height: 200 };

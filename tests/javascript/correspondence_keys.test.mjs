@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { meaning, moved, typeDigit } from "../../static/hits/correspondence/keys.js";
+import { meaning, moved, typeDigit } from "../../static/kinds/correspondence/keys.js";
 
 test("letters, signs and digits mean commands, kinds and numbers, in either case", () => {
   assert.deepEqual(meaning({ key: "t" }), { command: "next" });

@@ -14,7 +14,7 @@ import {
   start,
   toDo,
   undo,
-} from "../../static/hits/correspondence/state.js";
+} from "../../static/kinds/correspondence/state.js";
 
 const BOXES = ["box:7", "box:9", "box:4"]; // numbers 1, 2 and 3
 

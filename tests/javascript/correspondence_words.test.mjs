@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { chooseBox, chooseWord, start } from "../../static/hits/correspondence/state.js";
+import { chooseBox, chooseWord, start } from "../../static/kinds/correspondence/state.js";
 import {
   describe,
   missing,
@@ -9,7 +9,7 @@ import {
   prompt,
   quote,
   report,
-} from "../../static/hits/correspondence/words.js";
+} from "../../static/kinds/correspondence/words.js";
 
 const page = {
   texts: {

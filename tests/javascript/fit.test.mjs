@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { listeners, windowHeight } from "../../static/hits/fit.js";
-import { frameHeight, originOf } from "../../static/marketplace/task.js";
+import { leftByKeyboard, listeners, windowHeight } from "../../static/hits/fit.js";
+import { originOf } from "../../static/marketplace/drafts.js";
+import { frameHeight } from "../../static/marketplace/task.js";
 
 test("only the pages around the task hear its height, where the browser names them", () => {
   const allowed = ["https://worker.example", "https://www.example"];
@@ -36,4 +37,10 @@ test("a sandboxed page without an origin of its own has the origin null", () => 
   assert.equal(originOf("https://lab.example/task/?a=1", "allow-scripts allow-same-origin"),
     "https://lab.example");
   assert.equal(originOf("https://lab.example/task/", "allow-scripts"), "null");
+});
+
+test("a keyboard is what takes more than a quarter of the window", () => {
+  assert.equal(leftByKeyboard({ height: 844, visible: 420 }), 420);
+  assert.equal(leftByKeyboard({ height: 844, visible: 780 }), null);
+  assert.equal(leftByKeyboard({ height: 844 }), null);
 });

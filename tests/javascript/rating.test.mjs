@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { describeProgress, nextOpen } from "../../static/hits/rating.js";
+import { describeProgress, nextOpen } from "../../static/kinds/rating.js";
 
 test("the next question without a rating follows, from the start after the last", () => {
   assert.equal(nextOpen([true, false, true, false], 1), 3);

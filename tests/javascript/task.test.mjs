@@ -14,9 +14,17 @@ for (const { text, words } of shared) {
 }
 
 test("the counter says what is missing", () => {
-  const texts = { tooFew: "{count} < {least}", tooMany: "{count} > {most}", enough: "{count}" };
+  const limits = { least: 8, most: 60, target: 0 };
+  const texts = {
+    tooFew: "{count} < {least}",
+    tooMany: "{count} > {most}",
+    enough: "{count}",
+    ofTarget: "{count} of {target}",
+  };
 
-  assert.deepEqual(describeCount(1, 8, 60, texts), { text: "1 < 8", enough: false });
-  assert.deepEqual(describeCount(8, 8, 60, texts), { text: "8", enough: true });
-  assert.deepEqual(describeCount(61, 8, 60, texts), { text: "61 > 60", enough: false });
+  assert.deepEqual(describeCount(1, limits, texts), { text: "1 < 8", enough: false });
+  assert.deepEqual(describeCount(8, limits, texts), { text: "8", enough: true });
+  assert.deepEqual(describeCount(61, limits, texts), { text: "61 > 60", enough: false });
+  const aimed = { ...limits, target: 40 };
+  assert.deepEqual(describeCount(9, aimed, texts), { text: "9 of 40", enough: true });
 });

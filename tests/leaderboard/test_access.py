@@ -5,15 +5,14 @@ from datetime import timedelta
 import pytest
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY
-from django.core.cache import cache
 from django.urls import get_resolver, reverse
 from django.utils import timezone
 
-from annotate.services.api_tokens import issue_token
+from accounts.services.api_tokens import issue_token
 from leaderboard.models import Submitter
 from leaderboard.services.challenges import hide_board, publish_board
 from tests.factories import CampaignFactory, UserFactory
-from tests.hits.test_dashboard import EXAMPLES, named_addresses
+from tests.hits.pages.test_dashboard import EXAMPLES, named_addresses
 from tests.leaderboard.making import NOON, make_challenge, make_submission, make_submitter
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -150,7 +149,6 @@ def test_a_private_board_is_for_researchers_and_a_published_one_for_everybody(cl
 
 def test_a_public_board_is_limited_for_each_address(client, challenge, settings):
     settings.PUBLIC_READS_PER_MINUTE = 2
-    cache.clear()
     publish_board(challenge=challenge, at=NOON)
     researcher = type(client)()
     researcher.force_login(UserFactory())
@@ -215,6 +213,8 @@ def test_who_signs_up_is_a_submitter(client, settings, challenge):
     ("changes", "reason"),
     [
         ({"name": "ada"}, "The name ada is in use"),
+        ({"name": "ADA"}, "The name ADA is in use"),
+        ({"name": "\N{CYRILLIC SMALL LETTER A}da"}, "unaccented"),
         ({"name": "two words"}, "Enter a valid username"),
         ({"password": "12345"}, "too short"),
         ({"password": "password1"}, "too common"),

@@ -9,9 +9,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from annotate.evaluation.scoring import score
+from accounts.services.api_tokens import issue_token
 from annotate.models import Role
-from annotate.services.api_tokens import issue_token
+from corpora.evaluation.scoring import score
 from leaderboard.models import Submission, SubmissionStatus
 from leaderboard.queries.images import captions_of
 from leaderboard.scoring.queue import score_waiting
@@ -94,6 +94,7 @@ def test_two_hundred_submissions_at_once_keep_the_limits_and_get_an_answer_each(
     assert_nothing_leaks(challenge, [answer.content.decode() for answer in answers])
 
 
+@pytest.mark.slow
 def test_no_answer_has_a_reference_or_the_score_of_an_image(release, client, caplog):
     challenge = make_challenge(release)
     person = make_submitter()
@@ -168,6 +169,7 @@ def test_ten_scorers_at_once_start_no_more_runs_than_allowed(release, settings):
     assert sorted(each.slot for each in taken if each) == [1, 2, 3][: len({*taken} - {None})]
 
 
+@pytest.mark.slow
 def test_two_scorers_score_each_submission_once(release):
     challenge = make_challenge(release, per_day=4, in_total=5)
     person = make_submitter()
@@ -179,4 +181,5 @@ def test_two_scorers_score_each_submission_once(release):
     assert sorted(pk for each in done for pk in each) == sorted(
         Submission.objects.values_list("pk", flat=True)
     )
-    assert set(Submission.objects.values_list("status", "runs")) == {(SubmissionStatus.SCORED, 1)}
+    ended = set(Submission.objects.values_list("status", "attempts"))
+    assert ended == {(SubmissionStatus.SCORED, 1)}

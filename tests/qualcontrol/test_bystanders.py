@@ -66,9 +66,9 @@ def hold(campaign: Campaign, worker: Worker, cause: HeldCause = HeldCause.NO_TAS
     hit = campaign.hits.first() or HitFactory(hit_type=HitTypeFactory(campaign=campaign))
     account = getattr(worker, "account", None) or WorkerAccountFactory(worker=worker)
     assignment = AssignmentFactory(hit=hit, account=account)
-    about = {"campaign": campaign, "worker": worker, "assignment": assignment.pk}
+    about = {"campaign": campaign, "worker": worker, "submission": assignment.pk}
     hold_payment(**about, cause=cause, why="It fits no task.", at=NOON)
-    return HeldPayment.objects.get(assignment=assignment)
+    return HeldPayment.objects.get(submission=assignment.pk)
 
 
 def kept_about(campaign: Campaign, worker: Worker) -> list[object]:
@@ -136,9 +136,7 @@ def test_what_was_decided_elsewhere_does_not_refuse_a_decision(service):
 def test_a_decision_about_one_payment_leaves_the_others_held(service):
     campaign, worker = CampaignFactory(), WorkerFactory()
     held, other = hold(campaign, worker), hold(campaign, worker)
-    kept = ResponseFactory(
-        task__campaign=campaign, worker=worker, assignment_id=other.assignment_id
-    )
+    kept = ResponseFactory(task__campaign=campaign, worker=worker, submission=other.submission)
 
     service(held=held, reason=LISTS, actor=UserFactory(), at=NOON)
 
@@ -154,7 +152,7 @@ def test_a_verdict_ends_the_hold_of_its_own_assignment_alone():
     for task in TaskFactory.create_batch(2, campaign=campaign):
         held = hold(campaign, worker, HeldCause.RULES)
         response = ResponseFactory(
-            task=task, worker=worker, assignment_id=held.assignment_id, text="Dog dog dog."
+            task=task, worker=worker, submission=held.submission, text="Dog dog dog."
         )
         review_submitted(
             campaign=campaign, responses=[response], at=NOON, problems={response.pk: ["Too short."]}

@@ -18,9 +18,15 @@ from qualcontrol.flags import (
     image_flags,
     lasting_flags,
 )
-from qualcontrol.flags.copies import STANDING_EXAMPLES, frame_similarity, similarity
+from qualcontrol.flags.copies import (
+    COMPARED,
+    KEY_HOLDS,
+    STANDING_EXAMPLES,
+    frame_similarity,
+    keys_of,
+    similarity,
+)
 from qualcontrol.flags.image import likeness_shares
-from qualcontrol.flags.neighbours import COMPARED, KEY_HOLDS, keys_of
 from tests.factories import NOON, config
 
 ANY_TEXT = st.text(st.characters(categories=None))
@@ -268,6 +274,10 @@ def test_equal_answers_are_as_like_as_the_others():
         (Conduct(pastes=2, pasted_characters=60), ("pasted",)),
         (Conduct(keystrokes=70, seconds_writing=2), ("fast_typing",)),
         (Conduct(keystrokes=0, pastes=1, pasted_characters=69, seconds_writing=1), ("pasted",)),
+        (Conduct(keystrokes=1, pastes=0, seconds_writing=1), ()),
+        (Conduct(keystrokes=20, pastes=0, seconds_writing=1), ()),
+        (Conduct(keystrokes=0, pastes=0, seconds_writing=0), ("no_input",)),
+        (Conduct(keystrokes=0), ()),
         (Conduct(times_left=7), ("left_page",)),
     ],
 )

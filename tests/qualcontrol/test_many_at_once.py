@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 from django.db import transaction
 
-from annotate.errors import DomainError
 from annotate.models import Release, Response, ResponseStatus
-from annotate.services.campaigns import recount_places
+from corpora.errors import DomainError
+from hits.services.claims import recount_places
 from qualcontrol.models import Act, Appeal, Decision, Judgement, SpotCheck
 from qualcontrol.review import judging
 from qualcontrol.services import exclusions

@@ -5,7 +5,7 @@ import pytest
 from botocore.validate import ParamValidator
 
 from annotate.campaign_file import Workers
-from annotate.errors import DomainError
+from corpora.errors import DomainError
 from qualcontrol.requirements import qualification_requirements
 
 EXCLUSION = {

@@ -5,8 +5,9 @@ from django.urls import reverse
 
 from annotate.kinds.reading import CampaignFileError, parse_config
 from qualcontrol.models import Act, Decision, SpotCheck, kept_out, waiting_for_verdicts
-from qualcontrol.queries.quality_report import worker_summaries
+from qualcontrol.queries.workers import worker_summaries
 from qualcontrol.review.review_queue import next_checks
+from qualcontrol.review.undoing import change_verdict
 from qualcontrol.services.exclusions import exclude_worker, reinstate_worker, resume_worker
 from qualcontrol.services.policies import decide
 from qualcontrol.services.worker_risks import learn
@@ -200,3 +201,13 @@ def test_the_quality_page_says_who_waits_and_what_the_trial_is(client, reviewer,
     assert "A new worker gets 3 tasks until their first 2 are judged." in page
     workers = client.get(reverse("qualcontrol:workers", args=["pilot"])).content.decode()
     assert "Waits for verdicts" in workers
+
+
+def test_a_first_response_whose_verdict_is_changed_to_bad_draws_the_rest(campaign, worker):
+    first, *rest = write(campaign, worker, 3)
+    judge(first, "GOOD")
+
+    change_verdict(response=first, verdict="BAD", reason="odd", actor=UserFactory(), at=NOON)
+
+    assert firsts(campaign) == [first, *rest]
+    assert not may_write(campaign, worker)

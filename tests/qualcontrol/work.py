@@ -2,10 +2,14 @@
 
 import random
 
+from django.db import transaction
+
 from annotate.models import Campaign, Response, Worker
+from annotate.services.places import lock_tasks
 from qualcontrol.models import Gold
 from qualcontrol.review import judging
 from qualcontrol.services.intake import review_submitted
+from qualcontrol.services.locks import lock_workers
 from qualcontrol.services.worker_risks import refresh_worker_risks
 from tests.factories import NOON, ResponseFactory, TaskFactory
 
@@ -34,8 +38,17 @@ def write(campaign: Campaign, worker: Worker, count: int = 1, **values) -> list[
         )
         for number in range(count)
     ]
-    review_submitted(campaign=campaign, responses=responses, at=NOON)
+    review_late(*responses)
     return responses
+
+
+@transaction.atomic
+def review_late(*responses: Response) -> None:
+    """Let quality control review stored responses of one campaign, under the locks that an ingest
+    holds."""
+    lock_workers({response.worker_id for response in responses})
+    lock_tasks({response.task_id for response in responses})
+    review_submitted(campaign=responses[0].campaign, responses=responses, at=NOON)
 
 
 def judge(response: Response, verdict: str, reviewer=None) -> None:

@@ -23,7 +23,7 @@ from tests.servers import PATIENCE, answers, free_port, running
 
 SERVER = os.environ.get("POSTGRESQL", "postgres://postgres@127.0.0.1:5432/postgres")
 
-CELERY = ("-m", "celery", "-A", "annotate")
+CELERY = ("-m", "celery", "-A", "config")
 
 
 class ServiceAbsent(Exception):
@@ -118,7 +118,7 @@ def running_installation(
     with prepared_installation(folder, marketplace) as installation:
         url = installation.environment["SITE_URL"]
         listen = f"--listen={urlsplit(url).netloc}"
-        installation.start("site", "-m", "waitress", listen, "annotate.wsgi:application")
+        installation.start("site", "-m", "waitress", listen, "config.wsgi:application")
         installation.start("worker", *CELERY, "worker", "--concurrency", "2")
         start_beat(installation)
         if watches:

@@ -13,14 +13,14 @@ pytestmark = pytest.mark.services
 
 REQUEST_RELEASE = """
 from django.utils import timezone
-from annotate.jobs.requests import request_job
+from background.jobs.requests import request_job
 from annotate.models import Campaign
 request_job(
     kind="release",
     arguments={"name": "r1", "seed": 1},
     user=None,
     at=timezone.now(),
-    campaign=Campaign.objects.get(),
+    about=Campaign.objects.get(),
 )
 """
 
@@ -57,7 +57,7 @@ def test_a_campaign_runs_by_the_clock_from_publishing_to_its_release(installatio
     approved = "SELECT count(*) FROM hits_assignment WHERE status = 'APPROVED'"
     installation.wait_until(lambda: installation.number(approved) == wanted, "beat pays")
     installation.manage("shell", "--no-imports", "--command", REQUEST_RELEASE)
-    installation.delay("annotate.tasks.work_next")
+    installation.delay("background.tasks.work_next")
     released = "SELECT count(*) FROM annotate_releasedcaption"
     installation.wait_until(lambda: installation.number(released) == wanted, "the release is made")
 

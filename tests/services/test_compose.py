@@ -1,6 +1,7 @@
 """The processes of deploy/compose.yaml, started by its own commands without containers.
 
-Two processes of each site, two Celery workers, the reconciler and beat do a campaign together.
+Two processes of each site, two Celery workers for short tasks, one for jobs, and beat do a
+campaign together.
 """
 
 import os
@@ -28,6 +29,10 @@ IMAGES, CAPTIONS, WORKERS = 4, 3, 8
 TOKEN = "a-token-for-prometheus"
 COMPOSE = yaml.safe_load((ROOT / "deploy" / "compose.yaml").read_text())
 PRODUCT = {k: v for k, v in COMPOSE["services"].items() if v["image"] == "captions"}
+CELERY_WORKERS = [
+    ("jobs", 0),
+    *(("worker", number) for number in range(PRODUCT["worker"]["deploy"]["replicas"])),
+]
 
 
 class Deployment:
@@ -119,13 +124,13 @@ def start_all(deployment: Deployment) -> Deployment:
     deployment.environment["AWS_ACCESS_KEY_ID"] = keys["access_key"]
     deployment.environment["AWS_SECRET_ACCESS_KEY"] = keys["secret_key"]
     deployment.start("site")
-    deployment.start("reconciler", METRICS_ADDRESS=f"127.0.0.1:{free_port()}")
-    for number in range(PRODUCT["worker"]["deploy"]["replicas"]):
+    for service, number in CELERY_WORKERS:
         # Containers have host names of their own.
+        name = f"{service}-{number}"
         deployment.start(
-            *("worker", "--hostname", f"worker{number}@%h"),
-            name=f"worker-{number}",
-            PROMETHEUS_MULTIPROC_DIR=str(deployment.folder / f"metrics-{number}"),
+            *(service, "--hostname", f"{name}@%h"),
+            name=name,
+            PROMETHEUS_MULTIPROC_DIR=str(deployment.folder / f"metrics-{name}"),
             METRICS_ADDRESS=f"127.0.0.1:{free_port()}",
         )
     deployment.start("beat")
@@ -152,7 +157,7 @@ def test_the_processes_finish_a_campaign_together(deployment):
     unpaid = "SELECT count(*) FROM hits_assignment WHERE status <> 'APPROVED'"
     installation.wait_until(lambda: installation.number(unpaid) == 0, "all are paid")
     installation.manage("shell", "--no-imports", "--command", REQUEST_RELEASE)
-    installation.delay("annotate.tasks.work_next")
+    installation.delay("background.tasks.work_next")
     released = "SELECT count(*) FROM annotate_releasedcaption"
     installation.wait_until(lambda: installation.number(released) == wanted, "a release is made")
 
@@ -166,9 +171,9 @@ def assert_each_process_works_and_names_no_worker(deployment: Deployment) -> Non
     for site in ("site", "marketplace"):
         log = (deployment.folder / f"{site}.log").read_text()
         assert len(set(re.findall(r'"process": (\d+)', log))) == 2, f"{site}: not both answer"
-    ping = "from annotate.celery import app; print(len(app.control.ping(timeout=30)))"
+    ping = "from config.celery import app; print(len(app.control.ping(timeout=30)))"
     answered = deployment.installation.manage("shell", "--no-imports", "--command", ping)
-    assert int(answered) == PRODUCT["worker"]["deploy"]["replicas"]
+    assert int(answered) == len(CELERY_WORKERS)
     # Each process of a site shows the requests of both.
     shown = deployment.metrics(deployment.site)
     posted = re.search(

@@ -8,8 +8,8 @@ from contextlib import closing
 
 import pytest
 
-from annotate.site.locks import lock_key
 from hits.reconcile.shares import SHARES, Work
+from shared.database.locks import lock_key
 from tests.hits.marketplace_process import running_marketplace
 from tests.services.installation import (
     CELERY,
@@ -97,12 +97,12 @@ def test_two_workers_read_and_pay_in_shares_and_one_of_them_is_killed(answered):
     answered.wait_until(lambda: answered.number(PAID) == HITS, "everything is paid")
 
     assert answered.number("SELECT count(*) FROM hits_assignment") == HITS
-    assert answered.number("SELECT count(DISTINCT assignment_id) FROM annotate_response") == HITS
+    assert answered.number("SELECT count(DISTINCT submission_id) FROM annotate_response") == HITS
     counters = "SELECT DISTINCT answers_missing, places_left FROM annotate_task"
     assert answered.rows(counters) == [(0, 0)]
     assert rewards(answered) == (HITS, HITS)
     assert answered.rows("SELECT error FROM hits_sync WHERE error <> ''") == []
-    assert answered.number("SELECT count(*) FROM annotate_failure") == 0
+    assert answered.number("SELECT count(*) FROM background_failure") == 0
     for task in ("read_share", "pay_share"):
         assert workers_with(answered, task), task
 

@@ -13,13 +13,16 @@ from django.conf import settings
 pytestmark = pytest.mark.services
 
 ROOT = Path(settings.BASE_DIR)
-# Of each site, the folders with texts of pages, and those that its settings need.
+# Of each site, by the folder of its translations: the folders with texts of pages, and those that
+# its settings need.
 FOLDERS = {
     "annotate": (
-        "annotate", "hits", "leaderboard", "qualcontrol", "shared", "simulation", "templates",
+        "accounts", "annotate", "background", "config", "corpora", "hits", "leaderboard",
+        "qualcontrol", "shared", "simulation", "templates",
     ),
     "marketplace": ("marketplace", "shared", "templates/marketplace"),
 }  # fmt: skip
+SETTINGS = {"annotate": "config.settings", "marketplace": "marketplace.settings"}
 NO_TEXTS_OF = {"annotate": "templates/marketplace", "marketplace": None}
 
 
@@ -50,7 +53,7 @@ def test_each_text_has_a_translation_and_the_compiled_files_are_up_to_date(
     if other := NO_TEXTS_OF[site]:
         shutil.rmtree(tmp_path / other)
     shutil.copy(ROOT / "manage.py", tmp_path)
-    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", f"{site}.settings")
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", SETTINGS[site])
     monkeypatch.setenv("MARKETPLACE_DATABASE_URL", f"sqlite:///{tmp_path}/site.sqlite3")
     catalogues = sorted(ROOT.glob(f"{site}/locale/*/LC_MESSAGES/django.po"))
     assert len(catalogues) == len(settings.LANGUAGES) - 1

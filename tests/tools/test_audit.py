@@ -54,6 +54,7 @@ def test_an_index_without_vulnerabilities_is_a_reason_to_skip(index, answer, rea
     assert audit.why_skipped(url) == (reason and f"{url} {reason}")
 
 
+@pytest.mark.slow
 def test_without_an_index_the_check_says_that_it_was_skipped_and_succeeds():
     command = [sys.executable, "tools/audit.py", "--index", "http://127.0.0.1:9/"]
 
@@ -79,6 +80,7 @@ def test_a_finding_fails(index, monkeypatch):
     assert str(ROOT / "requirements.txt") in seen[0]
 
 
+@pytest.mark.slow
 def test_pip_audit_takes_the_options():
     done = subprocess.run(
         [sys.executable, "-m", "pip_audit", "--help"], capture_output=True, text=True, check=True

@@ -4,7 +4,9 @@ import csv
 import subprocess
 import sys
 
-from annotate.selection.domains import TABLES
+import pytest
+
+from corpora.selection.domains import TABLES
 from tools.domain_table import forms, mentions, table
 
 SCRIPT = TABLES.parents[2] / "tools" / "domain_table.py"
@@ -33,6 +35,7 @@ def test_words_with_another_meaning_are_no_class():
     assert rows == {"Tree": 20}
 
 
+@pytest.mark.slow
 def test_the_table_in_the_package_is_what_the_script_writes(shared_data):
     files = ("coco/coco_karpathy_val_gt.json", "open_images/class-descriptions-boxable.csv")
 

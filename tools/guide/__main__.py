@@ -12,10 +12,9 @@ from pathlib import Path
 from playwright.sync_api import expect, sync_playwright
 
 from hits.local.processes import SITE_PORT
-from tools.guide import people, researcher, reviewer, team
-from tools.guide.camera import Camera
+from tools.guide import people, researcher
 from tools.guide.sites import demonstration
-from tools.guide.story import MILLISECONDS, Story
+from tools.guide.story import MILLISECONDS, Camera, Story
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,9 +46,9 @@ def main() -> None:
         people.caption(story, researcher.publish_pilot(story))
         researcher.fill_pilot(story)
         researcher.watch(story)
-        reviewer.review(story)
+        people.review(story)
         researcher.release(story)
-        team.gather(story)
+        people.gather(story)
         people.operate(story)
         browser.close()
     print(f"{len(story.camera.taken)} pictures in {asked.out}")

@@ -43,7 +43,7 @@ def make_campaign(story: Story) -> None:
     """From photographs in a folder to a published campaign."""
     page, take = story.researcher(), story.camera.take
     story.open(page, "images/import/")
-    page.get_by_label("Name of the split").fill(OWN)
+    page.get_by_label("Name of these photographs").fill(OWN)
     page.get_by_label("Photographs, or a ZIP file of them").set_input_files(
         story.sites.scenes()[:SCENES]
     )
@@ -52,10 +52,7 @@ def make_campaign(story: Story) -> None:
     page.get_by_role("link", name="Open result").click()
     expect(page.get_by_role("checkbox")).to_have_count(SCENES)
     take("images", page, height=700)
-    page.get_by_role("link", name=f"Select images of {OWN}").click()
-    page.get_by_label("Name", exact=True).fill(OWN)
-    page.get_by_role("button", name="Make selection").click()
-    page.get_by_role("button", name="New campaign with these images").click()
+    page.get_by_role("button", name=f"New campaign with these {SCENES} images").click()
     _steps(page, story)
     _publish(page)
     expect(page.get_by_role("link", name="Open as a worker")).to_be_visible()

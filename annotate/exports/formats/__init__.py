@@ -1,7 +1,6 @@
 """The file formats of `export`, one module each. They know tables, and no task type."""
 
-from annotate.exports.formats.base import Format
-from annotate.exports.formats.coco import COCO
+from annotate.exports.formats.base import COCO, Format
 from annotate.exports.formats.croissant import CROISSANT
 from annotate.exports.formats.csv_files import CSV
 from annotate.exports.formats.json_lines import JSON_LINES

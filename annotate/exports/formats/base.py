@@ -1,13 +1,33 @@
-"""The interface of a file format of `export`, and the check for the packages that it needs."""
+"""The interface of a file format of `export`, and the format with the task type's own files."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from annotate.errors import DomainError
-from annotate.exports.content import Content, File
+from annotate.exports.tables import Content, Type
+from corpora.errors import DomainError
+from corpora.writing.files import File, encoded
 
-DataFiles = Sequence[tuple[str, Sequence[str]]]
+
+class DataFiles(NamedTuple):
+    """A table's files for the package `datasets`, which reads them in the dataset card, and the
+    options with which it has to read them."""
+
+    name: str
+    paths: Sequence[str]
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+# The package's names of the types.
+TYPES = {
+    Type.TEXT: {"dtype": "string"},
+    Type.INTEGER: {"dtype": "int64"},
+    Type.NUMBER: {"dtype": "float64"},
+    Type.BOOLEAN: {"dtype": "bool"},
+    Type.TEXTS: {"list": "string"},
+}
 
 
 class PackageMissing(DomainError):
@@ -23,9 +43,7 @@ class Format:
     about: str
     files: Callable[[Content], Iterator[File]]
     packages: tuple[str, ...] = ()
-    # Each table's name with its files, for the package `datasets`, which reads them in the dataset
-    # card. The second argument says whether the export has image files.
-    data_files: Callable[[Content, bool], DataFiles] = lambda _content, _has_images: []
+    data_files: Callable[[Content], Sequence[DataFiles]] = lambda _content: []
 
     @property
     def absent_packages(self) -> list[str]:
@@ -45,3 +63,16 @@ def is_installed(package: str) -> bool:
         return find_spec(package) is not None
     except (ImportError, ValueError):
         return False
+
+
+def files(content: Content) -> Iterator[File]:
+    for name, texts in content.own_files():
+        yield File(name, encoded(texts))
+
+
+COCO = Format(
+    name="coco",
+    title="COCO",
+    about="the files of the task type; for captions the JSON files of COCO and nocaps",
+    files=files,
+)

@@ -9,10 +9,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from annotate.exports.content import Content, Digest, File
 from annotate.exports.formats import parquet
 from annotate.exports.formats.base import Format
-from annotate.exports.tables import Column, Table, Type
+from annotate.exports.provenance import UNKNOWN_LICENCES
+from annotate.exports.tables import Column, Content, Table, Type
+from corpora.writing.files import Digest, File
 
 # The context that the specification prescribes.
 CONTEXT = {
@@ -83,7 +84,8 @@ def _dataset(content: Content, digests: dict[str, Digest]) -> dict[str, Any]:
         "citeAs": f"{cited} ({release.created_at.year}).",
         "version": "1.0.0",
         "datePublished": release.created_at.strftime("%Y-%m-%d"),
-        "license": [licence.url for licence in content.licences],
+        # The specification asks for one; it knows no empty list.
+        "license": [licence.url for licence in content.licences] or UNKNOWN_LICENCES,
         "distribution": [_file(name, digest) for name, digest in digests.items()],
         "recordSet": [_records(table) for table in content.tables],
     }

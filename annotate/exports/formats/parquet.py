@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from annotate.exports.content import Content, File
 from annotate.exports.formats.base import DataFiles, Format
 from annotate.exports.pipe import Pipe
-from annotate.exports.tables import Table, Type
+from annotate.exports.tables import Content, Table, Type
+from corpora.writing.files import File
 
 if TYPE_CHECKING:
     import pyarrow
@@ -17,8 +17,8 @@ def files(content: Content) -> Iterator[File]:
         yield File(f"{table.name}.parquet", _chunks(table))
 
 
-def data_files(content: Content, _has_images: bool) -> DataFiles:
-    return [(table.name, [f"{table.name}.parquet"]) for table in content.tables]
+def data_files(content: Content) -> list[DataFiles]:
+    return [DataFiles(table.name, [f"{table.name}.parquet"]) for table in content.tables]
 
 
 def _chunks(table: Table) -> Iterator[bytes]:

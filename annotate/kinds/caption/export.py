@@ -1,25 +1,24 @@
-"""The files of a caption release, in the format of the published nocaps captions.
+"""The files and tables of a caption release; the files are in the format of the published nocaps
+captions.
 
 All data come from the release's own rows, in order, so the same release always gives the same
 bytes. Files are written in chunks, so a large release needs little memory.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from django.contrib.auth.models import User
+from django.db.models import F, Value
+from django.db.models.expressions import Combinable
 
-from annotate.exports.files import Files, describe, write_files
-from annotate.exports.images import released
-from annotate.exports.json_text import CHUNK, dump, json_array
-from annotate.exports.licences import license_name
-from annotate.exports.tables import Asked, Extra
-from annotate.language.languages import is_english
+from annotate.exports.files import Files, describe
+from annotate.exports.images import image_tables, released
+from annotate.exports.provenance import import_keys, imports_of, license_name
+from annotate.exports.tables import Asked, Column, Extra, Row, Table, Type
 from annotate.models import Release, ReleasedCaption, Role
-from annotate.services.hidden_exports import log_hidden_export
+from corpora.language.languages import is_english
+from corpora.writing.json_text import CHUNK, dump, json_array
 
 
 def captions_file(
@@ -50,8 +49,8 @@ def captions_file(
     )
     yield ', "annotations": '
     yield from json_array(
-        {"id": number, "image_id": image, "caption": text, **language}
-        for number, (image, text, language) in enumerate(
+        {"id": number, "image_id": image, "caption": text, **language, **imported}
+        for number, (image, text, language, imported) in enumerate(
             _captions(release, Role.REFERENCE, "text", hidden=hidden)
         )
     )
@@ -61,8 +60,10 @@ def captions_file(
 def baseline_file(release: Release, *, hidden: bool = False) -> Iterator[str]:
     """`baseline.json`: the human baseline in COCO's results format."""
     yield from json_array(
-        {"image_id": image, "caption": text, **language}
-        for image, text, language in _captions(release, Role.BASELINE, "text", hidden=hidden)
+        {"image_id": image, "caption": text, **language, **imported}
+        for image, text, language, imported in _captions(
+            release, Role.BASELINE, "text", hidden=hidden
+        )
     )
     yield "\n"
 
@@ -91,7 +92,7 @@ def keywords_file(release: Release) -> Iterator[str]:
     """`keywords.json`: the keywords of each image, and whether each caption's worker saw them."""
     yield '{"release": ' + dump(release.name) + ', "images": '
     yield from json_array(
-        {"image_id": image.number, "keywords": image.details.get("keywords")}
+        {"image_id": image.number, "keywords": image.details["keywords"]}
         for image in released(release)
     )
     yield ", "
@@ -104,7 +105,7 @@ def _by_caption(release: Release, *, hidden: bool = False, **fields: str) -> Ite
     yield '"annotations": '
     yield from json_array(
         {"id": number, "image_id": image, key: value}
-        for number, (image, value, _) in enumerate(
+        for number, (image, value, *_) in enumerate(
             _captions(release, Role.REFERENCE, field, hidden=hidden)
         )
     )
@@ -112,72 +113,118 @@ def _by_caption(release: Release, *, hidden: bool = False, **fields: str) -> Ite
     yield from json_array(
         # One baseline of an image in each language.
         {"image_id": image, key: value, **(language if release.languages else {})}
-        for image, value, language in _captions(release, Role.BASELINE, field, hidden=hidden)
+        for image, value, language, _ in _captions(release, Role.BASELINE, field, hidden=hidden)
     )
     yield "}\n"
 
 
+BASELINE_FILE = "baseline.json"
 CAPTION_FILES: Files = {
     "captions.json": captions_file,
-    "baseline.json": baseline_file,
+    BASELINE_FILE: baseline_file,
     "workers.json": workers_file,
-}
-
-
-# Files that a published export has only if they are asked for.
-EXTRA_FILES = {
-    Extra.WORKERS: ("workers.json", workers_file),
-    Extra.SECONDS: ("seconds.json", seconds_file),
-    Extra.KEYWORDS: ("keywords.json", keywords_file),
 }
 
 
 def own_files(release: Release, asked: Asked) -> Iterator[tuple[str, Iterable[str]]]:
     """The names and texts of the files, with what is asked for."""
-    yield "captions.json", captions_file(release, domains=asked.domains)
-    yield "baseline.json", baseline_file(release)
-    for extra, (name, chunks) in EXTRA_FILES.items():
-        if extra in asked.extras:
-            yield name, chunks(release)
-
-
-FILES_WITH_HIDDEN: Files = {
-    "captions.json": partial(captions_file, hidden=True),
-    "baseline.json": partial(baseline_file, hidden=True),
-    "workers.json": partial(workers_file, hidden=True),
-}
-
-
-def write_captions(release: Release, out_dir: Path) -> list[Path]:
-    """Write the files of a caption release into a folder and return their paths.
-
-    Raises DomainError if the release is of another task type.
-    """
-    return write_files(release, CAPTION_FILES, out_dir, kind="caption")
-
-
-def write_captions_with_hidden(
-    release: Release, out_dir: Path, *, actor: User, at: datetime
-) -> list[Path]:
-    """Write the files with the captions that the release hides, and log who did so.
-
-    Raises DomainError like write_captions, and if the release hides nothing.
-    """
-    log_hidden_export(release=release, actor=actor, at=at)
-    return write_files(release, FILES_WITH_HIDDEN, out_dir, kind="caption")
+    yield "captions.json", captions_file(release, hidden=asked.hidden, domains=asked.domains)
+    if release.campaign.config.baselines:
+        yield BASELINE_FILE, baseline_file(release, hidden=asked.hidden)
+    if Extra.WORKERS in asked.extras:
+        yield "workers.json", workers_file(release, hidden=asked.hidden)
+    if Extra.SECONDS in asked.extras:
+        yield "seconds.json", seconds_file(release)
+    if Extra.KEYWORDS in asked.extras:
+        yield "keywords.json", keywords_file(release)
 
 
 def _captions(
     release: Release, role: Role, field: str, *, hidden: bool = False
-) -> Iterator[tuple[int, Any, dict[str, str]]]:
-    """The image's number, the field and the key for the language of each caption."""
-    usual = language_key(release)
+) -> Iterator[tuple[int, Any, dict[str, str], dict[str, str]]]:
+    """The image's number, the field, and the keys for the language and the import of each
+    caption."""
+    usual, imports = language_key(release), import_keys(release)
     captions = ReleasedCaption.with_hidden if hidden else ReleasedCaption.objects
     rows = captions.filter(image__release=release, role=role).order_by("pk")
-    for image, value, tag in rows.values_list("image__number", field, "language").iterator(CHUNK):
-        yield image, value, {"language": tag} if tag else usual
+    columns = rows.values_list("image__number", field, "language", "import_number")
+    for image, value, tag, number in columns.iterator(CHUNK):
+        yield image, value, {"language": tag} if tag else usual, imports[number]
 
 
 def _image(number: int, record: dict[str, Any], licenses: dict[str, int]) -> dict[str, Any]:
     rest = {key: value for key, value in record.items() if key != "license_url"}
     return {"id": number, **rest, "license": licenses.get(record["license_url"])}
+
+
+COLUMNS = {
+    Column("image_id", Type.INTEGER, "id of the image", refers_to="images.image_id"): (
+        "image__number"
+    ),
+    Column("caption", Type.TEXT, "the caption as the worker wrote it"): "text",
+    Column(
+        "worker", Type.INTEGER, "number of the worker in this release", Extra.WORKERS
+    ): "worker_number",
+    Column(
+        "seconds", Type.INTEGER, "seconds that the worker spent on it", Extra.SECONDS
+    ): "seconds",
+    Column("primed", Type.BOOLEAN, "whether the worker saw the keywords", Extra.KEYWORDS): (
+        "primed"
+    ),
+}
+# Only in releases with imported captions.
+IMPORTED = [
+    Column(
+        "imported_from",
+        Type.TEXT,
+        "name of the file that the caption was imported from; empty if it was collected here",
+    ),
+    Column("imported_at", Type.TEXT, "when it was imported; empty if it was collected here"),
+]
+LANGUAGE = Column("language", Type.TEXT, "BCP 47 tag of the caption's language")
+NUMBER = Column("id", Type.INTEGER, "id of the caption, as in captions.json")
+
+
+def tables(release: Release) -> list[Table]:
+    """`images`, `boxes`, `captions` with the references, and `baselines`."""
+    # As in captions.json, English captions have no such column.
+    further = [LANGUAGE] if _languages(release) else []
+    further += IMPORTED if imports_of(release) else []
+    return [
+        *image_tables(release),
+        Table(
+            "captions",
+            "One row for each reference caption, image by image in the order of submission.",
+            [NUMBER, *COLUMNS, *further],
+            partial(_references, release),
+            listed="caption",
+        ),
+        Table(
+            "baselines",
+            "The human baseline: one further caption of each image, to be scored like a model's.",
+            [*COLUMNS, *further],
+            partial(_caption_rows, release, Role.BASELINE),
+            listed="caption",
+        ),
+    ]
+
+
+def _references(release: Release) -> Iterator[Row]:
+    for number, row in enumerate(_caption_rows(release, Role.REFERENCE)):
+        yield (number, *row)
+
+
+def _caption_rows(release: Release, role: Role) -> Iterator[Row]:
+    rows = ReleasedCaption.objects.filter(image__release=release, role=role).order_by("pk")
+    columns = rows.values_list("import_number", *COLUMNS.values(), *_languages(release))
+    imports = import_keys(release)
+    names = [column.name for column in IMPORTED] if imports_of(release) else []
+    for number, *values in columns.iterator(CHUNK):
+        yield (*values, *(imports[number].get(name, "") for name in names))
+
+
+def _languages(release: Release) -> list[Combinable]:
+    """The value of the column with the language; empty if there is none."""
+    if release.languages:
+        return [F("language")]
+    return [] if is_english(release.language) else [Value(release.language)]

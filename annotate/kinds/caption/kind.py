@@ -1,4 +1,4 @@
-"""Captions as a task type: one sentence for an image, with or without priming keywords."""
+"""Captions as a task type: a sentence or a paragraph for an image, with or without keywords."""
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,8 +6,11 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db import connection
+from django.db.models import BooleanField, F, Func, Value
 
+from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
+from annotate.exports.files import Files
 from annotate.exports.tables import Asked, Table
 from annotate.images.copies import display_srcset, display_url
 from annotate.kinds.base import (
@@ -18,14 +21,11 @@ from annotate.kinds.base import (
     Part,
     TaskKind,
 )
-from annotate.kinds.caption.export import CAPTION_FILES, own_files
+from annotate.kinds.caption.export import BASELINE_FILE, CAPTION_FILES, own_files, tables
 from annotate.kinds.caption.release import freeze
-from annotate.kinds.caption.tables import tables
-from annotate.kinds.caption.words import with_indexed_words
+from annotate.kinds.caption.wizard import IMAGES, INSTRUCTIONS
+from annotate.kinds.wizard import StepFields
 from annotate.kinds.wording import translated
-from annotate.language.consensus import mean_similarities
-from annotate.language.languages import language_of
-from annotate.language.text import normalise, problems
 from annotate.models import (
     Campaign,
     Caption,
@@ -35,7 +35,6 @@ from annotate.models import (
     Role,
     Selection,
     Task,
-    Team,
 )
 from annotate.models.responses import ResponseQuerySet
 from annotate.queries.keywords import (
@@ -45,14 +44,47 @@ from annotate.queries.keywords import (
     own_without_classes,
     task_keywords,
 )
+from annotate.queries.words import if_few
+from corpora.language.consensus import mean_similarities
+from corpora.language.languages import language_of
+from corpora.language.text import gettext_noop, normalise, problems
 
+# A longer text is found by its beginning. The index holds this much of it.
+INDEXED = 10_000
+
+
+class HasWords(Func):
+    """Whether a text contains all the words; quotation marks keep words together, and a minus sign
+    excludes one. In the form of the index `caption_words` (PostgreSQL only)."""
+
+    template = "(to_tsvector('simple', left(%(expressions)s))"
+    arg_joiner = f", {INDEXED})) @@ websearch_to_tsquery('simple', "
+    output_field = BooleanField()
+
+
+def with_indexed_words(rows: ResponseQuerySet, campaign: Campaign, words: str) -> ResponseQuerySet:
+    """Those of the responses whose caption has the words."""
+    theirs = Caption.objects.filter(response__campaign=campaign)
+    matching = theirs.filter(HasWords(F("text"), Value(words)))
+    few = if_few(matching.values_list("pk", flat=True))
+    if few is None:
+        return rows.filter(HasWords(F("caption__text"), Value(words)))
+    return rows.filter(pk__in=few)
+
+
+PARAGRAPH_HIT = {
+    "title": gettext_noop("Describe a photograph in a paragraph"),
+    "description": gettext_noop(
+        "Look at a photograph and describe it so that somebody who cannot see it can imagine it."
+    ),
+}
 # Images whose keywords are read at once.
 AT_ONCE = 1000
 
 
 class CaptionKind(TaskKind):
     name = "caption"
-    label = "Describe images in one sentence (captions)"
+    label = "Describe images (captions)"
     subject_name = "image"
     answer_name = "caption"
     answers_name = "captions"
@@ -63,6 +95,12 @@ class CaptionKind(TaskKind):
         "coco-c5": {"references": 5, "baselines": 1, "priming": {"share": 0.0}},
         "coco-c40": {"references": 40, "baselines": 1, "priming": {"share": 0.0}},
     }
+    presets_in_words: ClassVar[Mapping[str, str]] = {
+        "nocaps": "nocaps: 10 references and a human baseline, with object names",
+        "coco-c5": "COCO c5: 5 references and a human baseline, without object names",
+        "coco-c40": "COCO c40: 40 references and a human baseline, without object names",
+    }
+    steps: ClassVar[Mapping[str, StepFields]] = {"images": IMAGES, "instructions": INSTRUCTIONS}
     answer_relations = ("caption",)
     answer_field = "caption__text"
     words_field = "caption__text"
@@ -81,6 +119,10 @@ class CaptionKind(TaskKind):
     export_command = "export_captions"
     about_release = "Captions of images, written by crowd workers."
     released_relations = ("captions",)
+
+    def default_hit(self, style: str) -> Mapping[str, Any]:
+        hit = super().default_hit(style)
+        return {**hit, **PARAGRAPH_HIT} if style == "paragraph" else hit
 
     def material(self, config: CampaignConfig, _at: datetime, team: Team) -> dict[str, Any]:
         if config.selection is None:
@@ -201,6 +243,12 @@ class CaptionKind(TaskKind):
     ) -> None:
         """Image by image the captions of each language."""
         freeze(release, parts, numbers)
+
+    def files_of(self, release: Release) -> Files:
+        """Without `baseline.json`, if the campaign has no baselines."""
+        if release.campaign.config.baselines:
+            return self.files
+        return {name: file for name, file in self.files.items() if name != BASELINE_FILE}
 
     def tables(self, release: Release) -> list[Table]:
         return tables(release)

@@ -18,6 +18,7 @@ COLUMNS = (
     "language",
     "seconds",
     "primed",
+    "import_number",
 )
 # Images that are saved at once, with all their captions.
 IMAGES_AT_ONCE = 500
@@ -35,7 +36,7 @@ def freeze(release: Release, parts: Sequence[Part], numbers: Mapping[int, int]) 
     records = ImageRecords(release, tasks)
     hidden: dict[int, int] = {}
     for images in _images(parts):
-        saved = records.save(_tasks(release, images))
+        saved = records.save(_tasks(release, images), keywords_shown=map(_shown, images))
         public = {image.number: image.pk for image in saved if not image.is_hidden}
         hidden |= {image.number: image.pk for image in saved if image.is_hidden}
         insert_rows(ReleasedCaption, COLUMNS, _rows(release, images, public, numbers))
@@ -51,6 +52,13 @@ def _images(parts: Sequence[Part]) -> Iterator[list[_Image]]:
     """
     merged = merge(*(zip(repeat(part), part.drawn) for part in parts), key=_number)
     return chunks((list(group) for _, group in groupby(merged, key=_number)), IMAGES_AT_ONCE)
+
+
+def _shown(image: _Image) -> bool | None:
+    """Whether the workers of all the captions saw the keywords; None if that differs or if nobody
+    knows."""
+    said = {each.is_primed(task) for _, (task, responses) in image for each in responses}
+    return said.pop() if len(said) == 1 else None
 
 
 def _number(drawn: tuple[Part, Drawn]) -> int:
@@ -87,7 +95,8 @@ def _rows(
                 response.answer,
                 language,
                 response.seconds,
-                task.is_primed(response.primed),
+                response.is_primed(task),
+                response.import_number,
             )
 
 

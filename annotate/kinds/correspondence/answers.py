@@ -2,8 +2,28 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Literal
 
-from annotate.language.text import gettext_noop
+from pydantic import Field
+
+from annotate.campaign_file import CampaignConfig, Section
+from corpora.language.text import gettext_noop
+
+
+class Correspondences(Section):
+    """Which boxes and captions are used, and how workers' links are combined."""
+
+    parts: bool = Field(default=False, description="show boxes of parts, as faces and wheels are")
+    images: int | None = Field(default=None, ge=1, description="the first so many of the captions'")
+    captions_per_image: int | None = Field(default=None, ge=1, description="the first so many")
+    aggregation: Literal["dawid-skene", "majority"] = Field(
+        default="dawid-skene", description="how responses are combined"
+    )
+
+
+def rules_of(config: CampaignConfig) -> Correspondences:
+    return config.section_of_kind("correspondence", Correspondences)
+
 
 BOX = "box:"
 

@@ -6,9 +6,11 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from annotate.errors import DomainError
+from accounts.models import Team
 from annotate.exports.records import create_in_chunks
-from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Team
+from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role
+from corpora.errors import DomainError
+from corpora.language.text import normalise
 
 
 class NoSuchCaptions(DomainError):
@@ -59,7 +61,7 @@ def _references(caption_set: CaptionSet, release: Release) -> Iterator[GivenCapt
             image_id=image_id,
             number=annotation_id + 1,
             annotation_id=annotation_id,
-            text=text,
+            text=normalise(text),  # imported captions may have several lines
         )
 
 

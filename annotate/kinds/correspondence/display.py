@@ -1,19 +1,82 @@
-"""The boxes that the words of a caption refer to, for templates."""
+"""The boxes that the words of a caption refer to, for templates, scripts and programs."""
 
-import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from django.utils.translation import gettext
 
 from annotate.images.copies import display_url
 from annotate.kinds.correspondence import brackets
-from annotate.kinds.correspondence.answers import KIND_LABELS, WordKind, kinds, links
-from annotate.kinds.correspondence.boxes import NumberedBox
-from annotate.kinds.correspondence.rules import rules_of
-from annotate.kinds.correspondence.shown_boxes import numbered_boxes
+from annotate.kinds.correspondence.answers import KIND_LABELS, WordKind, kinds, links, rules_of
+from annotate.kinds.correspondence.boxes import NumberedBox, numbered_boxes
+from annotate.kinds.correspondence.brackets import bracketed
+from annotate.kinds.correspondence.writing import box_id
 from annotate.models import ReleasedImage, Response
+from corpora.language.tokens import tokens
 
-# A passage in brackets with its boxes' numbers: `[two dogs]3,4`.
-LINKED = re.compile(r"\[([^][]*)\](\d+(?:,\d+)*)")
+
+def script_texts() -> dict[str, str]:
+    """By the names that `static/kinds/correspondence/` uses; the scripts fill in what is in braces.
+
+    `{box}` is a text `box`, and `{words}` a text `quoted`, or several with a `comma` between them.
+    """
+    return {
+        "quoted": gettext("“{words}”"),
+        "comma": gettext(", "),
+        "and": gettext("{one} and {other}"),
+        "box": gettext("box {number}, {label}"),
+        "choose": gettext("Choose a word or a box."),
+        "whichBoxes": gettext("Which boxes show {words}?"),
+        "whichWords": gettext("Which words name {box}?"),
+        "answer": gettext("{words}: {answer}."),
+        "noChoice": gettext("no choice"),
+        "progress": gettext("{progress}."),
+        "missing": gettext("Please choose a box for {words}, or say why no box fits."),
+        "undone": gettext("Undone."),
+        "redone": gettext("Redone."),
+        "mayGoOn": gettext("Box {number}: Enter, or another digit"),
+        "sayMayGoOn": gettext("Box {number}: press Enter, or another digit."),
+        "not-boxed": gettext("no box"),
+        "scene": gettext("scene"),
+        "not-visual": gettext("not seen"),
+        "toDo": gettext("still to do"),
+    }
+
+
+def judge_payload(response: Response) -> dict[str, Any]:
+    """The `caption`, and the `answer` in several forms.
+
+    The answer has the caption with links in brackets, `links` and `kinds` by the numbers of the
+    words in `tokens`, and the image's boxes.
+    """
+    task, said = response.task, response.correspondence.words
+    caption, image = task.subject.text if task.subject else "", task.image.key
+    shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
+    numbers = {box.key: box.number for box in shown[task.image_id]}
+    linked: dict[int, tuple[int, ...]] = {}
+    # A submission may name a box that the campaign does not show. Ignore it.
+    known = [(word, numbers[box]) for word, box in links(said) if box in numbers]
+    for word, number in sorted(known):
+        linked[word] = (*linked.get(word, ()), number)
+    return {
+        "caption": caption,
+        "answer": {
+            "brackets": bracketed(caption, linked),
+            "tokens": [token._asdict() for token in tokens(caption)],
+            "links": {
+                str(word): [box_id(image, number) for number in boxes]
+                for word, boxes in linked.items()
+            },
+            "kinds": {str(word): kind for word, kind in sorted(kinds(said).items())},
+            "boxes": {
+                box_id(image, box.number): {
+                    "number": box.number,
+                    "label": box.name,
+                    "fractions": [box.x_min, box.y_min, box.x_max, box.y_max],
+                }
+                for box in shown[task.image_id]
+            },
+        },
+    }
 
 
 class ReleasedPicture(NamedTuple):
@@ -22,7 +85,7 @@ class ReleasedPicture(NamedTuple):
     image_url: str
     boxes: list[NumberedBox]
     named: set[int]
-    passages: list[tuple[str, list[int]]]
+    passages: list[tuple[str, tuple[int, ...]]]
 
 
 class LinkedCaption(NamedTuple):
@@ -60,20 +123,9 @@ def released_picture(image: ReleasedImage) -> ReleasedPicture:
     """A released caption and the image's boxes as they are now."""
     task = image.task
     shown = numbered_boxes([task.image_id], parts=rules_of(task.campaign.config).parts)
-    passages = list(_passages(image.record["bracketed"]))
+    passages = list(brackets.read_bracketed(image.record["bracketed"]))
     named = {number for _, numbers in passages for number in numbers}
     return ReleasedPicture(display_url(task.image), shown[task.image_id], named, passages)
-
-
-def _passages(bracketed: str) -> Iterator[tuple[str, list[int]]]:
-    end = 0
-    for found in LINKED.finditer(bracketed):
-        if found.start() > end:
-            yield bracketed[end : found.start()], []
-        yield found[1], [int(number) for number in found[2].split(",")]
-        end = found.end()
-    if end < len(bracketed):
-        yield bracketed[end:], []
 
 
 def _piece(

@@ -4,15 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from math import inf
-from pathlib import Path
 from typing import Any, ClassVar
 
 from django.utils.translation import gettext, ngettext
 
+from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
-from annotate.errors import DomainError
-from annotate.exports.files import Files
-from annotate.exports.stored import kept_files
 from annotate.exports.tables import Asked, Table
 from annotate.images.copies import display_url
 from annotate.kinds.base import (
@@ -25,31 +22,37 @@ from annotate.kinds.base import (
 from annotate.kinds.correspondence.agreement import mean_overlaps
 from annotate.kinds.correspondence.answers import (
     KIND_LABELS,
+    Correspondences,
     Referent,
     Words,
     as_value,
     box_value,
     parse,
+    rules_of,
 )
-from annotate.kinds.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence.caption_sets import set_named, set_of_release
-from annotate.kinds.correspondence.display import linked_caption, released_picture
+from annotate.kinds.correspondence.display import (
+    judge_payload,
+    linked_caption,
+    released_picture,
+    script_texts,
+)
 from annotate.kinds.correspondence.export import (
     CORRESPONDENCE_FILES,
     sentence_files,
-    write_correspondences,
+    tables,
 )
 from annotate.kinds.correspondence.nouns import suggested
-from annotate.kinds.correspondence.payload import judge_payload
 from annotate.kinds.correspondence.release import freeze
-from annotate.kinds.correspondence.rules import Correspondences, rules_of
-from annotate.kinds.correspondence.shown_boxes import numbered_boxes
-from annotate.kinds.correspondence.tables import tables
-from annotate.kinds.correspondence.texts import script_texts
+from annotate.kinds.wizard import (
+    CAPTION_SET,
+    RELEASE,
+    RESPONSES,
+    StepFields,
+    release_or_set,
+)
 from annotate.kinds.wording import listed, quoted, translated
-from annotate.language.languages import is_english
-from annotate.language.text import Problem, gettext_noop
-from annotate.language.tokens import Token, pieces, tokens
 from annotate.models import (
     Box,
     Campaign,
@@ -60,9 +63,12 @@ from annotate.models import (
     ReleasedImage,
     Response,
     Task,
-    Team,
 )
 from annotate.queries.keywords import names_by_label
+from corpora.errors import DomainError
+from corpora.language.languages import is_english
+from corpora.language.text import Problem, gettext_noop
+from corpora.language.tokens import Token, pieces, tokens
 
 # Key of a task's payload that has the names of the boxes' classes in the campaign's language, by
 # the classes' labels.
@@ -79,9 +85,11 @@ class CorrespondenceKind(TaskKind):
     defaults: ClassVar[Mapping[str, Any]] = {
         "responses": 3,
         "hit": {
-            "title": "Link the words of a sentence to boxes in a photograph",
-            "description": "Look at a photograph with labelled boxes and read a sentence about it. "
-            "Link each word that names a thing to the box around that thing.",
+            "title": gettext_noop("Link the words of a sentence to boxes in a photograph"),
+            "description": gettext_noop(
+                "Look at a photograph with labelled boxes and read a sentence about it. Link each "
+                "word that names a thing to the box around that thing."
+            ),
             "keywords": "image, photograph, boxes, words, linking, annotation",
         },
     }
@@ -90,9 +98,18 @@ class CorrespondenceKind(TaskKind):
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "imageclef": {"kind": "correspondence", "responses": 3}
     }
+    presets_in_words: ClassVar[Mapping[str, str]] = {
+        "imageclef": "ImageCLEF 2015: 3 answers for each caption"
+    }
     material_keys = ("release", "caption_set")
-    scripts = ("hits/correspondence.js",)
-    styles = ("hits/correspondence.css",)
+    steps: ClassVar[Mapping[str, StepFields]] = {
+        "images": StepFields(
+            {"release": RELEASE, "caption_set": CAPTION_SET, "responses": RESPONSES},
+            clean=release_or_set,
+        )
+    }
+    scripts = ("kinds/correspondence.js",)
+    styles = ("kinds/correspondence.css",)
     scrolls_in_frame = True
     has_languages = True
     answer_relations = ("correspondence", "task__subject")
@@ -251,9 +268,6 @@ class CorrespondenceKind(TaskKind):
     def freeze(self, release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
         freeze(release, drawn, numbers)
 
-    def files_of(self, release: Release) -> Files:
-        return kept_files(release, self.files)
-
     def tables(self, release: Release) -> list[Table]:
         return tables(release)
 
@@ -263,9 +277,6 @@ class CorrespondenceKind(TaskKind):
 
     def released_context(self, image: ReleasedImage) -> dict[str, Any]:
         return {"shown": released_picture(image)}
-
-    def write(self, release: Release, out_dir: Path) -> list[Path]:
-        return write_correspondences(release, out_dir)
 
 
 STRANGE = Problem("strange", gettext_noop("Please choose boxes of this image."))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from annotate.language.tokens import Token
+from corpora.language.tokens import Token
 
 HYPHEN = re.compile(r"[-‐‑\s]+")
 POSSESSIVE = re.compile(r"['’ʼ]s?$")

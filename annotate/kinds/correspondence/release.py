@@ -2,21 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from annotate.exports.files import describe
+from annotate.exports.files import describe, rows_of
 from annotate.exports.records import create_in_chunks, save_images
-from annotate.exports.stored import rows_of
 from annotate.kinds.base import Candidate, Drawn
 from annotate.kinds.correspondence import writing
 from annotate.kinds.correspondence.aggregation import Answers, Word, aggregate
 from annotate.kinds.correspondence.agreement import alpha, units
-from annotate.kinds.correspondence.answers import Referent, Words
-from annotate.kinds.correspondence.boxes import NumberedBox
+from annotate.kinds.correspondence.answers import Referent, Words, rules_of
+from annotate.kinds.correspondence.boxes import NumberedBox, numbered_boxes
 from annotate.kinds.correspondence.export import SENTENCES
-from annotate.kinds.correspondence.rules import rules_of
-from annotate.kinds.correspondence.shown_boxes import numbered_boxes
 from annotate.kinds.correspondence.writing import Picture, Sentence
 from annotate.kinds.freezing import save_answers
 from annotate.models import Release, ReleasedFile, ReleasedImage, Task
+from corpora.wording import counted
 
 ABOUT = ("width", "height", "file_name", "coco_url")
 
@@ -101,7 +99,7 @@ def _files(
     release: Release, sentences: Sequence[Sentence], pictures: Sequence[Picture]
 ) -> Iterator[ReleasedFile]:
     """The rows of all files, file by file."""
-    about = describe(release, f"words of {len(sentences)} captions linked to boxes")
+    about = describe(release, f"words of {counted(len(sentences), 'caption')} linked to boxes")
     files = {
         "correspondences.json": writing.correspondences_file(about | release.figures, sentences),
         "boxes.json": writing.boxes_file(pictures),

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from annotate.exports.json_text import dump, json_array, json_object
 from annotate.kinds.correspondence.aggregation import Answers, Word
 from annotate.kinds.correspondence.agreement import alpha, mean_overlaps, units
 from annotate.kinds.correspondence.answers import Words
 from annotate.kinds.correspondence.boxes import NumberedBox
 from annotate.kinds.correspondence.brackets import bracketed, entities, passages
-from annotate.language.tokens import tokens
+from corpora.language.tokens import tokens
+from corpora.writing.json_text import dump, json_array, json_object
 
 DIGITS = 4
 

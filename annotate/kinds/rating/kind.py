@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from django.utils.translation import gettext, ngettext
 
+from accounts.models import Team
 from annotate.campaign_file import CampaignConfig
-from annotate.exports.stored import stored_files
+from annotate.exports.files import stored_files
 from annotate.exports.tables import Table
 from annotate.images.copies import display_srcset, display_url
 from annotate.kinds.base import (
@@ -23,20 +24,23 @@ from annotate.kinds.rating.answers import (
     QUESTIONS,
     Answer,
     Question,
+    Rating,
     all_the_same,
     field_name,
     mean_similarities,
     missing,
     parse,
     questions_in,
+    rules_of,
 )
 from annotate.kinds.rating.release import freeze
-from annotate.kinds.rating.rules import Rating, rules_of
-from annotate.kinds.rating.sources import captions_of, captions_to_rate
+from annotate.kinds.rating.sources import captions_of, captions_to_rate, number_to_rate
 from annotate.kinds.rating.tables import tables
+from annotate.kinds.rating.wizard import IMAGES
+from annotate.kinds.wizard import StepFields
 from annotate.kinds.wording import listed, plural_forms
-from annotate.language.text import Problem
-from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task, Team
+from annotate.models import Campaign, Release, ReleasedImage, Response, Selection, Task
+from corpora.language.text import Problem, gettext_noop
 
 
 class RatingKind(TaskKind):
@@ -49,16 +53,19 @@ class RatingKind(TaskKind):
     defaults: ClassVar[Mapping[str, Any]] = {
         "responses": 3,
         "hit": {
-            "title": "Rate sentences about a photograph",
-            "description": "Look at a photograph and read a few sentences about it. Say of each "
-            "whether it is true, complete and fluent.",
+            "title": gettext_noop("Rate sentences about a photograph"),
+            "description": gettext_noop(
+                "Look at a photograph and read a few sentences about it. Say of each whether it is "
+                "true, complete and fluent."
+            ),
             "keywords": "image, photograph, caption, rate, evaluate, English",
         },
     }
     material_keys = ("selection", "rating.sources")
+    steps: ClassVar[Mapping[str, StepFields]] = {"images": IMAGES}
     words_field = ""  # A set of ratings is about several captions.
-    scripts = ("hits/rating.js",)
-    styles = ("hits/rating.css",)
+    scripts = ("kinds/rating.js",)
+    styles = ("kinds/rating.css",)
     scrolls_in_frame = True
     has_languages = True
     faults: ClassVar[Mapping[str, str]] = {
@@ -67,6 +74,7 @@ class RatingKind(TaskKind):
         "scale-turned": "high and low are mixed up",
         "only-fluent": "rates the language only, not the image",
     }
+    flags: ClassVar[Mapping[str, str]] = {"same_ratings": "All {count} ratings are the same."}
     about_release = "Ratings of image captions by crowd workers."
     files = stored_files("ratings.json", "ratings.csv", "scores.csv", "sources.csv")
 
@@ -103,6 +111,11 @@ class RatingKind(TaskKind):
                 shows_keywords=False,
                 payload={"captions": captions},
             )
+
+    def number_of_tasks(self, selection: Selection, config: CampaignConfig) -> int:
+        images = list(selection.selected.values_list("image_id", flat=True))
+        rules = rules_of(config)
+        return number_to_rate(rules, images, selection.team, config.language)
 
     def context(
         self, task: Task, config: CampaignConfig, fields: Mapping[str, str]
@@ -168,7 +181,8 @@ class RatingKind(TaskKind):
         count = all_the_same(answer)
         if not count:
             return []
-        return [Sign("same_ratings", count, 6, f"All {count} ratings are the same.")]
+        [(code, why)] = self.flags.items()
+        return [Sign(code, count, 6, why.format(count=count))]
 
     def agreements(self, answers: Mapping[int, Answer]) -> dict[int, float]:
         return mean_similarities(answers)

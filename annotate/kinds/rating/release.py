@@ -4,17 +4,93 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from annotate.exports.files import describe
+from annotate.exports.files import describe, rows_of
 from annotate.exports.records import create_in_chunks, save_images
-from annotate.exports.stored import rows_of
 from annotate.kinds.base import Candidate, Drawn
 from annotate.kinds.freezing import save_answers
-from annotate.kinds.rating import writing
-from annotate.kinds.rating.answers import NAMES, questions_in
-from annotate.kinds.rating.rules import rules_of
+from annotate.kinds.rating.answers import NAMES, Question, questions_in, rules_of
 from annotate.kinds.rating.scores import Rated, alpha, differences, rounded, source_scores
 from annotate.kinds.rating.sources import captions_of
 from annotate.models import Release, ReleasedFile
+from corpora.wording import counted
+from corpora.writing.json_text import dump, json_array
+from shared.csv_text import csv_line
+
+DIGITS = 3
+# The key of each image by its number in the release.
+Keys = Mapping[int, str]
+
+
+def ratings_json(
+    info: Mapping[str, Any],
+    questions: Sequence[Question],
+    figures: Mapping[str, Any],
+    captions: Sequence[Rated],
+    keys: Keys,
+) -> Iterator[str]:
+    """`ratings.json`: the questions, the sources' scores, and each caption with its ratings."""
+    asked = [
+        {"name": question.name, "text": question.text, "labels": question.labels}
+        for question in questions
+    ]
+    yield '{"info": ' + dump(info) + ', "questions": ' + dump(asked)
+    for name, value in figures.items():
+        yield f", {dump(name)}: {dump(value)}"
+    yield ', "captions": '
+    yield from json_array(_entry(caption, keys) for caption in captions)
+    yield "}\n"
+
+
+def ratings_csv(captions: Iterable[Rated], keys: Keys) -> Iterator[str]:
+    """`ratings.csv`: a row for each caption, source and worker."""
+    yield csv_line(["image_id", "image", "caption_id", "source", "worker", *NAMES])
+    for caption in captions:
+        for source in sorted(caption.sources):
+            for worker, given in caption.ratings.items():
+                ratings = [given.get(name, "") for name in NAMES]
+                yield csv_line([*_place(caption, keys), source, worker, *ratings])
+
+
+def scores_csv(captions: Iterable[Rated], keys: Keys) -> Iterator[str]:
+    """`scores.csv`: a row for each caption and source, with the mean of its ratings."""
+    yield csv_line(["image_id", "image", "caption_id", "source", "caption", "raters", *NAMES])
+    for caption in captions:
+        scores = [_rounded(score) for score in caption.scores().values()]
+        for source, text in sorted(caption.sources.items()):
+            place = _place(caption, keys)
+            yield csv_line([*place, source, text, len(caption.ratings), *scores])
+
+
+def sources_csv(figures: Mapping[str, Any]) -> Iterator[str]:
+    """`sources.csv`: a row for each source and question, with the score and its interval."""
+    yield csv_line(["source", "question", "mean", "low", "high", "images"])
+    for source in figures["sources"]:
+        for question, score in source["scores"].items():
+            cells = [score[name] for name in ("mean", "low", "high", "images")]
+            yield csv_line([source["name"], question, *cells])
+
+
+def _entry(caption: Rated, keys: Keys) -> dict[str, Any]:
+    return {
+        "id": f"{caption.image}-{caption.number}",
+        "image_id": caption.image,
+        "image": keys[caption.image],
+        "caption": caption.text,
+        "sources": dict(sorted(caption.sources.items())),
+        "scores": {name: _rounded(score) for name, score in caption.scores().items()},
+        "ratings": [
+            {"worker": worker, **{name: given[name] for name in NAMES if name in given}}
+            for worker, given in caption.ratings.items()
+        ],
+    }
+
+
+def _place(caption: Rated, keys: Keys) -> list[Any]:
+    return [caption.image, keys[caption.image], f"{caption.image}-{caption.number}"]
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, DIGITS)
 
 
 def freeze(release: Release, drawn: Iterable[Drawn], numbers: Mapping[int, int]) -> None:
@@ -70,7 +146,7 @@ def _figures(release: Release, captions: Sequence[Rated]) -> dict[str, Any]:
     scores = source_scores(captions, sources, release.seed)
     apart = differences(captions, sources, release.seed)
     return {
-        "alpha": {k: None if v is None else round(v, writing.DIGITS) for k, v in alphas.items()},
+        "alpha": {k: None if v is None else round(v, DIGITS) for k, v in alphas.items()},
         "sources": [
             {
                 "name": source,
@@ -94,10 +170,11 @@ def _files(
     release: Release, captions: Sequence[Rated], keys: Mapping[int, str]
 ) -> Iterator[ReleasedFile]:
     """The rows of all files, file by file."""
-    info, figures = describe(release, f"ratings of {len(captions)} captions"), release.figures
+    info = describe(release, f"ratings of {counted(len(captions), 'caption')}")
+    figures = release.figures
     questions = questions_in(release.language)
-    ratings = writing.ratings_json(info, questions, figures, captions, keys)
+    ratings = ratings_json(info, questions, figures, captions, keys)
     yield from rows_of(release, "ratings.json", ratings)
-    yield from rows_of(release, "ratings.csv", writing.ratings_csv(captions, keys))
-    yield from rows_of(release, "scores.csv", writing.scores_csv(captions, keys))
-    yield from rows_of(release, "sources.csv", writing.sources_csv(figures))
+    yield from rows_of(release, "ratings.csv", ratings_csv(captions, keys))
+    yield from rows_of(release, "scores.csv", scores_csv(captions, keys))
+    yield from rows_of(release, "sources.csv", sources_csv(figures))

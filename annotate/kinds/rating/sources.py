@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from accounts.models import Team
 from annotate.kinds.base import CampaignNotPossible
-from annotate.kinds.rating.rules import Rating, Source
-from annotate.language.languages import ENGLISH, language_of
-from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Task, Team
+from annotate.kinds.rating.answers import Rating, Source
+from annotate.models import CaptionSet, GivenCaption, Release, ReleasedCaption, Role, Task
+from corpora.language.languages import ENGLISH, language_of
 
 ROLES = {"references": Role.REFERENCE, "baseline": Role.BASELINE}
 
@@ -28,6 +29,24 @@ def captions_to_rate(
     in `sources`, the text of each source. Of a release of several languages, the captions in
     `language`, a BCP 47 tag, are used. Raises CampaignNotPossible.
     """
+    given, shared = _shared(rules, images, team, language)
+    drawn = set(random.Random(f"{seed}/images").sample(shared, min(_wanted(rules), len(shared))))
+    for image in shared:
+        if image in drawn:
+            rng = random.Random(f"{seed}/{image}")
+            yield image, _mixed(rules, given, image, rng, language_of(language).full_stop)
+
+
+def number_to_rate(rules: Rating, images: Sequence[int], team: Team, language: str) -> int:
+    """The number of images that `captions_to_rate` yields; raises CampaignNotPossible."""
+    return min(_wanted(rules), len(_shared(rules, images, team, language)[1]))
+
+
+def _shared(
+    rules: Rating, images: Sequence[int], team: Team, language: str
+) -> tuple[dict[str, Captions], list[int]]:
+    """The captions of each source, and the images for which every source has one; raises
+    CampaignNotPossible if there are none."""
     if not rules.sources:
         raise CampaignNotPossible("rating.sources: name at least one source of captions.")
     given = {source.name: _captions(source, images, team, language) for source in rules.sources}
@@ -36,11 +55,7 @@ def captions_to_rate(
         raise CampaignNotPossible(
             "rating.sources: no image of the selection has a caption of every source."
         )
-    drawn = set(random.Random(f"{seed}/images").sample(shared, min(_wanted(rules), len(shared))))
-    for image in shared:
-        if image in drawn:
-            rng = random.Random(f"{seed}/{image}")
-            yield image, _mixed(rules, given, image, rng, language_of(language).full_stop)
+    return given, shared
 
 
 def _wanted(rules: Rating) -> int:

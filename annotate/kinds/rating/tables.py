@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from annotate.exports.files import RESPONSE, WORKER, response_numbers, responses_table, stored
 from annotate.exports.images import image_tables
-from annotate.exports.json_text import members
-from annotate.exports.responses import RESPONSE, WORKER, response_numbers, responses_table
-from annotate.exports.stored import stored
 from annotate.exports.tables import Column, Row, Table, Type
 from annotate.kinds.rating.answers import NAMES, Question, questions_in
 from annotate.models import Release
+from corpora.writing.json_text import members
 
 IMAGE = Column("image_id", Type.INTEGER, "id of the image", refers_to="images.image_id")
 CAPTION = Column("caption_id", Type.TEXT, "id of the caption", refers_to="captions.id")

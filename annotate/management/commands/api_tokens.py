@@ -4,10 +4,10 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from annotate.errors import DomainError
+from accounts.models import ApiToken
+from accounts.services.api_tokens import withdraw_all_tokens, withdraw_token
 from annotate.management.base import DomainCommand, account_named
-from annotate.models import ApiToken
-from annotate.services.api_tokens import withdraw_all_tokens, withdraw_token
+from corpora.errors import DomainError
 
 
 class Command(DomainCommand):

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from shared.backup_commands import BackupCommand
+from shared.backups.commands import BackupCommand
 
 
 class Command(BackupCommand):

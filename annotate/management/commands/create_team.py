@@ -5,9 +5,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.models import TeamRole
+from accounts.services.teams import add_member, create_team
 from annotate.management.base import DomainCommand
-from annotate.models import TeamRole
-from annotate.services.teams import add_member, create_team
 
 
 class Command(DomainCommand):

@@ -5,26 +5,25 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from tqdm import tqdm
 
-from annotate.exports.content import Content
 from annotate.exports.formats import FORMATS, Format
 from annotate.exports.images import IMAGES
-from annotate.exports.tables import Extra
+from annotate.exports.tables import Content, Extra
 from annotate.kinds import KINDS
 from annotate.kinds.exporting import content_of, write_export
-from annotate.management.base import DomainCommand, add_domains_option, release_named
+from annotate.management.base import (
+    DomainCommand,
+    add_domains_option,
+    add_export_arguments,
+    release_named,
+)
 
 
 class Command(DomainCommand):
     help = "Write a release, of any task type, into a folder in a format that other tools open."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("release", metavar="RELEASE", help="name of the release")
-        parser.add_argument(
-            "--out",
-            type=Path,
-            required=True,
-            metavar="DIR",
-            help="folder to write to: new, empty, or an earlier export to replace",
+        add_export_arguments(
+            parser, "folder to write to: new, empty, or an earlier export to replace"
         )
         parser.add_argument(
             "--format",
@@ -64,14 +63,9 @@ class Command(DomainCommand):
         elif extras or images or domains:
             raise CommandError("--with, --images and --domains need --format.")
         else:
-            for path in KINDS[found.campaign.kind].write(found, out):
-                self.stdout.write(str(path))
+            self.print_lines(map(str, KINDS[found.campaign.kind].write(found, out)))
 
     def _export(self, content: Content, chosen: Format, out: Path, *, with_images: bool) -> None:
-        for missing in content.missing:
-            self.stderr.write(
-                f"{content.release} was made by an earlier version and lacks {missing}."
-            )
         with tqdm(unit="B", unit_scale=True, disable=None) as bar:
             names = write_export(content, chosen, out, with_images=with_images, progress=bar.update)
         for name in names:

@@ -5,25 +5,23 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.kinds.caption.export import write_captions, write_captions_with_hidden
-from annotate.management.base import DomainCommand, release_named
+from annotate.kinds import KINDS
+from annotate.kinds.caption.kind import CaptionKind
+from annotate.management.base import DomainCommand, add_export_arguments, release_named
+from annotate.services.releases import write_with_hidden
 
 
 class Command(DomainCommand):
     help = "Write a release's captions.json, baseline.json and workers.json into a folder."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("release", metavar="RELEASE", help="name of the release")
-        parser.add_argument(
-            "--out", type=Path, required=True, metavar="DIR", help="folder to write to"
-        )
+        add_export_arguments(parser)
         parser.add_argument(
             "--format",
             choices=["coco"],
             default="coco",
             help="coco: the format of the published nocaps file, which pycocotools reads (default)",
         )
-
         parser.add_argument(
             "--hidden",
             action="store_true",
@@ -35,14 +33,14 @@ class Command(DomainCommand):
         )
 
     def handle(self, *, release: str, out: Path, hidden: bool, by: str | None, **_: Any) -> None:
-        found = release_named(release)
+        found = release_named(release, CaptionKind.name)
         if hidden:
-            actor = _account(by)
-            paths = write_captions_with_hidden(found, out, actor=actor, at=timezone.now())
+            paths = write_with_hidden(
+                release=found, out_dir=out, actor=_account(by), at=timezone.now()
+            )
         else:
-            paths = write_captions(found, out)
-        for path in paths:
-            self.stdout.write(str(path))
+            paths = KINDS[found.campaign.kind].write(found, out)
+        self.print_lines(map(str, paths))
 
 
 def _account(name: str | None) -> User:

@@ -1,36 +1,25 @@
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
+from django.db.models import F, QuerySet
 
-from annotate.captioners.constraints import (
-    MOST,
-    OVERLAP,
-    Candidate,
-    choose_constraints,
-    excluded_classes,
-    levels,
-)
-from annotate.captioners.detections import read_detections
-from annotate.captioners.word_forms import word_forms
 from annotate.exports.records import EDGES
-from annotate.images.files import write_atomically
 from annotate.management.base import DomainCommand, release_named
-from annotate.management.reports import bytes_shown
 from annotate.models import ClassRelation, ObjectClass, Release, ReleasedImage
-from annotate.wording import counted
+from corpora.captioners.constraints import Candidate, excluded_classes, levels, read_detections
+from corpora.commands import constraints
+from corpora.commands.base import bytes_shown
+from corpora.commands.constraints import ImageBoxes
+from corpora.wording import counted
 
 # The boxes of each image, by the image's key.
 Detections = Mapping[str, Sequence[Candidate]]
 
 
 class Command(DomainCommand):
-    help = (
-        "For each image of a release, write the objects that a captioning model must mention: the "
-        "constraints of nocaps (Agrawal et al. 2019, section 4), with their words."
-    )
+    help = constraints.HELP
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("release", metavar="RELEASE", help="name of the release")
@@ -41,30 +30,29 @@ class Command(DomainCommand):
             help="boxes of an object detector, a CSV file with the columns of an Open Images box "
             "file (default: the boxes that people verified, which the release contains)",
         )
-        parser.add_argument(
-            "--out",
-            type=Path,
-            metavar="DIR",
-            help="folder for constraints.json (default: print it)",
-        )
+        constraints.add_options(parser)
 
     def handle(self, *, release: str, detections: Path | None, out: Path | None, **_: Any) -> None:
         found = release_named(release)
         detected = self.detected(found, detections) if detections else None
-        text = json.dumps(content(found, detected), ensure_ascii=False) + "\n"
-        if out is None:
-            self.stdout.write(text, ending="")
-            return
-        path = out / "constraints.json"
-        try:
-            write_atomically(path, text.encode())
-        except OSError as error:
-            raise CommandError(f"Cannot write to {out}: {error.strerror}.") from error
-        self.stdout.write(str(path))
+        relations = ClassRelation.objects.filter(child__in=_classes_of(found).values("pk"))
+        edges = relations.values_list("parent__label", "child__label")
+        self.print_lines(
+            constraints.constraints(
+                _boxes_of(found, detected),
+                levels_of=levels(edges.distinct()),
+                excluded=excluded_classes(),
+                info={
+                    "release": found.name,
+                    "boxes": "verified" if detected is None else "detections",
+                },
+                out=out,
+            )
+        )
 
     def detected(self, release: Release, path: Path) -> Detections:
         """The detections of each image; reports images that only one of the two sides has."""
-        names = dict(ObjectClass.objects.values_list("label", "name"))
+        names = dict(_classes_of(release).values_list("label", "name"))
         with bytes_shown(path) as progress:
             boxes = read_detections(path, names, progress)
         keys = set(release.images.values_list("record__open_images_id", flat=True))
@@ -79,51 +67,23 @@ class Command(DomainCommand):
         return boxes
 
 
-def content(release: Release, detected: Detections | None) -> dict[str, Any]:
-    """The content of constraints.json; raises CommandError if the release has no boxes."""
-    edges = ClassRelation.objects.values_list("parent__label", "child__label")
-    levels_of, excluded = levels(edges.distinct()), excluded_classes()
-
-    def entry(image: ReleasedImage) -> dict[str, Any]:
+def _boxes_of(release: Release, detected: Detections | None) -> Iterator[ImageBoxes]:
+    """The boxes of each image."""
+    for image in release.images.iterator():
         key = image.record["open_images_id"]
-        boxes = verified(release, image) if detected is None else detected.get(key, ())
-        chosen = choose_constraints(boxes, levels_of, excluded)
-        return {
-            "image_id": image.number,
-            "open_images_id": key,
-            "constraints": [constraint(box) for box in chosen],
-        }
-
-    return {
-        "info": {
-            "release": release.name,
-            "boxes": "verified" if detected is None else "detections",
-            "overlap": OVERLAP,
-            "most": MOST,
-            "excluded_classes": sorted(excluded),
-        },
-        "images": [entry(image) for image in release.images.iterator()],
-    }
+        boxes = verified(image) if detected is None else detected.get(key, ())
+        yield ImageBoxes({"image_id": image.number, "open_images_id": key}, boxes)
 
 
-def verified(release: Release, image: ReleasedImage) -> list[Candidate]:
+def _classes_of(release: Release) -> QuerySet[ObjectClass]:
+    """The classes of the release's team after the shared ones, so that its names win."""
+    classes = ObjectClass.objects.of_team(release.campaign.team)
+    return classes.order_by(F("team").asc(nulls_first=True))
+
+
+def verified(image: ReleasedImage) -> list[Candidate]:
     """The boxes that people verified, as the release contains them."""
-    if image.details is None:
-        raise CommandError(
-            f"{release} was made by a version that did not record boxes. Name a file of "
-            "detections with --detections."
-        )
     return [
         Candidate(box["class"], box["name"], *(box[edge] for edge in EDGES))
         for box in image.details["boxes"]
     ]
-
-
-def constraint(box: Candidate) -> dict[str, Any]:
-    return {
-        "class": box.label,
-        "name": box.name,
-        "words": word_forms(box.name),
-        "confidence": box.confidence,
-        "fractions": [box.x_min, box.y_min, box.x_max, box.y_max],
-    }

@@ -3,8 +3,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotate.kinds.correspondence.export import write_correspondences
-from annotate.management.base import DomainCommand, release_named
+from annotate.kinds import KINDS
+from annotate.kinds.correspondence.kind import CorrespondenceKind
+from annotate.management.base import DomainCommand, add_export_arguments, release_named
 
 
 class Command(DomainCommand):
@@ -14,11 +15,8 @@ class Command(DomainCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("release", metavar="RELEASE", help="name of the release")
-        parser.add_argument(
-            "--out", type=Path, required=True, metavar="DIR", help="folder to write to"
-        )
+        add_export_arguments(parser)
 
     def handle(self, *, release: str, out: Path, **_: Any) -> None:
-        for path in write_correspondences(release_named(release), out):
-            self.stdout.write(str(path))
+        found = release_named(release, CorrespondenceKind.name)
+        self.print_lines(map(str, KINDS[found.campaign.kind].write(found, out)))

@@ -4,8 +4,9 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand
-from annotate.management.reports import bytes_shown
 from annotate.services.class_names import import_class_names
+from corpora.commands.base import bytes_shown
+from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -26,11 +27,11 @@ class Command(DomainCommand):
         with bytes_shown(file) as progress:
             counts = import_class_names(path=file, language=language, progress=progress)
         self.stdout.write(
-            f"{counts.read} names read: {counts.new} new, {counts.changed} changed, "
+            f"{counted(counts.read, 'name')} read: {counts.new} new, {counts.changed} changed, "
             f"{counts.unchanged} unchanged."
         )
         if counts.skipped:
             self.stderr.write(
-                f"{counts.skipped} rows name no class that was imported. To use them, import the "
-                "classes and run this command again."
+                f"{counted(counts.skipped, 'row names', 'rows name')} no class that was imported. "
+                "Import the classes and run this command again."
             )

@@ -1,14 +1,15 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, add_team_option, team_named
-from annotate.management.reports import counts_line, import_image_files
-from annotate.models import Team
+from accounts.models import Team
+from annotate.management.base import DomainCommand, add_owner_options, team_named
+from annotate.management.reports import import_image_files
 from annotate.services import imports
 from annotate.services.caption_sets import import_captions
+from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -31,7 +32,7 @@ class Command(DomainCommand):
         parser.add_argument(
             "--captions", metavar="SET", help="import captions as a caption set of this name"
         )
-        add_team_option(parser, "that owns the caption set (default: the first team)")
+        add_owner_options(parser)
 
     def handle(
         self,
@@ -41,24 +42,24 @@ class Command(DomainCommand):
         files: Path | None,
         captions: str | None,
         team: str | None,
+        change_published: bool,
         **_: Any,
     ) -> None:
-        if team and not captions:
-            raise CommandError("--team needs --captions: every team sees the images of a dataset.")
+        owner: dict[str, Any] = {"team": team_named(team), "change_published": change_published}
         if captions:
-            self._import_captions(file, split, captions, team_named(team))
+            self._import_captions(file, split, captions, owner["team"])
         else:
-            self._import_instances(file, split)
+            self._import_instances(file, split, owner)
         if files:
-            self.stdout.write(import_image_files(files, split))
+            self.stdout.write(import_image_files(files, split, **owner))
 
     def _import_captions(self, file: Path, split: str, name: str, team: Team | None) -> None:
         counts = import_captions(path=file, split=split, name=name, team=team, at=timezone.now())
         skipped = f", {counts.skipped} of unknown images skipped" if counts.skipped else ""
-        self.stdout.write(f"{counts.new} captions in the set {name}{skipped}.")
+        self.stdout.write(f"{counted(counts.new, 'caption')} in the set {name}{skipped}.")
 
-    def _import_instances(self, file: Path, split: str) -> None:
-        counts = imports.import_coco(path=file, split=split)
-        self.stdout.write(counts_line("classes", counts.classes))
-        self.stdout.write(counts_line("images", counts.images))
-        self.stdout.write(counts_line("boxes", counts.boxes))
+    def _import_instances(self, file: Path, split: str, owner: dict[str, Any]) -> None:
+        counts = imports.import_coco(path=file, split=split, **owner)
+        self.stdout.write(counts.classes.in_words("class", "classes"))
+        self.stdout.write(counts.images.in_words("image"))
+        self.stdout.write(counts.boxes.in_words("box", "boxes"))

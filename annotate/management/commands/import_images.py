@@ -5,11 +5,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 from tqdm import tqdm
 
-from annotate.management.base import DomainCommand, add_team_option, listed, team_named
+from annotate.management.base import DomainCommand, add_owner_options, listed, team_named
 from annotate.management.reports import BROKEN_NAMED
-from annotate.outgoing.buckets import SCHEME
-from annotate.reading.files import printable
 from annotate.services import own_images, remote_images
+from background.outgoing.buckets import SCHEME
+from corpora.reading.files import printable
 
 
 class Command(DomainCommand):
@@ -36,7 +36,7 @@ class Command(DomainCommand):
             help="table (CSV) of facts about the files: the column file_name, and any of license, "
             "author, author_url, title, source_page, classes, class, x_min, x_max, y_min, y_max",
         )
-        add_team_option(parser, "that alone sees the images (default: every team sees them)")
+        add_owner_options(parser)
 
     def handle(
         self,
@@ -46,6 +46,7 @@ class Command(DomainCommand):
         split: str,
         table: Path | None,
         team: str | None,
+        change_published: bool,
         **_: Any,
     ) -> None:
         owner = team_named(team)
@@ -59,7 +60,12 @@ class Command(DomainCommand):
             files = own_images.own_files_below(Path(source), table)
         with tqdm(total=len(files), unit=" files", disable=None) as bar:
             counts = own_images.import_own_files(
-                files=files, split=split, table=table, team=owner, progress=bar.update
+                files=files,
+                split=split,
+                table=table,
+                team=owner,
+                change_published=change_published,
+                progress=bar.update,
             )
         for line in own_images.report_lines(counts, most=BROKEN_NAMED):
             self.stdout.write(printable(line))

@@ -3,9 +3,14 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.management.base import DomainCommand
-from annotate.management.reports import bytes_shown, counts_line, import_image_files
+from annotate.management.base import DomainCommand, add_owner_options, team_named
+from annotate.management.reports import import_image_files
 from annotate.services import imports
+from corpora.commands.base import bytes_shown
+from corpora.wording import counted
+
+BOX_ELSEWHERE = "box is of an image that is not in the split"
+BOXES_ELSEWHERE = "boxes are of images that are not in the split"
 
 
 class Command(DomainCommand):
@@ -34,6 +39,7 @@ class Command(DomainCommand):
             help="stop if a box belongs to an image that is not in the split (default: count such "
             "boxes and skip them)",
         )
+        add_owner_options(parser)
 
     def handle(self, **options: Any) -> None:
         files = ("classes", "hierarchy", "images", "boxes", "files")
@@ -45,31 +51,35 @@ class Command(DomainCommand):
             raise CommandError("--base-url goes with --images.")
         self.import_files(**options)
 
-    def import_files(self, *, split: str, base_url: str, **options: Any) -> None:
+    def import_files(
+        self, *, split: str, base_url: str, team: str | None, change_published: bool, **options: Any
+    ) -> None:
+        owner: dict[str, Any] = {"team": team_named(team), "change_published": change_published}
         if path := options["classes"]:
             with bytes_shown(path) as progress:
-                counts = imports.import_classes(path=path, progress=progress)
-            self.stdout.write(counts_line("classes", counts))
+                counts = imports.import_classes(path=path, progress=progress, **owner)
+            self.stdout.write(counts.in_words("class", "classes"))
         if path := options["hierarchy"]:
-            counts = imports.import_hierarchy(path=path)
-            self.stdout.write(counts_line("relations of classes", counts))
+            counts = imports.import_hierarchy(path=path, **owner)
+            self.stdout.write(counts.in_words("relation", "relations of classes"))
         if path := options["images"]:
             with bytes_shown(path) as progress:
                 counts = imports.import_images(
-                    path=path, split=split, base_url=base_url, progress=progress
+                    path=path, split=split, base_url=base_url, progress=progress, **owner
                 )
-            self.stdout.write(counts_line("images", counts))
+            self.stdout.write(counts.in_words("image"))
         if path := options["boxes"]:
             required = options["require_images"]
             with bytes_shown(path) as progress:
                 counts = imports.import_boxes(
-                    path=path, split=split, require_images=required, progress=progress
+                    path=path, split=split, require_images=required, progress=progress, **owner
                 )
-            self.stdout.write(counts_line("boxes", counts))
+            self.stdout.write(counts.in_words("box", "boxes"))
             if counts.skipped:
+                boxes = counted(counts.skipped, BOX_ELSEWHERE, BOXES_ELSEWHERE)
                 self.stderr.write(
-                    f"{counts.skipped} boxes are of images that are not in the split {split!r}. "
-                    "To import them, import the images' metadata and run this command again."
+                    f"{boxes} {split!r}. To import them, import the images' metadata and run this "
+                    "command again."
                 )
         if folder := options["files"]:
-            self.stdout.write(import_image_files(folder, split))
+            self.stdout.write(import_image_files(folder, split, **owner))

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from annotate.management.base import DomainCommand, add_team_option, release_named, team_named
 from annotate.services.caption_sets import import_results
+from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -47,4 +48,4 @@ class Command(DomainCommand):
             team=team_named(team),
         )
         skipped = f", {counts.skipped} of other images skipped" if counts.skipped else ""
-        self.stdout.write(f"{counts.new} captions in the caption set {name}{skipped}.")
+        self.stdout.write(f"{counted(counts.new, 'caption')} in the caption set {name}{skipped}.")

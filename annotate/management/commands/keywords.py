@@ -27,8 +27,9 @@ class Command(DomainCommand):
 
     def handle(self, *, split: str | None, image: str | None, hidden: bool, **_: Any) -> None:
         if hidden:
-            for object_class in hidden_classes():
-                self.stdout.write(object_class.name)
+            # Teams can have classes of the same name.
+            for name in dict.fromkeys(one.name for one in hidden_classes()):
+                self.stdout.write(name)
             return
         images = Image.objects.order_by("key", "pk")
         if split is not None:

@@ -3,8 +3,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
+from accounts.services.teams import remove_second_factor_of
 from annotate.management.base import DomainCommand, account_named
-from annotate.services.second_factors import remove_for_locked_out
 
 
 class Command(DomainCommand):
@@ -17,5 +17,5 @@ class Command(DomainCommand):
         parser.add_argument("user", metavar="USER", help="user name")
 
     def handle(self, *, user: str, **_: Any) -> None:
-        remove_for_locked_out(user=account_named(user), at=timezone.now())
+        remove_second_factor_of(user=account_named(user), at=timezone.now())
         self.stdout.write(f"{user} signs in by password alone now.")

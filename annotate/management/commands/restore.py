@@ -2,7 +2,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from shared.backup_commands import RestoreCommand
+from shared.backups.commands import RestoreCommand
 
 
 class Command(RestoreCommand):

@@ -1,11 +1,10 @@
 from typing import Any
 
-from django.conf import settings
 from django.contrib.staticfiles.management.commands.runserver import Command as RunServer
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError, CommandParser
 
-from annotate.site.secret_key import check_listening
+from shared.listening import check_listening
 
 
 class Command(RunServer):
@@ -19,7 +18,7 @@ class Command(RunServer):
 
     def run(self, **options: Any) -> None:
         try:
-            check_listening(self.addr, key_is_set=settings.SECRET_KEY_IS_SET)
+            check_listening(self.addr)
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
         super().run(**options)

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -5,8 +6,10 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from annotate.management.base import DomainCommand, add_team_option, team_named
-from annotate.selection.choose import DEFAULT_SAMPLE
 from annotate.services import selections
+from corpora.datasets.image_names import read_image_ids
+from corpora.selection.choose import DEFAULT_SAMPLE
+from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -14,8 +17,8 @@ class Command(DomainCommand):
         "Select images from a split by the nocaps procedure. Only upright images with at least two "
         "classes qualify. All images with more than six classes are selected. The others are "
         "chosen so that classes are as evenly represented as possible. With --all, every image of "
-        "the split is selected; with --random, the images are drawn whatever their classes. The "
-        "same options always select the same images."
+        "the split is selected; with --random, the images are drawn whatever their classes; with "
+        "--ids, a list of images is selected. The same options always select the same images."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,6 +26,13 @@ class Command(DomainCommand):
         number = parser.add_mutually_exclusive_group(required=True)
         number.add_argument("--count", type=int, help="number of images")
         number.add_argument("--all", action="store_true", help="select every image of the split")
+        number.add_argument(
+            "--ids",
+            type=Path,
+            metavar="FILE",
+            help="select the images whose ids or own file names a file lists, one in each line or "
+            "as JSON, in its order; ids that are not in the split are counted and named",
+        )
         parser.add_argument(
             "--random",
             action="store_true",
@@ -49,10 +59,22 @@ class Command(DomainCommand):
 
     def handle(self, *, count: int | None, team: str | None, **options: Any) -> None:
         options["team"] = team_named(team)
-        if options["all"] or options["random"]:
+        if options["ids"]:
+            self.select_listed(**options)
+        elif options["all"] or options["random"]:
             self.select_plainly(count, **options)
         elif count is not None:
             self.select_by_nocaps(count, options)
+
+    def select_listed(self, ids: Path, **options: Any) -> None:
+        selection, unknown = selections.select_listed(
+            ids=read_image_ids(ids),
+            at=timezone.now(),
+            **{name: options[name] for name in ("name", "split", "team")},
+        )
+        self.stdout.write(f"{selection.name}: {counted(selection.count, 'image')} selected.")
+        if unknown:
+            self.stderr.write(selections.unknown_ids(unknown, selection.split))
 
     def select_plainly(self, count: int | None, **options: Any) -> None:
         chosen = {name: options[name] for name in ("name", "split", "team")}
@@ -61,7 +83,7 @@ class Command(DomainCommand):
             selection = selections.select_all(**chosen)
         else:
             selection = selections.select_random(count=count, seed=options["seed"], **chosen)
-        self.stdout.write(f"{selection.name}: {selection.count:,} images selected.")
+        self.stdout.write(f"{selection.name}: {counted(selection.count, 'image')} selected.")
 
     def select_by_nocaps(self, count: int, options: dict[str, Any]) -> None:
         numbers: dict[str, Any] = {
@@ -91,4 +113,6 @@ class Command(DomainCommand):
                 "There are more images with over six classes than requested: "
                 f"{drawn.rich_left_out} of them were left out at random."
             )
-        self.stdout.write(f"{drawn.selection.name}: {drawn.selection.count:,} images selected.")
+        self.stdout.write(
+            f"{drawn.selection.name}: {counted(drawn.selection.count, 'image')} selected."
+        )

@@ -1,18 +1,12 @@
-import time
-from typing import Any, NoReturn
+from typing import Any
 
-from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand
-from annotate.management.retry import Retry
-from annotate.models import DeliveryStatus
-from annotate.notices.sending import send_due
-from annotate.notices.sweeping import sweep
-from annotate.wording import counted
-
-# Seconds between two looks for deliveries that are due, such as tests of webhooks.
-SENDS_EVERY = 3.0
+from background.models import DeliveryStatus
+from background.notices.sending import send_due
+from background.notices.sweeping import sweep
+from corpora.wording import counted
 
 
 class Command(DomainCommand):
@@ -21,29 +15,7 @@ class Command(DomainCommand):
         "sent is tried again later. Several of these commands can run at the same time."
     )
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--watch",
-            type=float,
-            metavar="SECONDS",
-            help="look for news every SECONDS, until a signal ends the command",
-        )
-
-    def handle(self, *, watch: float | None, **_: Any) -> None:
-        if watch:
-            self._watch(watch)
+    def handle(self, **_: Any) -> None:
         new = sweep(at=timezone.now())
-        self.stdout.write(f"{counted(new, 'new notice')}, {self._send()} sent.")
-
-    def _watch(self, seconds: float) -> NoReturn:
-        retry = Retry()
-        while True:
-            retry.attempt(lambda: sweep(at=timezone.now()))
-            until = time.monotonic() + seconds
-            while (left := until - time.monotonic()) > 0:
-                retry.attempt(self._send)
-                time.sleep(min(SENDS_EVERY, left))
-
-    def _send(self) -> int:
-        """Send what is due; return how much was sent."""
-        return sum(each.status == DeliveryStatus.SENT for each in send_due())
+        sent = sum(each.status == DeliveryStatus.SENT for each in send_due())
+        self.stdout.write(f"{counted(new, 'new notice')}, {sent} sent.")

@@ -1,5 +1,7 @@
 """Find images, look at one, and pick images for a selection."""
 
+from collections.abc import Collection, Sequence
+
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
@@ -7,16 +9,42 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from annotate.exports.licences import license_name
+from accounts.pages.listing import FilterForm, choice, search
+from accounts.pages.paging import stretch_of
+from accounts.pages.signed_in import current_team, user_of
+from annotate.exports.provenance import license_name
 from annotate.images.copies import display_url
 from annotate.images.files import original_url
 from annotate.models import Image, Selection
-from annotate.pages.images.picked import add_picked, clear_picked, picked_images
-from annotate.pages.listing import FilterForm, choice, search
-from annotate.pages.paging import stretch_of
-from annotate.pages.signed_in import current_team, user_of
 from annotate.queries.images import NO_LICENCE, Split, drawn_boxes, found_images, licences, splits
 from annotate.queries.keywords import keywords
+
+KEY = "picked_images"
+MOST = 5_000
+
+
+def picked_images(request: HttpRequest) -> list[int]:
+    """Primary keys of the picked images, in the order in which they were picked."""
+    found: list[int] = request.session.get(KEY, [])
+    return found
+
+
+def add_picked(
+    request: HttpRequest, shown: Collection[int], ticked: Sequence[int]
+) -> tuple[int, bool]:
+    """Pick the ticked images of a page, and unpick the others shown there.
+
+    Returns the number of picked images, and whether some were left out because of MOST.
+    """
+    kept = [image for image in picked_images(request) if image not in shown or image in ticked]
+    picked = list(dict.fromkeys([*kept, *ticked]))
+    request.session[KEY] = picked[:MOST]
+    return len(picked[:MOST]), len(picked) > MOST
+
+
+def clear_picked(request: HttpRequest) -> None:
+    request.session.pop(KEY, None)
+
 
 PER_PAGE = 48
 MOST_CHOICES = 200
@@ -68,8 +96,18 @@ def images(request: HttpRequest) -> HttpResponse:
         "splits": known,
         "picked": set(picked),
         "back": request.get_full_path(),
+        "whole": _whole_split(request, known),
     }
-    return render(request, "images/images.html", context)
+    return render(request, "annotate/images/images.html", context)
+
+
+def _whole_split(request: HttpRequest, known: Sequence[Split]) -> Split | None:
+    """The split whose images are all listed, or None if others are listed or some are not."""
+    given = {name for name, value in request.GET.items() if value} - {"after", "before"}
+    if given != {"split"}:
+        return None
+    found = [each for each in known if each.name == request.GET["split"]]
+    return found[0] if len(found) == 1 else None
 
 
 @require_safe
@@ -88,7 +126,7 @@ def image(request: HttpRequest, pk: int) -> HttpResponse:
         "is_picked": found.pk in picked_images(request),
         "back": request.get_full_path(),
     }
-    return render(request, "images/image.html", context)
+    return render(request, "annotate/images/image.html", context)
 
 
 @require_POST

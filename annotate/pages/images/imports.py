@@ -6,20 +6,28 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import UploadedFile
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.timezone import localdate
 from django.views.decorators.http import require_http_methods
 
-from annotate.datasets.sidecar import read_sidecar
-from annotate.errors import DomainError
-from annotate.models import Job, Team
-from annotate.pages.jobs import begin_job
-from annotate.pages.once import once
-from annotate.pages.signed_in import team_to_change
+from accounts.models import Team
+from accounts.pages.once import once
+from accounts.pages.signed_in import team_to_change, user_of
+from annotate.models import Image
 from annotate.services import imports, own_images, uploads
+from annotate.services.names import address_of, free_name
+from background.models import Job
+from background.pages.jobs import begin_job
+from corpora.datasets.sidecar import read_sidecar
+from corpora.errors import DomainError
 
-SPLIT_HELP = "Letters, digits, dots, hyphens and underscores. Selections are made of a split."
+SPLIT_HELP = (
+    "The name of a group of images, such as the dataset's own: train, validation, test. Letters, "
+    "digits, dots, hyphens and underscores."
+)
 CUT_OFF = (
     "The upload was cut off, so nothing was imported. Upload the files again; for a slow "
     "connection, in smaller parts."
@@ -35,15 +43,59 @@ class ManyFiles(forms.FileInput):
         return files.get(name)
 
 
-class FilesForm(forms.Form):
+class ImportForm(forms.Form):
+    """What to import."""
+
+    # The team to which the images will belong.
+    team: Team | None = None
+    is_operator = False
+
+
+class SharedField(forms.BooleanField):
+    """Lets an operator import for all teams."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False,
+            label="Share with all teams",
+            help_text="Every team can use what is imported. Without it, it belongs to your team. "
+            "Only operators can share, and import into splits that are shared.",
+        )
+
+
+class DatasetForm(ImportForm):
+    """Files of a dataset, which an operator can share with all teams."""
+
+    # The fields of files that write images, classes or boxes.
+    owned: Sequence[str] = ()
+
+    def clean_shared(self) -> bool:
+        shared: bool = self.cleaned_data["shared"]
+        if shared and not self.is_operator:
+            raise forms.ValidationError("Only an operator can share images with all teams.")
+        return shared
+
+    def check_split(self) -> None:
+        """Add an error unless the files can be imported into the split that was given."""
+        values = self.cleaned_data
+        if not (split := values.get("split")):
+            return
+        try:
+            imports.check_split(split)
+            if any(values.get(part) for part in self.owned):
+                imports.check_owner(split, None if values.get("shared") else self.team)
+        except DomainError as error:
+            self.add_error("split", str(error))
+
+
+class FilesForm(ImportForm):
     """One's own photographs: files of the browser, or a folder of the server."""
 
     kind = forms.CharField(initial="own", widget=forms.HiddenInput)
     split = forms.CharField(
         max_length=64,
-        label="Name of the split",
-        help_text="A new name for this group of images, or the name of a split of own files to add "
-        "to. Letters, digits, dots, hyphens and underscores.",
+        label="Name of these photographs",
+        help_text="Any name; or that of photographs that you imported before, to add to them.",
     )
     photographs = forms.FileField(
         required=False,
@@ -56,9 +108,6 @@ class FilesForm(forms.Form):
         label="Table of facts (CSV or JSON lines)",
         help_text="Optional: licences, authors, titles, classes and boxes by file_name.",
     )
-
-    # The team to which the images will belong.
-    team: Team | None = None
 
     def __init__(self, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files, label_suffix="", auto_id="own-%s")
@@ -76,7 +125,7 @@ class FilesForm(forms.Form):
         return split
 
 
-class OpenImagesForm(forms.Form):
+class OpenImagesForm(DatasetForm):
     """Files of Open Images."""
 
     kind = forms.CharField(initial="openimages", widget=forms.HiddenInput)
@@ -91,7 +140,9 @@ class OpenImagesForm(forms.Form):
         label="Load the images from",
         help_text="An address that begins with https:// or http://. Without it, the dataset's.",
     )
+    shared = SharedField()
     parts = ("classes", "hierarchy", "images", "boxes")
+    owned = ("images", "boxes")
 
     def __init__(self, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files, label_suffix="", auto_id="openimages-%s")
@@ -102,11 +153,11 @@ class OpenImagesForm(forms.Form):
             raise forms.ValidationError("Choose at least one file.")
         if (values.get("images") or values.get("boxes")) and not values.get("split"):
             self.add_error("split", "Metadata and boxes need a split.")
-        _check_split(self, values.get("split", ""))
+        self.check_split()
         return values
 
 
-class CocoForm(forms.Form):
+class CocoForm(DatasetForm):
     """Files of COCO."""
 
     kind = forms.CharField(initial="coco", widget=forms.HiddenInput)
@@ -119,7 +170,9 @@ class CocoForm(forms.Form):
         label="Name of the caption set",
         help_text="Needed for a captions file.",
     )
+    shared = SharedField()
     parts = ("coco", "captions")
+    owned = ("coco",)
 
     def __init__(self, data: Any = None, files: Any = None) -> None:
         super().__init__(data, files, label_suffix="", auto_id="coco-%s")
@@ -130,19 +183,11 @@ class CocoForm(forms.Form):
             raise forms.ValidationError("Choose at least one file.")
         if values.get("captions") and not values.get("caption_set"):
             self.add_error("caption_set", "Name the caption set.")
-        _check_split(self, values.get("split", ""))
+        self.check_split()
         return values
 
 
-def _check_split(form: forms.Form, split: str) -> None:
-    try:
-        if split:
-            imports.check_split(split)
-    except DomainError as error:
-        form.add_error("split", str(error))
-
-
-FORMS: dict[str, type[forms.Form]] = {
+FORMS: dict[str, type[ImportForm]] = {
     "own": FilesForm,
     "openimages": OpenImagesForm,
     "coco": CocoForm,
@@ -160,7 +205,7 @@ def import_images(request: HttpRequest) -> HttpResponse:
     # The last field of each form. Without it, the end of the request is missing.
     if kind not in FORMS or "complete" not in request.POST:
         return _page(request, {}, problem=CUT_OFF, status=400)
-    form = filled_form(kind, request.POST, request.FILES, team)
+    form = filled_form(kind, _named(request.POST), request.FILES, team, user_of(request))
     if form.is_valid():
         try:
             return redirect(begin_import(request, kind, form))
@@ -169,15 +214,25 @@ def import_images(request: HttpRequest) -> HttpResponse:
     return _page(request, {kind: form}, status=422)
 
 
-def filled_form(kind: str, data: Any, files: Any, team: Team) -> forms.Form:
-    """The form of this kind of import, with what a request has."""
+def _named(data: QueryDict) -> QueryDict:
+    """The fields of a page's form. Any name of one's own photographs becomes that of a split;
+    programs have to give a valid one, because they refer to it."""
+    split = data.get("split", "")
+    if data.get("kind") != "own" or not split or imports.SPLIT_NAME.fullmatch(split):
+        return data
+    named = data.copy()
+    named["split"] = address_of(split, "photographs")[:64]
+    return named
+
+
+def filled_form(kind: str, data: Any, files: Any, team: Team, user: User) -> ImportForm:
+    """The form of this kind of import, with what a request of the user has."""
     form = FORMS[kind](data, files)
-    if isinstance(form, FilesForm):
-        form.team = team
+    form.team, form.is_operator = team, user.is_superuser
     return form
 
 
-def begin_import(request: Any, kind: str, form: forms.Form) -> Job:
+def begin_import(request: Any, kind: str, form: ImportForm) -> Job:
     """Store the files of a valid form, and request the job that imports them; raises DomainError.
 
     `request` is one of a page or of the API.
@@ -187,16 +242,21 @@ def begin_import(request: Any, kind: str, form: forms.Form) -> Job:
 
 
 def _page(
-    request: HttpRequest, given: dict[str, forms.Form], *, problem: str = "", status: int = 200
+    request: HttpRequest, given: dict[str, ImportForm], *, problem: str = "", status: int = 200
 ) -> HttpResponse:
     shown = {name: given.get(name) or form() for name, form in FORMS.items()}
+    today = f"photographs-{localdate():%Y-%m-%d}"
+    shown["own"].initial["split"] = free_name(Image.objects.all(), today, field="split")
+    if not user_of(request).is_superuser:
+        for form in shown.values():
+            form.fields.pop("shared", None)
     context = {
         "forms": shown,
         "problem": problem,
         "most_megabytes": settings.UPLOAD_MAX_MB,
         "most_files": settings.UPLOAD_MAX_FILES,
     }
-    return render(request, "images/import.html", context, status=status)
+    return render(request, "annotate/images/import.html", context, status=status)
 
 
 def _begin_own(request: HttpRequest, form: Any) -> Any:
@@ -226,6 +286,7 @@ def _begin_dataset(request: HttpRequest, form: Any) -> Any:
         "split": values.get("split", ""),
         "base_url": values.get("base_url", ""),
         "caption_set": values.get("caption_set", ""),
+        "shared": values["shared"],
         "files": {part: f"{part}:{file.name}" for part, file in parts.items()},
     }
     return _begin(request, "import_dataset", arguments, named)

@@ -10,23 +10,33 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotate.errors import DomainError
-from annotate.models import Image, Procedure, Right, SelectedImage, Selection, Team
-from annotate.pages.images.browser import PER_PAGE, visible_images, visible_selections
-from annotate.pages.images.picked import clear_picked, picked_images
-from annotate.pages.jobs import begin_job
-from annotate.pages.paging import page_of, stretch_of
-from annotate.pages.signed_in import require, team_to_change, user_of
-from annotate.queries.images import splits
-from annotate.queries.pools import is_by_nocaps, pools_of
-from annotate.selection.choose import DEFAULT_SAMPLE
+from accounts.models import Right, Team
+from accounts.pages.paging import page_of, stretch_of
+from accounts.pages.signed_in import current_team, require, team_to_change, user_of
+from annotate.models import Image, Procedure, SelectedImage, Selection
+from annotate.pages.images.browser import (
+    PER_PAGE,
+    clear_picked,
+    picked_images,
+    visible_images,
+    visible_selections,
+)
+from annotate.queries.images import is_by_nocaps, pools_of, splits
 from annotate.services import selections as services
+from annotate.services.names import address_of, free_name
+from background.pages.jobs import begin_job
+from corpora.datasets.image_names import decoded_image_ids
+from corpora.errors import DomainError
+from corpora.selection.choose import DEFAULT_SAMPLE
+from corpora.wording import counted
+from shared.number_fields import WholeNumberField
 
 PROCEDURES = {
     Procedure.ALL: "all images of the split",
     Procedure.RANDOM: "images at random",
     Procedure.NOCAPS: "the procedure of nocaps, which balances object classes",
     Procedure.PICKED: "the images picked by hand",
+    Procedure.LISTED: "the images of a list",
 }
 LARGEST = 2**31 - 1
 
@@ -36,7 +46,7 @@ class SelectionForm(forms.Form):
 
     name = forms.CharField(
         max_length=100,
-        help_text="Letters, digits, hyphens and underscores. Campaigns refer to it.",
+        help_text="Any name. Addresses and campaign files get it in letters, digits and hyphens.",
     )
     procedure = forms.ChoiceField(
         label="Which images",
@@ -45,21 +55,27 @@ class SelectionForm(forms.Form):
         initial=Procedure.ALL.value,
     )
     split = forms.ChoiceField(required=False, help_text="Not needed for picked images.")
-    count = forms.IntegerField(
+    ids = forms.FileField(
+        label="List of images",
+        required=False,
+        help_text="Only for the images of a list: a file with an image id or a file name in each "
+        "line, or a JSON file in the form of nocaps or COCO.",
+    )
+    count = WholeNumberField(
         label="Number of images",
         required=False,
         min_value=1,
         max_value=LARGEST,
         help_text="For images at random and for the procedure of nocaps.",
     )
-    seed = forms.IntegerField(
+    seed = WholeNumberField(
         required=False,
         min_value=-LARGEST,
         max_value=LARGEST,
         initial=0,
         help_text="The same seed always draws the same images.",
     )
-    sample = forms.IntegerField(
+    sample = WholeNumberField(
         label="Images compared for each choice",
         required=False,
         min_value=1,
@@ -72,8 +88,14 @@ class SelectionForm(forms.Form):
         data = request.POST if request.method == "POST" else None
         initial = {"split": request.GET.get("split"), "procedure": request.GET.get("procedure")}
         super().__init__(
-            data, initial={name: value for name, value in initial.items() if value}, label_suffix=""
+            data,
+            request.FILES if data is not None else None,
+            initial={name: value for name, value in initial.items() if value},
+            label_suffix="",
         )
+        split = initial["split"] or (known[0] if len(known) == 1 else "")
+        base = address_of(f"{split}-some" if split else "", "selection")
+        self.fields["name"].initial = free_name(Selection.objects.all(), base)
         field: Any = self.fields["split"]
         field.choices = [(name, name) for name in known]
         if not picked:
@@ -82,12 +104,18 @@ class SelectionForm(forms.Form):
                 pair for pair in choices.choices if pair[0] != Procedure.PICKED.value
             ]
 
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        return name if services.SLUG.fullmatch(name) else address_of(name, "selection")
+
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
         procedure = values.get("procedure")
         needs_count = procedure in {Procedure.RANDOM, Procedure.NOCAPS}
         if needs_count and not values.get("count") and "count" not in self.errors:
             self.add_error("count", "Say how many images.")
+        if procedure == Procedure.LISTED and not values.get("ids") and "ids" not in self.errors:
+            self.add_error("ids", "Choose a file with the list.")
         if procedure != Procedure.PICKED and not values.get("split"):
             self.add_error("split", "Choose a split.")
         values["seed"] = values.get("seed") or 0
@@ -100,7 +128,7 @@ def selections(request: HttpRequest) -> HttpResponse:
     """List the selections, the latest first."""
     rows = visible_selections(request).annotate(campaign_count=Count("campaigns"))
     page = page_of(rows.order_by("-created_at", "-pk"), request)
-    return render(request, "images/selections.html", {"page": page})
+    return render(request, "annotate/images/selections.html", {"page": page})
 
 
 @require_safe
@@ -123,14 +151,14 @@ def selection(request: HttpRequest, name: str) -> HttpResponse:
         "is_by_nocaps": is_by_nocaps(found),
         "split_count": images.filter(split=found.split).count(),
     }
-    return render(request, "images/selection.html", context)
+    return render(request, "annotate/images/selection.html", context)
 
 
 @require_safe
 def pools(request: HttpRequest) -> HttpResponse:
     """The pools of a split, before a selection is made of it."""
     split = request.GET.get("split", "")
-    ignored = services.ignored_names()
+    ignored = services.ignored_names(team=current_team(request))
     found = pools_of(split, visible_images(request), ignored)
     context = {
         "split": split,
@@ -138,7 +166,7 @@ def pools(request: HttpRequest) -> HttpResponse:
         "ignored": ignored,
         "count": found.images,
     }
-    return render(request, "images/pools.html", context)
+    return render(request, "annotate/images/pools.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -156,7 +184,7 @@ def new_selection(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(error))
     context = {"form": form, "splits": known, "picked": picked}
     status = 422 if form.errors else 200
-    return render(request, "images/new_selection.html", context, status=status)
+    return render(request, "annotate/images/new_selection.html", context, status=status)
 
 
 def _make(request: HttpRequest, team: Team, values: dict[str, Any]) -> HttpResponse:
@@ -179,11 +207,17 @@ def _make(request: HttpRequest, team: Team, values: dict[str, Any]) -> HttpRespo
             team=team,
             at=at,
         )
+    elif procedure == Procedure.LISTED:
+        listed = values["ids"]
+        ids = decoded_image_ids(listed.name, listed.read())
+        made, unknown = services.select_listed(name=name, split=split, ids=ids, team=team, at=at)
+        if unknown:
+            messages.warning(request, services.unknown_ids(unknown, split))
     else:
         images = visible_images(request).filter(pk__in=picked_images(request))
         visible = set(images.values_list("pk", flat=True))
         chosen = [image for image in picked_images(request) if image in visible]
         made = services.select_picked(name=name, images=chosen, team=team, at=at)
         clear_picked(request)
-    messages.success(request, f"{made.name}: {made.count:,} images selected.")
+    messages.success(request, f"{made.name}: {counted(made.count, 'image')} selected.")
     return redirect("images:selection", made.name)

@@ -1,10 +1,9 @@
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, campaign_named
+from annotate.management.base import DomainCommand, campaign_named, dollars
 from hits.services.lifecycle import add_to_budget
 
 
@@ -17,9 +16,5 @@ class Command(DomainCommand):
 
     def handle(self, *, campaign: str, amount: str, **_: Any) -> None:
         found = campaign_named(campaign)
-        try:
-            dollars = Decimal(amount)
-        except InvalidOperation:
-            raise CommandError(f"{amount} is not an amount of dollars.") from None
-        add_to_budget(campaign=found, amount=dollars, actor=None, at=timezone.now())
+        add_to_budget(campaign=found, amount=dollars(amount), actor=None, at=timezone.now())
         self.stdout.write(f"The budget of {found} is ${found.budget:,.2f}.")

@@ -2,9 +2,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.errors import DomainError
 from annotate.management.base import DomainCommand
-from annotate.wording import counted
+from corpora.errors import DomainError
+from corpora.wording import counted
 from hits.queries.worker_data import worker_named
 from hits.services.worker_data import erase_worker, preview_erasure
 

@@ -4,8 +4,8 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from annotate.models import TeamRole
-from annotate.services.teams import add_member, first_team
+from accounts.models import TeamRole
+from accounts.services.teams import add_member, first_team
 from hits.local.processes import random_password
 
 

@@ -3,10 +3,11 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
-from annotate.datasets.collected import Columns
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.management.reports import bytes_shown
-from annotate.reading.files import MalformedFile, rereadable
+from corpora.commands.base import bytes_shown
+from corpora.datasets.collected import Columns
+from corpora.reading.files import MalformedFile, rereadable
+from corpora.wording import counted
 from hits.services.collected import Intake, import_collected
 
 FAULTS_NAMED = 100
@@ -16,10 +17,10 @@ class Command(DomainCommand):
     help = (
         "Import captions that were collected elsewhere, in the order of the file: the batch "
         "results of Mechanical Turk's requester site, or entries with image, worker, caption and, "
-        "if known, status, seconds, submitted_at and pasted, as a table, JSON lines or a JSON "
-        "array. They are flagged and spot-checked as if they had been submitted now. A file that "
-        "cannot be read to its end is refused as a whole; an entry that cannot be used is left "
-        "out and named with its line. Running the command again imports nothing twice."
+        "if known, status, seconds, submitted_at, pasted and primed, as a table, JSON lines or a "
+        "JSON array. They are flagged and spot-checked as if they had been submitted now. A file "
+        "that cannot be read to its end is refused as a whole; an entry that cannot be used is "
+        "left out and named with its line. Running the command again imports nothing twice."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -78,7 +79,7 @@ class Command(DomainCommand):
         if not intake.read and not intake.is_complete:
             return
         self.stdout.write(
-            f"{intake.read} captions read: {intake.new} new, {intake.known} known, "
+            f"{counted(intake.read, 'caption')} read: {intake.new} new, {intake.known} known, "
             f"{intake.rejected} of rejected assignments skipped, {intake.faults.count} left out."
         )
         for line in intake.faults.lines(FAULTS_NAMED):

@@ -6,8 +6,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand
-from annotate.reading.files import MalformedFile, rereadable
-from annotate.wording import counted
+from corpora.reading.files import MalformedFile, rereadable
+from corpora.wording import counted
 from hits.services.withdrawals import WithdrawalReport, import_withdrawals
 
 

@@ -3,10 +3,10 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.management.base import DomainCommand, campaign_named
-from annotate.wording import counted
+from annotate.management.base import DomainCommand, campaign_named, dollars
+from corpora.wording import counted
 from hits.management.syncing import sync_moved
-from hits.services.lifecycle import publish
+from hits.services.lifecycle import publish, terms_of
 
 
 class Command(DomainCommand):
@@ -20,10 +20,23 @@ class Command(DomainCommand):
             help="confirm that you want to spend real money (required at the production "
             "marketplace)",
         )
+        parser.add_argument(
+            "--cost",
+            metavar="DOLLARS",
+            help="publish only if the campaign's estimated cost is still this, as `estimate` shows "
+            "it",
+        )
 
-    def handle(self, *, campaign: str, confirm: bool, **_: Any) -> None:
+    def handle(self, *, campaign: str, confirm: bool, cost: str | None, **_: Any) -> None:
         found = campaign_named(campaign)
-        publish(campaign=found, actor=None, at=timezone.now(), confirmed=confirm)
+        terms = terms_of(found)
+        publish(
+            campaign=found,
+            actor=None,
+            at=timezone.now(),
+            confirmed=confirm,
+            seen=terms if cost is None else terms._replace(cost=dollars(cost)),
+        )
         sync = sync_moved(found)
         self.stdout.write(
             f"{found} is running at the {found.endpoint} marketplace: "

@@ -1,4 +1,3 @@
-import json
 import os
 import signal
 import time
@@ -14,8 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.wsgi import get_wsgi_application
 from waitress.server import create_server
 
-from annotate.site.secret_key import check_listening
-from hits.local.folders import is_demonstration, locked
+from hits.local.folders import is_demonstration, locked, locked_to_serve
 from hits.local.processes import (
     HOST,
     MARKETPLACE_PORT,
@@ -31,28 +29,20 @@ from hits.local.processes import (
     site_running,
     stopped_by_signals,
 )
-from shared.web_channels import Channel
+from shared.listening import check_listening
+from shared.secret_key import kept_key
 
 DEMO = settings.BASE_DIR / "build" / "demo"
-# Processes in addition to the sites: name, command, and seconds between two rounds. With two
-# workers, a long job does not delay the others.
-WATCHING = (
-    ("reconciler", "sync", 10),
-    ("scorer", "score_submissions", 2),
-    ("worker", "work_jobs", 1),
-    ("second worker", "work_jobs", 1),
-    ("notifier", "send_notices", 60),
-)
+# What does everything in the background.
+WORKER = ("work_jobs", "--watch", "1", "--clock")
 VISITOR = "visitor"
-FIRST_OPERATOR = ("marketplace_operator", "admin", "--first", "--json")
 
 
 class Command(BaseCommand):
     help = (
-        "Run the requester site, the local marketplace, the reconciler, the scorer of "
-        "submissions, two workers for background jobs and the notifier until Ctrl-C. If "
-        "`manage.py demo` has run, this serves the demonstration; otherwise it serves the "
-        "databases that the environment names."
+        "Run the requester site, the local marketplace and a worker for everything in the "
+        "background until Ctrl-C. If `manage.py demo` has run, this serves the demonstration; "
+        "otherwise it serves the databases that the environment names."
     )
 
     def add_arguments(self, parser: Any) -> None:
@@ -76,18 +66,25 @@ class Command(BaseCommand):
         parser.add_argument(
             "--site-only",
             action="store_true",
-            help="serve the requester site only; the marketplace and the reconciler run elsewhere",
+            help="serve the requester site only; the marketplace and the worker run elsewhere",
         )
-        parser.add_argument("--host", default=HOST, help=f"address to listen on (default: {HOST})")
+        parser.add_argument(
+            "--host", help=f"address to listen on, with --site-only (default: {HOST})"
+        )
 
-    def handle(self, *, site_only: bool, host: str, **options: Any) -> None:
+    def handle(self, *, site_only: bool, host: str | None, **options: Any) -> None:
         try:
-            check_listening(host, key_is_set=settings.SECRET_KEY_IS_SET)
+            check_listening(host or HOST)
         except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
         if site_only:
-            self._serve_site(host, options["port"] or SITE_PORT)
+            self._serve_site(host or HOST, options["port"] or SITE_PORT)
             return
+        if host is not None:
+            raise CommandError(
+                f"--host needs --site-only. Without it, both sites listen on {HOST}: serve each "
+                "on its own, with `serve --site-only --host` and `marketplace --host`."
+            )
         installation = self._installation(options)
         try:
             with stopped_by_signals(), ExitStack() as stack:
@@ -112,48 +109,45 @@ class Command(BaseCommand):
         return chosen
 
     def _run(self, chosen: "Chosen", stack: ExitStack) -> None:
-        """Start all processes and wait; raises ProcessFailed if one of them ends."""
+        """Start all processes, and start those again that end. Raises ProcessFailed if one cannot
+        be started, or ends again and again."""
         places, environment = chosen.places, chosen.environment()
-        if chosen.is_demo:
-            locked(places.folder)
+        (locked if chosen.is_demo else locked_to_serve)(places.folder)
         manage(["migrate", "--verbosity", "0"], environment)
         children: list[Child] = []
         if chosen.has_marketplace:
+            environment |= chosen.one_sign_in()
             children.append(stack.enter_context(marketplace_running(places, environment)))
             environment |= chosen.keys(environment)
         children.append(stack.enter_context(site_running(places, environment)))
-        for name, command, seconds in WATCHING:
-            watch = [command, "--watch", str(seconds)]
-            log = places.logs / f"{command}.log"  # workers share a log
-            children.append(
-                stack.enter_context(
-                    child(name, watch, log=log, environment=environment, is_background=True)
-                )
+        log = places.logs / "worker.log"
+        children.append(
+            stack.enter_context(
+                child("worker", WORKER, log=log, environment=environment, is_background=True)
             )
+        )
         admin = manage(["first_admin"], environment).strip()
-        operator = manage(FIRST_OPERATOR, environment) if chosen.has_marketplace else ""
         visitor = _visitor(environment) if chosen.is_demo else ""
-        self._tell(chosen, admin=admin, operator=operator, visitor=visitor)
+        self._tell(chosen, admin=admin, visitor=visitor)
         while True:
             for each in children:
                 if each.process.poll() is not None:
-                    raise ProcessFailed(f"The {each.name} stopped unexpectedly. See {each.log}.")
+                    each.restart()
+                    self.stdout.write(
+                        f"The {each.name} stopped unexpectedly and was started again. See "
+                        f"{each.log}."
+                    )
+                    self.stdout.flush()
             time.sleep(0.5)
 
-    def _tell(self, chosen: "Chosen", *, admin: str, operator: str, visitor: str) -> None:
+    def _tell(self, chosen: "Chosen", *, admin: str, visitor: str) -> None:
         places = chosen.places
         self.stdout.write(f"Dashboard:   {places.site_url}/")
         if admin:
             self.stdout.write(f"             {admin} (shown only once)")
         if chosen.has_marketplace:
             self.stdout.write(f"Marketplace: {places.marketplace_url}/")
-        if operator:
-            self.stdout.write(f"             to invite people: {places.marketplace_url}/operator/")
-            account = json.loads(operator)
-            self.stdout.write(
-                f"             User name: {account['name']}, password: {account['password']} "
-                "(shown only once)"
-            )
+            self.stdout.write(f"             its admin pages: {places.marketplace_url}/operator/")
         if visitor:
             self.stdout.write(f"             sign in as worker “{VISITOR}”: {visitor}")
         self.stdout.write(f"Data:        {places.folder} (logs in {places.logs})")
@@ -162,6 +156,9 @@ class Command(BaseCommand):
 
     def _serve_site(self, host: str, port: int) -> None:
         """Serve the requester site in this process, with several threads."""
+        if "SITE_URL" not in os.environ:
+            # Its default is the address with the default port.
+            settings.SITE_URL = f"http://{HOST}:{port}"
         application = get_wsgi_application()
         headers = {"x-forwarded-for", "x-forwarded-proto"}
         proxy = {"trusted_proxy": "*", "trusted_proxy_headers": headers}
@@ -179,11 +176,12 @@ class Command(BaseCommand):
                 max_request_body_size=(settings.UPLOAD_MAX_MB + 10) * 1_000_000,
                 **trusted,
             )
-            server.channel_class = Channel
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
         signal.signal(signal.SIGTERM, _exit)
-        self.stdout.write(f"The site is ready at {settings.SITE_URL}.")
+        here = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        behind = "" if here == settings.SITE_URL else f" It listens on {here}."
+        self.stdout.write(f"The site is ready at {settings.SITE_URL}.{behind}")
         # The process that started this one waits for the line.
         self.stdout.flush()
         try:
@@ -228,11 +226,24 @@ class Chosen:
         """Return the variables of the installation.
 
         The environment overrides them, except for a demonstration, which uses only its folder.
+        The worker does everything without a broker.
         """
         own = self.places.environment()
-        if self.is_demo:
-            return own
-        return {name: os.environ.get(name, value) for name, value in own.items()}
+        if not self.is_demo:
+            own = {name: os.environ.get(name, value) for name, value in own.items()}
+        return {**own, "CELERY_BROKER_URL": ""}
+
+    def one_sign_in(self) -> dict[str, str]:
+        """Return the variables with which operators of the requester site are the marketplace's,
+        too. The environment's come first, except for a demonstration."""
+        own = {} if self.is_demo else os.environ
+        secret = own.get("HAND_OVER_SECRET") or kept_key(
+            self.places.folder / "hand-over-key", variable="HAND_OVER_SECRET"
+        )
+        return {
+            "HAND_OVER_SECRET": secret,
+            "HAND_OVER_OPERATORS": own.get("HAND_OVER_OPERATORS", "true"),
+        }
 
     def keys(self, environment: Mapping[str, str]) -> dict[str, str]:
         """Return the requester's keys for the local marketplace; empty if the environment has keys.

@@ -2,37 +2,34 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotate.errors import DomainError, one_line
-from annotate.jobs.runner import run_waiting
 from annotate.kinds import KINDS
-from annotate.language import english
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.management.retry import Retry, log_problem
 from annotate.models import Campaign
-from annotate.services.images import CopyMaker
-from annotate.site.connections import drop_lost_connections
-from annotate.wording import counted
-from hits.mturk.client import Marketplace
-from hits.mturk.endpoints import endpoint_of
+from background.celery_tasks import EXPECTED
+from background.jobs.runner import run_waiting
+from corpora.errors import DomainError, one_line
+from corpora.language import english
+from corpora.wording import counted
 from hits.queries.costs import shortfall, spend
-from hits.queries.settled import campaigns_to_sync, published
+from hits.queries.settled import campaigns_to_sync
 from hits.reconcile.events import is_listing_due, take_events
 from hits.reconcile.reconciler import SyncBusy, reconcile, result_in_words
 from hits.reconcile.run import Done
-from hits.services import retention
 from hits.services.syncs import sync_jobs
-from hits.services.unclaimed import close_unclaimed
+from hits.services.unclaimed import close_without_campaigns
 from hits.tasks import PAYS_FOR
+from shared.database.connections import drop_lost_connections
 from shared.monitoring.metrics import serve_metrics
+from shared.repeater import Repeater, log_problem
 
-WISHES_EVERY = 1.0
-TIDY_EVERY = 24 * 3600.0
+# Seconds between two looks for publications and syncs that people asked for.
+LOOKS_EVERY = 1.0
 
 
 class Command(DomainCommand):
@@ -40,17 +37,14 @@ class Command(DomainCommand):
         "Sync campaigns with their marketplace, once or repeatedly. If the marketplace sends "
         "events to a queue (MTURK_NOTIFICATION_QUEUE_URL), repeated syncs read the HITs named in "
         "the events, and list all HITs only every MTURK_POLL_SECONDS. With --watch the command "
-        "runs until it gets a signal: it logs errors and tries again. Once a day it deletes old "
-        "rows, as `tidy` does."
+        "runs until it gets a signal: it logs errors and tries again."
     )
 
     # Each sync stops paying after this time, so that the other campaigns are synced too.
     pays_for: timedelta | None = None
     is_watching = False
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.copies = CopyMaker()
+    # When all campaigns are synced again, by the clock of `time.monotonic`.
+    next_at = 0.0
 
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument(
@@ -73,20 +67,18 @@ class Command(DomainCommand):
             self.pays_for, self.is_watching = PAYS_FOR, True
             serve_metrics(settings.METRICS_ADDRESS)
             english.load()
-            self._watch(campaigns, seconds=watch)
+            work = partial(self._round, campaigns, watch)
+            Repeater("sync", work, every=min(LOOKS_EVERY, watch), known=EXPECTED).run()
         if failed := self._sync_all(campaigns, is_first=True):
             raise DomainError("\n".join(failed))
 
-    def _watch(self, names: Sequence[str], *, seconds: float) -> NoReturn:
-        retry = Retry()
-        is_first, tidy_at = True, time.monotonic()
-        while True:
-            if retry.attempt(partial(self._sync_all, names, is_first=is_first)):
-                is_first = False
-                if time.monotonic() >= tidy_at:
-                    tidy_at = time.monotonic() + TIDY_EVERY
-                    retry.attempt(_tidy)
-                self._answer_requests(names, until=time.monotonic() + seconds, retry=retry)
+    def _round(self, names: Sequence[str], seconds: float) -> None:
+        """Sync what people asked for, and all campaigns if it is time."""
+        if time.monotonic() >= self.next_at:
+            self._sync_all(names, is_first=self.next_at == 0)
+            self.next_at = time.monotonic() + seconds
+        for job in run_waiting(among=sync_jobs(names)):
+            self.stdout.write(f"{job}: {job.get_status_display().lower()}")
 
     def _sync_all(self, names: Sequence[str], *, is_first: bool) -> list[str]:
         """Read the events, then sync each campaign; return a line for each error.
@@ -105,34 +97,19 @@ class Command(DomainCommand):
         campaigns = list(_chosen(names))
         for campaign in campaigns:
             failed += self._sync(campaign, lists_all=lists_all)
-        if is_first and not published().exists():
+        if is_first:
             self._close_unclaimed()
         return failed
 
     def _close_unclaimed(self) -> None:
-        """Close HITs that belong to this database, but to none of its campaigns.
-
-        Such HITs exist after an early backup was restored. Usually the sync of any campaign closes
-        them, but here there is no campaign to sync.
-        """
+        """Close HITs that belong to this database, but to none of its campaigns."""
         try:
-            closed = close_unclaimed(Marketplace(endpoint_of(settings.MTURK_ENDPOINT)))
+            closed = close_without_campaigns()
         except DomainError as error:
             self.stderr.write(f"Unknown HITs at the marketplace were not checked: {error}")
         else:
             if closed:
                 self.stdout.write(Done.CLOSED.in_words(closed))
-
-    def _answer_requests(self, names: Sequence[str], *, until: float, retry: Retry) -> None:
-        """Until the given time, run requested syncs, and make copies of images."""
-        while (left := until - time.monotonic()) > 0:
-            retry.attempt(partial(self.copies.work, seconds=WISHES_EVERY / 2))
-            time.sleep(min(WISHES_EVERY, left))
-            retry.attempt(partial(self._sync_requested, names))
-
-    def _sync_requested(self, names: Sequence[str]) -> None:
-        for job in run_waiting(among=sync_jobs(names)):
-            self.stdout.write(f"{job}: {job.get_status_display().lower()}")
 
     def _sync(self, campaign: Campaign, *, lists_all: bool) -> list[str]:
         """Sync one campaign and print the result; return a line for each error of the sync."""
@@ -148,7 +125,7 @@ class Command(DomainCommand):
             self.stderr.write(f"{campaign}: {error}")
             return [f"{campaign}: {error}"]
         except Exception as error:
-            log_problem(f"{campaign} was not synced", error)
+            log_problem(f"{campaign} was not synced", error, EXPECTED)
             drop_lost_connections()
             return [f"{campaign}: {type(error).__name__}: {one_line(error)}"]
         self.stdout.write(f"{campaign}: {result_in_words(done)}")
@@ -161,11 +138,6 @@ class Command(DomainCommand):
         for line in failed:
             self.stderr.write(line)
         return failed
-
-
-def _tidy() -> None:
-    for _ in retention.tidy(at=timezone.now()):
-        pass
 
 
 def _chosen(names: Sequence[str]) -> QuerySet[Campaign]:

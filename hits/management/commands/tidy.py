@@ -2,15 +2,15 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotate.errors import DomainError
 from annotate.management.base import DomainCommand
+from corpora.errors import DomainError
 from hits.services.retention import tidy
 
 
 class Command(DomainCommand):
     help = (
-        "Delete rows whose retention period is over and print how many. Celery beat and "
-        "`sync --watch` do the same once a day."
+        "Delete rows whose retention period is over and print how many. The clock does the same "
+        "each night."
     )
 
     def handle(self, **_: Any) -> None:

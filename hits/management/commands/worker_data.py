@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotate.errors import DomainError
 from annotate.management.base import DomainCommand
+from corpora.errors import DomainError
 from hits.queries.worker_data import data_of, worker_named
 
 

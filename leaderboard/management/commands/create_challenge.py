@@ -5,9 +5,9 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from annotate.evaluation.scoring import METRICS
-from annotate.evaluation.tokenisers import OFFICIAL, PLAIN
 from annotate.management.base import DomainCommand, release_named
+from corpora.evaluation.scoring import METRICS
+from corpora.evaluation.tokenisers import OFFICIAL, PLAIN
 from leaderboard.services.challenges import DEFAULTS, Rules, create_challenge
 
 

@@ -2,15 +2,7 @@
 
 from importlib import import_module
 
-MODULES = [
-    "account",
-    "assignments",
-    "hits",
-    "notifications",
-    "qualifications",
-    "reviews",
-    "workers",
-]
+MODULES = ["account", "assignments", "hits", "qualifications"]
 
 
 def load() -> None:

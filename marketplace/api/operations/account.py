@@ -1,16 +1,14 @@
-"""Operations for the balance, bonuses and messages to workers."""
+"""Operations for the balance, bonuses, messages to workers and notifications."""
 
 from decimal import Decimal
 from typing import Any
 
+from marketplace.api.lookups import find_assignment, find_hit, find_hit_type, find_worker, listing
+from marketplace.api.registry import Call, operation
+from marketplace.api.shapes import bonus_shape
 from marketplace.errors import DomainError
 from marketplace.models import Requester
-from marketplace.services import reviews, workers
-
-from ..lookups import find_assignment, find_hit, find_worker
-from ..paging import listing
-from ..registry import Call, operation
-from ..shapes import bonus_shape
+from marketplace.services import notifications, reviews, workers
 
 
 @operation("GetAccountBalance")
@@ -74,3 +72,24 @@ def notify_workers(call: Call) -> dict[str, Any]:
             for worker_id, reason in failures.items()
         ]
     }
+
+
+@operation("UpdateNotificationSettings")
+def update_notification_settings(call: Call) -> dict[str, Any]:
+    notifications.update_setting(
+        hit_type=find_hit_type(call.requester, call.params["HITTypeId"]),
+        notification=call.params.get("Notification"),
+        is_active=call.params.get("Active"),
+    )
+    return {}
+
+
+@operation("SendTestEventNotification")
+def send_test_event_notification(call: Call) -> dict[str, Any]:
+    notifications.send_test(
+        requester=call.requester,
+        notification=call.params["Notification"],
+        event_type=call.params["TestEventType"],
+        at=call.at,
+    )
+    return {}

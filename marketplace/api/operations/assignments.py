@@ -1,15 +1,13 @@
-"""Operations that read, approve and reject submitted work."""
+"""Operations that read, approve and reject submitted work, and that block workers."""
 
 from typing import Any
 
+from marketplace.api.lookups import find_assignment, find_hit, find_worker, listing, page_of
+from marketplace.api.registry import Call, operation
+from marketplace.api.shapes import assignment_shape, hit_shape
 from marketplace.errors import DomainError
-from marketplace.models import REVEALED
-from marketplace.services import reviews
-
-from ..lookups import find_assignment, find_hit
-from ..paging import listing
-from ..registry import Call, operation
-from ..shapes import assignment_shape, hit_shape
+from marketplace.models import REVEALED, ReviewAction, ReviewLevel, ReviewResult, WorkerBlock
+from marketplace.services import reviews, workers
 
 LONGEST_FEEDBACK = 1024
 
@@ -61,3 +59,98 @@ def _feedback(call: Call) -> str:
     if any(ord(character) < 32 and character not in "\t\r\n" for character in feedback):
         raise DomainError("RequesterFeedback must not contain control characters.")
     return feedback
+
+
+@operation("ListReviewPolicyResultsForHIT")
+def list_review_policy_results(call: Call) -> dict[str, Any]:
+    hit = find_hit(call.requester, call.params["HITId"])
+    levels = call.params.get("PolicyLevels") or [str(level) for level in ReviewLevel]
+    answer: dict[str, Any] = {"HITId": hit.public_id}
+    reports: dict[str, dict[str, list[Any]]] = {level: {} for level in levels}
+    if call.params.get("RetrieveResults", True):
+        rows, members = page_of(
+            hit.review_results.filter(level__in=levels),
+            call.params,
+            about=call.about(hit.pk, *levels),
+        )
+        answer.update({name: value for name, value in members.items() if name == "NextToken"})
+        for result in rows:
+            reports[result.level].setdefault("ReviewResults", []).append(_result_shape(result))
+    # There are few actions, so the first page contains all of them.
+    if call.params.get("RetrieveActions", True) and "NextToken" not in call.params:
+        for action in hit.review_actions.filter(level__in=levels).order_by("pk"):
+            reports[action.level].setdefault("ReviewActions", []).append(_action_shape(action))
+    for level, policy in (
+        (ReviewLevel.ASSIGNMENT, hit.assignment_review_policy),
+        (ReviewLevel.HIT, hit.hit_review_policy),
+    ):
+        if level in reports and policy is not None:
+            answer[f"{level}ReviewPolicy"] = policy
+            answer[f"{level}ReviewReport"] = reports[level]
+    return answer
+
+
+def _result_shape(result: ReviewResult) -> dict[str, Any]:
+    return {
+        "ActionId": result.action_id,
+        "SubjectId": result.subject_id,
+        "SubjectType": result.subject_type,
+        "QuestionId": result.question_id or None,
+        "Key": result.key,
+        "Value": result.value,
+    }
+
+
+def _action_shape(action: ReviewAction) -> dict[str, Any]:
+    return {
+        "ActionId": action.action_id,
+        "ActionName": action.name,
+        "TargetId": action.target_id,
+        "TargetType": action.target_type,
+        "Status": action.status,
+        "CompleteTime": action.completed_at,
+        "Result": action.result or None,
+        "ErrorCode": action.error_code or None,
+    }
+
+
+@operation("GetFileUploadURL")
+def get_file_upload_url(call: Call) -> dict[str, Any]:
+    assignment = find_assignment(call.requester, call.params["AssignmentId"])
+    # Mechanical Turk stopped supporting uploads, and no form here offers one.
+    raise DomainError(
+        f"The assignment {assignment.public_id} has no uploaded file for the question "
+        f"{call.params['QuestionIdentifier']}."
+    )
+
+
+@operation("CreateWorkerBlock")
+def create_worker_block(call: Call) -> dict[str, Any]:
+    workers.block_worker(
+        requester=call.requester,
+        worker=find_worker(call.params["WorkerId"]),
+        reason=call.params["Reason"],
+        at=call.at,
+    )
+    return {}
+
+
+@operation("DeleteWorkerBlock")
+def delete_worker_block(call: Call) -> dict[str, Any]:
+    workers.unblock_worker(requester=call.requester, worker=find_worker(call.params["WorkerId"]))
+    return {}
+
+
+@operation("ListWorkerBlocks")
+def list_worker_blocks(call: Call) -> dict[str, Any]:
+    return listing(
+        call.requester.worker_blocks.select_related("worker"),
+        call.params,
+        name="WorkerBlocks",
+        about=call.about(),
+        shape=_block_shape,
+    )
+
+
+def _block_shape(block: WorkerBlock) -> dict[str, Any]:
+    return {"WorkerId": block.worker.public_id, "Reason": block.reason}

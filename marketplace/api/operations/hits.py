@@ -6,14 +6,14 @@ from typing import Any
 
 from django.conf import settings
 
+from marketplace.api.lookups import listed_by, listing
 from marketplace.errors import DoesNotExist, DomainError
 from marketplace.models import Hit, HitLayout, HitStatus, HitType
-from marketplace.questions import layouts
+from marketplace.questions import documents
 from marketplace.services import hits
 from marketplace.services.hits import HitRequest, HitTypeProperties
 
 from ..lookups import find_hit, find_hit_type, find_layout
-from ..paging import listed_by, listing
 from ..registry import Call, operation
 from ..shapes import hit_shape
 
@@ -80,7 +80,7 @@ def _question(call: Call) -> tuple[str, HitLayout | None]:
         return question, None
     layout = find_layout(call.requester, call.params["HITLayoutId"])
     values = {each["Name"]: each["Value"] for each in call.params.get("HITLayoutParameters", [])}
-    return layouts.fill(layout.template, values), layout
+    return documents.fill(layout.template, values), layout
 
 
 def _dollars(amount: str) -> Decimal:

@@ -1,12 +1,16 @@
 """Operations for qualification types, qualifications and requests for them."""
 
 import hashlib
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db.models import Q
 
+from marketplace import requirements
+from marketplace.api.lookups import find_qualification_type, find_worker, listed_by, listing
+from marketplace.api.registry import Call, operation
+from marketplace.api.shapes import hit_shape, qualification_shape, qualification_type_shape
 from marketplace.errors import DoesNotExist, DomainError
 from marketplace.models import (
     Qualification,
@@ -17,11 +21,69 @@ from marketplace.models import (
 )
 from marketplace.services import qualification_requests, qualification_types, qualifications
 
-from .. import system_types
-from ..lookups import find_qualification_type, find_worker
-from ..paging import listed_by, listing
-from ..registry import Call, operation
-from ..shapes import hit_shape, qualification_shape, qualification_type_shape
+# The date on which Mechanical Turk opened.
+_SINCE = datetime(2005, 11, 2, tzinfo=UTC)
+
+
+def _system_types() -> list[QualificationType]:
+    if not settings.MTURK_SYSTEM_TYPES_READABLE:
+        return []
+    described = [
+        (
+            requirements.NUMBER_APPROVED,
+            "Worker_NumberHITsApproved",
+            "Number of the worker's HITs that have been approved.",
+        ),
+        (
+            requirements.LOCALE,
+            "Worker_Locale",
+            "The location that the worker has in their profile.",
+        ),
+        (
+            requirements.ADULT,
+            "Worker_Adult",
+            "Whether the worker agreed to work that may be unsuitable for minors.",
+        ),
+        (
+            requirements.PERCENT_APPROVED,
+            "Worker_PercentAssignmentsApproved",
+            "The share of the worker's reviewed assignments that were approved, in per cent.",
+        ),
+        *(
+            (
+                masters_id,
+                "Masters",
+                "Workers who have shown excellence across a wide range of HITs.",
+            )
+            for masters_id in settings.MTURK_MASTERS_IDS
+        ),
+    ]
+    return [
+        # Negative keys put them before all rows in a list.
+        QualificationType(
+            pk=place - len(described),
+            public_id=public_id,
+            name=name,
+            description=description,
+            created_at=_SINCE,
+        )
+        for place, (public_id, name, description) in enumerate(described)
+    ]
+
+
+def _system_type(public_id: str) -> QualificationType | None:
+    """The system type with this id, or None."""
+    return next((each for each in _system_types() if each.public_id == public_id), None)
+
+
+def _found_system_types(query: str) -> list[QualificationType]:
+    """The system types whose name or description contains every word of the query."""
+    words = query.lower().split()
+    return [
+        each
+        for each in _system_types()
+        if all(word in f"{each.name} {each.description}".lower() for word in words)
+    ]
 
 
 @operation("CreateQualificationType")
@@ -82,7 +144,7 @@ def get_qualification_type(call: Call) -> dict[str, Any]:
     # Types of other requesters can be read, because their HITs may require them.
     public_id = call.params["QualificationTypeId"]
     found = (
-        system_types.get(public_id)
+        _system_type(public_id)
         or QualificationType.objects.filter(public_id=public_id, is_deleted=False).first()
     )
     if found is None:
@@ -119,7 +181,7 @@ def list_qualification_types(call: Call) -> dict[str, Any]:
         )
     # "If false, all Qualification types, including those managed by the system, are considered."
     is_only_requesters = own_only or call.params["MustBeRequestable"]
-    system = [] if is_only_requesters else system_types.found(query)
+    system = [] if is_only_requesters else _found_system_types(query)
 
     def shape(each: QualificationType) -> dict[str, Any]:
         whole = qualification_type_shape(each)

@@ -5,14 +5,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.wsgi import get_wsgi_application
 from django.utils import timezone
 
 from marketplace import tls
-from marketplace.listening import ListeningRefused, check_address
 from marketplace.server import serve
+from shared.listening import check_listening, is_loopback
 
 
 class Command(BaseCommand):
@@ -57,7 +58,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, host: str, port: int, **options: Any) -> None:
-        self._check(host, port)
+        self._check(host)
         call_command("migrate", verbosity=0, interactive=False)
         beside = [self._tls_server(host, **options)] if options["tls"] else []
         try:
@@ -70,13 +71,16 @@ class Command(BaseCommand):
         except OSError as error:
             raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
 
-    def _check(self, host: str, port: int) -> None:
+    def _check(self, host: str) -> None:
+        if settings.TEST_HOOKS and not is_loopback(host):
+            raise CommandError(
+                f"Other machines can reach {host or 'all addresses'}, and MARKETPLACE_TEST_HOOKS "
+                "lets anybody who reaches the marketplace sign in as any worker."
+            )
         try:
-            check_address(host)
-        except ListeningRefused as error:
+            check_listening(host)
+        except ImproperlyConfigured as error:
             raise CommandError(str(error)) from error
-        except OSError as error:
-            raise CommandError(f"Cannot listen on {host}:{port}: {error.strerror}.") from error
 
     def _tls_server(
         self, host: str, *, tls_port: int, certificates: Path, **_: Any

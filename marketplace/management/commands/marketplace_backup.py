@@ -1,4 +1,4 @@
-from shared.backup_commands import BackupCommand
+from shared.backups.commands import BackupCommand
 
 
 class Command(BackupCommand):

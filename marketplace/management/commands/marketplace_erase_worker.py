@@ -10,7 +10,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import Worker
-from marketplace.services.activity import noted
+from marketplace.services.operators import noted
 from marketplace.services.worker_data import data_of, erase_worker
 
 

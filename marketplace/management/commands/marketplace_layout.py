@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from marketplace import clock
 from marketplace.errors import DomainError
 from marketplace.models import Requester
-from marketplace.questions.layouts import gaps
+from marketplace.questions.documents import gaps
 from marketplace.services.layouts import create_layout
 
 

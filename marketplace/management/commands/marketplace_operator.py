@@ -11,6 +11,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 
+from marketplace import clock
+from marketplace.services.operators import noted
+from shared.second_factors.services import CodeRefused, remove_for_locked_out
+
 
 class Command(BaseCommand):
     help = (
@@ -27,17 +31,19 @@ class Command(BaseCommand):
             help="replace the password of an existing account and end its sessions",
         )
         parser.add_argument(
-            "--first",
+            "--remove-app",
             action="store_true",
-            help="do nothing if there is an operator already, whatever the name",
+            help="only remove the authenticator app of an operator who has lost it; make sure that "
+            "the person is who they say",
         )
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
-    def handle(self, *, name: str, new_password: bool, first: bool, **options: Any) -> None:
+    def handle(self, *, name: str, new_password: bool, **options: Any) -> None:
         call_command("migrate", verbosity=0, interactive=False)
-        if first and User.objects.filter(is_staff=True).exists():
-            return
         operator = User.objects.filter(username=name).first()
+        if options["remove_app"]:
+            self._remove_app(operator, name)
+            return
         if operator is not None and not new_password:
             raise CommandError(
                 f"The account {name} already exists. Use --new-password to replace its password."
@@ -61,3 +67,14 @@ class Command(BaseCommand):
             if options["json"]
             else f"{name}: {password}\nSign in at {made['sign_in_url']}"
         )
+
+    def _remove_app(self, operator: User | None, name: str) -> None:
+        if operator is None:
+            raise CommandError(f"No account is called {name!r}.")
+        action = "removed the authenticator app of"
+        try:
+            with noted(actor="A command", action=action, about=name, at=clock.now()):
+                remove_for_locked_out(user=operator)
+        except CodeRefused as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(f"{name} signs in by password alone now.")

@@ -1,6 +1,6 @@
 """The command that prints hours or withdrawals of a group of people as CSV."""
 
-import csv
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace.models import PeopleGroup
 from marketplace.services import people_work
+from shared.csv_text import csv_lines
 
 
 class Command(BaseCommand):
@@ -30,14 +31,17 @@ class Command(BaseCommand):
         found = PeopleGroup.objects.filter(name=group).first()
         if found is None:
             raise CommandError(f"There is no group of people called {group!r}.")
-        writer = csv.writer(self.stdout)
         if withdrawals:
-            writer.writerow(people_work.WITHDRAWAL_COLUMNS)
-            writer.writerows(people_work.withdrawals(found))
+            rows = people_work.withdrawals(found.offers.all())
+            self._print(people_work.WITHDRAWAL_COLUMNS, rows)
             return
-        writer.writerow(people_work.HOURS_COLUMNS)
         span = {name: _day(options[name]) for name in ("since", "before")}
-        writer.writerows(each.row for each in people_work.work_by_person(group=found, **span))
+        work = people_work.work_by_person(group=found, **span)
+        self._print(people_work.HOURS_COLUMNS, (each.row for each in work))
+
+    def _print(self, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        for lines in csv_lines(head, rows):
+            self.stdout.write(lines, ending="")
 
 
 def _day(text: str | None) -> datetime | None:

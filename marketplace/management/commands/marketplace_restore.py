@@ -1,4 +1,4 @@
-from shared.backup_commands import RestoreCommand
+from shared.backups.commands import RestoreCommand
 
 
 class Command(RestoreCommand):

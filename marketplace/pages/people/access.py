@@ -1,4 +1,4 @@
-"""Who may open the pages for people: members of groups, and nobody else."""
+"""Who may open the pages for people (members of groups), and errors in their words."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -6,7 +6,10 @@ from typing import Concatenate, ParamSpec
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
+from marketplace.errors import AssignmentClosed, DomainError, NothingToAccept, NotQualified
 from marketplace.models import Membership, Worker
 from marketplace.pages.decorators import to_sign_in
 from marketplace.pages.languages import in_language_of
@@ -49,3 +52,19 @@ def memberships_of(worker: Worker) -> list[Membership]:
     """The member's groups, the latest first."""
     mine = Membership.objects.filter(worker=worker)
     return list(mine.select_related("group", "worker").order_by("-pk"))
+
+
+SENTENCES: dict[type[DomainError], str] = {
+    NothingToAccept: gettext_noop("There are no tasks for you at the moment. Look again later."),
+    NotQualified: gettext_noop("You cannot get a task now. Ask the person who invited you."),
+    AssignmentClosed: gettext_noop(
+        "This task is closed: it was sent or returned before, or its time is over. Nothing was "
+        "changed."
+    ),
+}
+
+
+def plainly(error: DomainError) -> str:
+    """The error's sentence for people; its own message if that is written for them."""
+    sentence = SENTENCES.get(type(error))
+    return _(sentence) if sentence else str(error)

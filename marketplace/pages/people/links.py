@@ -1,15 +1,20 @@
-"""Links that invite to a group: one for everybody, and one for each e-mail address."""
+"""Links and e-mails that invite to a group: one link for everybody, and one for each address."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
+import idna
 from django.conf import settings
 from django.core import signing
+from django.core.mail import EmailMessage, get_connection
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from marketplace.errors import LinkRefused
 from marketplace.models import MailInvitation, PeopleGroup, Worker
+from marketplace.services import mail_invitations
 
 _SALT = "marketplace.people"
 _STOP_SALT = "marketplace.people.stop"
@@ -83,3 +88,51 @@ def member_of(invitation: MailInvitation, *, at: datetime) -> Worker | None:
         return None
     sent = invitation.sent_at or invitation.created_at
     return worker if at < sent + settings.SIGN_IN_LINK_AGE else None
+
+
+def is_configured() -> bool:
+    """Whether this site can send e-mail."""
+    return bool(settings.EMAIL_HOST) or not settings.EMAIL_BACKEND.endswith("smtp.EmailBackend")
+
+
+def send_invitations(*, at: datetime) -> int:
+    """Send one invitation that waits; return 0 if there is none, or if this site sends no mail."""
+    return mail_invitations.send_next(post=post, at=at) if is_configured() else 0
+
+
+def post(invitation: MailInvitation) -> None:
+    """Send the mail in the language of its group; raises MailServerAway.
+
+    Its headers let mail programs offer to unsubscribe (RFC 8058).
+    """
+    stop = stop_url(invitation)
+    context = {"group": invitation.group, "url": mail_url(invitation), "stop_url": stop}
+    with translation.override(invitation.group.language):
+        body = render_to_string("marketplace/people/invitation_mail.txt", context)
+    message = EmailMessage(
+        subject=invitation.group.name,
+        body=body,
+        to=[_ascii_domain(invitation.address)],
+        headers={
+            "List-Unsubscribe": f"<{stop}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        },
+        connection=get_connection(),
+    )
+    try:
+        message.connection.open()
+    except OSError as error:
+        raise mail_invitations.MailServerAway(f"{type(error).__name__}: {error}") from error
+    try:
+        message.send()
+    finally:
+        message.connection.close()
+
+
+def _ascii_domain(address: str) -> str:
+    """The address as mail servers know it. Django's own encoding turns ß into ss (IDNA 2003)."""
+    name, at, domain = address.rpartition("@")
+    try:
+        return f"{name}{at}{idna.encode(domain, uts46=True).decode()}"
+    except idna.IDNAError:
+        return address

@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_POST
 
 from marketplace import clock, queries
-from marketplace.errors import DomainError, ShareDone
+from marketplace.errors import DomainError, NothingToAccept, ShareDone
 from marketplace.models import (
     REVEALED,
     Assignment,
@@ -32,8 +32,7 @@ from marketplace.models import (
 from marketplace.pages.frame_urls import assignment_frame
 from marketplace.services import assignments, members
 
-from .access import MemberRequest, member_required, memberships_of
-from .wording import plainly
+from .access import MemberRequest, member_required, memberships_of, plainly
 
 PAGE_SIZE = 50
 # Done tasks on the home page; all are on a page of their own.
@@ -51,8 +50,19 @@ class OfferedTasks:
 
     @property
     def is_done(self) -> bool:
-        """Whether the member has done their share."""
-        return self.offer.share is not None and self.done >= self.offer.share
+        """Whether the member has done their share, or all that there is for them at the moment."""
+        if self.is_begun or not self.done:
+            return False
+        return not self.has_more or (self.offer.share is not None and self.done >= self.offer.share)
+
+    @property
+    def thanks(self) -> str:
+        text = ngettext(
+            "You have done {count} task. Thank you!",
+            "You have done all {count} tasks. Thank you!",
+            self.done,
+        )
+        return text.format(count=self.done)
 
 
 @dataclass(frozen=True)
@@ -156,13 +166,8 @@ def next_task(request: MemberRequest, pk: int) -> HttpResponse:
     membership = Membership.objects.get(worker=request.worker, group=offer.group_id)
     try:
         found = members.next_assignment(membership=membership, offer=offer, at=clock.now())
-    except ShareDone:
-        text = ngettext(
-            "You have done {count} task. Thank you!",
-            "You have done all {count} tasks. Thank you!",
-            offer.share or 0,
-        )
-        messages.success(request, text.format(count=offer.share))
+    except (ShareDone, NothingToAccept):
+        pass  # the home page says so
     except DomainError as error:
         messages.info(request, plainly(error))
     else:
@@ -171,10 +176,10 @@ def next_task(request: MemberRequest, pk: int) -> HttpResponse:
 
 
 def _own_task(request: MemberRequest, public_id: str) -> Assignment:
-    found = queries.assignments_of_page(public_id=public_id)
-    if not found or found[0].worker_id != request.worker.pk:
+    found = queries.assignment_of_page(public_id)
+    if found is None or found.worker_id != request.worker.pk:
         raise Http404("Task not found.")
-    return found[0]
+    return found
 
 
 def _offer_of(worker: Worker, assignment: Assignment) -> Offer | None:

@@ -7,9 +7,8 @@ from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.reading.faults import Faults
-from annotate.reading.files import MalformedFile, rereadable
-from annotate.wording import counted
+from corpora.reading.files import Faults, MalformedFile, rereadable
+from corpora.wording import counted
 from qualcontrol.review.batches import Batch, judge_file
 
 FAULTS_NAMED = 50
@@ -53,7 +52,7 @@ class Command(DomainCommand):
             finally:
                 self._report(batch)
         if batch.faults.count:
-            raise CommandError(f"{batch.faults.count} lines could not be imported.")
+            raise CommandError(f"{counted(batch.faults.count, 'line')} could not be imported.")
 
     def _report(self, batch: Batch) -> None:
         """Print which verdicts were stored, also if an error stopped the command."""

@@ -8,14 +8,9 @@ from django.core.management.base import CommandParser
 
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
-from annotate.wording import counted
-from qualcontrol.queries.quality_report import (
-    QualityReport,
-    WorkerSummary,
-    quality_report,
-    ranked_workers,
-    worker_summaries,
-)
+from corpora.wording import counted
+from qualcontrol.queries.quality_report import QualityReport, quality_report
+from qualcontrol.queries.workers import WorkerSummary, listed_workers, worker_summaries
 from qualcontrol.services.worker_risks import learn, recount_worker_risks
 
 
@@ -45,7 +40,8 @@ class Command(DomainCommand):
             self.stderr.write(f"Corrected the counts of {counted(wrong, 'worker')}.")
         learn(campaign=found)
         report = quality_report(found)
-        workers = worker_summaries(found, ranked_workers(found))
+        ranked = listed_workers(found).order_by("-risk", "-answers", "pk")
+        workers = worker_summaries(found, list(ranked.values_list("pk", flat=True)))
         if options["json"]:
             values = as_json(found, report, workers)
             self.stdout.write(json.dumps(values, ensure_ascii=False))

@@ -7,18 +7,12 @@ from typing import Any
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
-from annotate.exports.hiding import rule_of
+from annotate.exports.records import rule_of
 from annotate.kinds import KINDS
 from annotate.management.base import DomainCommand, campaign_named
-from annotate.queries.release_domains import domains_of_release
-from annotate.selection.domains import (
-    DEFAULT_PRESET,
-    IN_DOMAIN,
-    NEAR_DOMAIN,
-    OUT_OF_DOMAIN,
-    PRESETS,
-)
-from annotate.wording import counted
+from annotate.queries.releases import domains_of_release
+from corpora.selection.domains import DEFAULT_PRESET, IN_DOMAIN, NEAR_DOMAIN, OUT_OF_DOMAIN, PRESETS
+from corpora.wording import counted
 from qualcontrol.services.releasing import release_campaign
 
 
@@ -39,7 +33,7 @@ class Command(DomainCommand):
             "languages",
         )
         parser.add_argument(
-            "--seed", type=int, help="seed for drawing the baselines (default: the campaign's seed)"
+            "--seed", type=int, help="seed for drawing responses (default: the campaign's seed)"
         )
         parser.add_argument(
             "--partial",

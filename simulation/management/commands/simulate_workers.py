@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from annotate.management.base import DomainCommand, campaign_named
 from annotate.models import Campaign
-from annotate.reading.files import open_text
+from corpora.reading.files import open_text
 from hits.local.processes import ProcessFailed, make_workers
 from hits.mturk.endpoints import KNOWN
 from simulation.kinds import hands_for

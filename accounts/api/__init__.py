@@ -1,0 +1,1 @@
+"""What all views of the API share, and the view of tokens."""

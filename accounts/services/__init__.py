@@ -1,0 +1,1 @@
+"""Changes of teams, tokens and idempotency keys."""

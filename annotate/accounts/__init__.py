@@ -1,1 +1,0 @@
-"""Signing in: pages, API tokens, and limits on wrong passwords."""

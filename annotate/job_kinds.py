@@ -1,0 +1,286 @@
+"""Kinds of jobs: imports of images, selections, archives of releases, and reports."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Team
+from annotate.exports.formats import FORMATS
+from annotate.exports.images import ImageFile, image_files
+from annotate.exports.tables import Extra
+from annotate.kinds.exporting import content_of, export_archive
+from annotate.models import Release
+from annotate.services import caption_sets, imports, own_images, selections, uploads
+from annotate.services.own_images import OwnFile
+from annotate.services.reports import create_report
+from annotate.services.uploads import Upload
+from background.jobs.registry import JobKind, register
+from background.jobs.work import JobFailed, Result, Work
+from corpora.errors import DomainError
+from corpora.wording import counted
+from shared import unfinished
+
+# Files named in the job's log for each reason.
+NAMED = 100
+
+
+def import_own(work: Work) -> Result:
+    """Import own files. A killed job goes on with the rest."""
+    split, table = work.arguments["split"], None
+    if key := work.arguments.get("upload", ""):
+        if (upload := _upload_of(work)) is None:
+            return Result("The files were imported.", url=_images_of(split))
+        if name := work.arguments.get("table"):
+            table = uploads.uploaded_path(upload, name)
+        work.step("Unpacking")
+        files = uploads.own_files_of(upload, but=table, progress=_counting(work))
+    else:
+        folder = uploads.server_folder(work.arguments["folder"])
+        root = Path(settings.IMAGES_FOLDER).resolve()
+        files = own_images.own_files_below(folder, within=root)
+    return _import_own(work, files, split, table, key)
+
+
+def _upload_of(work: Work) -> Upload | None:
+    """The job's upload; raises UploadMissing. None if an earlier attempt was killed after it had
+    imported all files and deleted the upload."""
+    try:
+        return uploads.find_upload(work.arguments["upload"])
+    except uploads.UploadMissing:
+        if work.job.attempts == 1:
+            raise
+        return None
+
+
+def _import_own(
+    work: Work, files: list[OwnFile], split: str, table: Path | None, key: str
+) -> Result:
+    work.step(f"Importing {counted(len(files), 'file')}", total=len(files))
+    counts = own_images.import_own_files(
+        files=files,
+        split=split,
+        table=table,
+        table_name=work.arguments.get("table"),
+        team=work.job.team,
+        progress=_counting(work),
+    )
+    lines = own_images.report_lines(counts, most=NAMED)
+    for line in lines:
+        work.log(line)
+    if counts.ignored_columns:
+        work.log(f"Columns of the table that were not used: {', '.join(counts.ignored_columns)}.")
+    if key:
+        uploads.drop_upload(key)
+    more = (
+        " The log names the files that were left out." if counts.duplicates or counts.broken else ""
+    )
+    return Result(f"{lines[0]}{more}", url=_images_of(split))
+
+
+def _counting(work: Work) -> Callable[[int], None]:
+    """A function that adds to the progress of the job's step."""
+    done = 0
+
+    def progress(number: int) -> None:
+        nonlocal done
+        done += number
+        work.progress(done)
+
+    return progress
+
+
+def _images_of(split: str) -> str:
+    return f"{reverse('images:images')}?split={split}"
+
+
+def import_dataset(work: Work) -> Result:
+    """Import uploaded files of Open Images or COCO, each as one transaction."""
+    arguments, split = work.arguments, work.arguments.get("split")
+    url = _images_of(split) if split else ""
+    asked_by = work.job.asked_by
+    if arguments.get("shared") and not (asked_by and asked_by.is_active and asked_by.is_superuser):
+        # Another member of the team may run an operator's job again.
+        raise JobFailed("Only an operator can share images with all teams.")
+    if (upload := _upload_of(work)) is None:
+        return Result("The files were imported.", url=url)
+    # PostgreSQL does not keep the order of the keys of JSON.
+    for part in (part for part in PARTS if part in arguments["files"]):
+        name = arguments["files"][part]
+        work.step(f"Importing {name}")
+        path = uploads.uploaded_path(upload, name)
+        try:
+            lines = PARTS[part](path, {**arguments, "team": work.job.team})
+        except DomainError as error:
+            # The file has a number as its name here, which would tell nobody anything.
+            raise JobFailed(str(error).replace(str(path), name)) from error
+        for line in lines:
+            work.log(line)
+    uploads.drop_upload(arguments["upload"])
+    return Result("Imported. The log has the numbers.", url=url)
+
+
+def _owner(arguments: Mapping[str, Any]) -> Team | None:
+    """The team that owns what the job imports; None if an operator shares it with all teams."""
+    return None if arguments.get("shared") else arguments["team"]
+
+
+def _classes(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+    counts = imports.import_classes(path=path, team=_owner(arguments))
+    return [counts.in_words("class", "classes")]
+
+
+def _hierarchy(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+    counts = imports.import_hierarchy(path=path, team=_owner(arguments))
+    return [counts.in_words("relation", "relations of classes")]
+
+
+def _images(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+    counts = imports.import_images(
+        path=path,
+        split=arguments["split"],
+        base_url=arguments.get("base_url", ""),
+        team=_owner(arguments),
+    )
+    return [counts.in_words("image")]
+
+
+def _boxes(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+    split, team = arguments["split"], _owner(arguments)
+    counts = imports.import_boxes(path=path, split=split, team=team)
+    return [counts.in_words("box", "boxes")]
+
+
+def _coco(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+    counts = imports.import_coco(path=path, split=arguments["split"], team=_owner(arguments))
+    return [
+        counts.classes.in_words("class", "classes"),
+        counts.images.in_words("image"),
+        counts.boxes.in_words("box", "boxes"),
+    ]
+
+
+def _captions(path: Path, arguments: Mapping[str, Any]) -> list[str]:
+    name = arguments["caption_set"]
+    counts = caption_sets.import_captions(
+        path=path,
+        split=arguments["split"],
+        name=name,
+        team=arguments["team"],
+        at=timezone.now(),
+    )
+    skipped = f", {counts.skipped:,} of unknown images skipped" if counts.skipped else ""
+    return [f"{counted(counts.new, 'caption')} in the set {name}{skipped}."]
+
+
+# The files of a dataset in the order in which they must be imported.
+PARTS: dict[str, Callable[[Path, Mapping[str, Any]], list[str]]] = {
+    "classes": _classes,
+    "hierarchy": _hierarchy,
+    "images": _images,
+    "boxes": _boxes,
+    "coco": _coco,
+    "captions": _captions,
+}
+
+
+def _import_title(arguments: Mapping[str, Any], *_: Any) -> str:
+    return f"Import images: {arguments.get('split') or 'classes'}"
+
+
+register(JobKind(name="import_images", label="Import images", work=import_own, title=_import_title))
+register(
+    JobKind(name="import_dataset", label="Import dataset", work=import_dataset, title=_import_title)
+)
+
+
+def select_images(work: Work) -> Result:
+    options = {**work.arguments, "team": work.job.team}
+    url = reverse("images:selection", args=[options["name"]])
+    if selections.find_selection(**options):
+        return Result("The selection exists already with the same options.", url=url)
+    work.step(f"Choosing {counted(options['count'], 'image')}", total=options["count"])
+    chosen = 0
+
+    def progress(number: int) -> None:
+        nonlocal chosen
+        chosen += number
+        work.progress(chosen)
+
+    drawn = selections.draw_selection(**options, at=timezone.now(), progress=progress)
+    return Result(f"{counted(drawn.selection.count, 'image')} selected.", url=url)
+
+
+def _selection_title(arguments: Mapping[str, Any], *_: Any) -> str:
+    return f"Select images: {arguments['name']}"
+
+
+register(
+    JobKind(name="select_images", label="Select images", work=select_images, title=_selection_title)
+)
+
+
+# Bytes that are written between two looks at whether the job is cancelled.
+BATCH = 1_000_000
+
+
+def write_archive(work: Work) -> Result:
+    """Write the archive under a temporary name, then rename it, so that it is whole or absent."""
+    release, name = work.about(Release), work.arguments["format"]
+    if name not in FORMATS:
+        raise JobFailed(f"There is no format {name!r}.")
+    content = content_of(release, [Extra(each) for each in work.arguments.get("extras", [])])
+    images = None
+    if with_images := work.arguments.get("images", False):
+        images = _copying(work, image_files(release, content.images))
+    file = f"{release.name}-{name}{'-images' if with_images else ''}-{work.job.key.hex[:8]}.zip"
+    path = Path("exports") / release.name / file
+    target = Path(settings.MEDIA_ROOT) / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_suffix(unfinished.SUFFIX)
+    work.step(f"Writing {FORMATS[name].name}")
+    written = noted = 0
+    try:
+        with part.open("wb") as stream:
+            for chunk in export_archive(content, FORMATS[name], images):
+                written += stream.write(chunk)
+                if images is None and written - noted >= BATCH:
+                    noted = written
+                    work.progress(written)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    if images is None:
+        work.progress(written)
+    return Result(f"Archive of {written:,} bytes written.", file=str(path))
+
+
+def _copying(work: Work, files: Sequence[ImageFile]) -> Iterator[ImageFile]:
+    """The files, counted as progress of a step of their own, which begins with the first one."""
+    work.step("Copying image files")
+    yield from work.each(files, total=len(files))
+
+
+def _export_title(arguments: Mapping[str, Any], release: Any) -> str:
+    more = " with image files" if arguments.get("images") else ""
+    return f"Export: {release or 'a release'} as {arguments['format']}{more}"
+
+
+register(
+    JobKind(
+        name="export", label="Export", work=write_archive, title=_export_title, is_repeatable=True
+    )
+)
+
+
+def make_report(work: Work) -> Result:
+    work.step("Computing statistics and drawing figures")
+    release = work.about(Release)
+    create_report(release)
+    return Result("Report created.", url=reverse("annotate:report", args=[release.name]))
+
+
+register(JobKind(name="report", label="Report", work=make_report, is_repeatable=True))

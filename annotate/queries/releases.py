@@ -1,0 +1,116 @@
+"""What pages, exports and scores read of a release: domains, references, withdrawals.
+
+The captions for an evaluation include hidden ones. No page, API answer, report, log or message may
+show hidden captions, or a score of a single image. `ReleasedCaption.objects` does not have them.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db.models import Q
+
+from annotate.models import ObjectClass, Release, ReleasedAnswer, ReleasedCaption, Role
+from corpora.errors import DomainError
+from corpora.selection.domains import PRESETS, DomainTable, LabelledClass, preset
+
+
+def domains_of_release(release: Release, table: DomainTable | None = None) -> dict[int, str | None]:
+    """The domain of each image by its number; None for an image of no class.
+
+    Without a table they are as the release records them. With one they follow from the classes that
+    the release records.
+    """
+    if table is None:
+        records = release.images.values_list("number", "record").iterator()
+        return {number: record["domain"] for number, record in records}
+    images = release.images.values_list("number", "details").iterator()
+    return {number: table.of_image(classes_shown(details["boxes"])) for number, details in images}
+
+
+def classes_shown(boxes: Iterable[Mapping[str, Any]]) -> set[LabelledClass]:
+    """Labels and names of the boxes' classes, without parts, which are never keywords."""
+    return {(box["class"], box["name"]) for box in boxes if box["is_keyword"]}
+
+
+def unknown_classes(table: DomainTable) -> list[str]:
+    """Classes of the table that no dataset has which was imported here: perhaps typing errors."""
+    if table in map(preset, PRESETS):
+        return []
+    return table.unknown(ObjectClass.objects.values_list("label", "name"))
+
+
+def language_in(release: Release, wanted: str | None) -> str:
+    """The language of a release of several that somebody wants; empty for other releases.
+
+    Raises DomainError if the release does not have it, or if none is named and there are several.
+    """
+    if not release.languages:
+        if wanted:
+            raise DomainError("A release knows its language. --language is for captions files.")
+        return ""
+    known = ", ".join(release.languages)
+    if wanted is None:
+        raise DomainError(f"{release} has captions in {known}; choose one with --language.")
+    if wanted not in release.languages:
+        raise DomainError(f"{release} has no captions in {wanted}, but in {known}.")
+    return wanted
+
+
+def captions_with_hidden(
+    release: Release, role: Role, language: str = ""
+) -> Iterator[tuple[int, str]]:
+    """The image's number and the text of each caption of this role, also of hidden ones.
+
+    A release of several languages has captions of a `language` only.
+    """
+    rows = ReleasedCaption.with_hidden.filter(image__release=release, role=role, language=language)
+    rows = rows.order_by("pk")
+    yield from rows.values_list("image__number", "text").iterator()
+
+
+def references_of_release(release: Release, language: str = "") -> dict[int, list[str]]:
+    """The references of each image by its number; raises DomainError if there are none.
+
+    In a partial release, an image may have none.
+    """
+    texts: dict[int, list[str]] = {
+        number: [] for number in release.images.order_by("number").values_list("number", flat=True)
+    }
+    for image, text in captions_with_hidden(release, Role.REFERENCE, language):
+        texts[image].append(text)
+    if not any(texts.values()):
+        raise DomainError(f"Release {release} has no captions.")
+    return texts
+
+
+def baseline_of_release(release: Release, language: str = "") -> dict[int, str]:
+    """The human baseline: a caption of each image by its number."""
+    return dict(captions_with_hidden(release, Role.BASELINE, language))
+
+
+# Keys in one statement.
+BATCH = 500
+
+
+def withdrawn_in(release: Release) -> int:
+    """The number of the release's responses that have been withdrawn, also of hidden images."""
+    return _numbers(Q(image__release=release))[release.name]
+
+
+def releases_with(responses: Collection[int]) -> dict[str, int]:
+    """How many of these withdrawn responses each release has, by the release's name."""
+    found: Counter[str] = Counter()
+    keys = sorted(responses)
+    for start in range(0, len(keys), BATCH):
+        found += _numbers(Q(response__in=keys[start : start + BATCH]))
+    return dict(sorted(found.items()))
+
+
+def _numbers(which: Q) -> Counter[str]:
+    """The numbers of withdrawn responses by the name of their release."""
+    gone = which & Q(response__withdrawn_at__isnull=False)
+    columns = ("image__release__name", "response")
+    captions = ReleasedCaption.with_hidden.filter(gone).order_by().values_list(*columns)
+    answers = ReleasedAnswer.objects.filter(gone).order_by().values_list(*columns)
+    return Counter(name for name, _ in {*captions, *answers})

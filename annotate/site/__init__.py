@@ -1,1 +1,0 @@
-"""Infrastructure of the running site: keys, logs, connections, system checks, background work."""

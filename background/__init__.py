@@ -1,0 +1,1 @@
+"""Work that is done later: jobs, what runs them, failures, notices."""

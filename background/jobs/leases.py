@@ -1,0 +1,216 @@
+"""What a worker writes of a job: taken, still running, ended.
+
+Each write is guarded by the lease, so a worker that has lost it changes nothing. Several workers on
+several machines may do this at the same time.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+
+from background.failures import note_failure
+from background.jobs.registry import UnknownKind, kind_named
+from background.jobs.work import News, Result
+from background.models import FailureSource, Job, JobLine, JobStatus
+from background.models.jobs import JobQuerySet
+from shared.database.queues import claim, held
+
+# A worker renews its lease every RENEWED_EVERY. On SQLite it cannot during a long transaction of
+# its own. So when a lease has ended, other workers wait for DOUBT before they take the job.
+LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
+RENEWED_EVERY = timedelta(seconds=2)
+DOUBT = LEASE * 3 / 4
+# Before a further attempt after a failure of the database, multiplied by the number of attempts.
+PAUSE = timedelta(seconds=15)
+NO_LEASE: dict[str, Any] = {"run": None, "doubted_at": None}
+# Before a postponed job is started again.
+POSTPONED_BY = timedelta(seconds=3)
+# What a further attempt begins with.
+ANEW: dict[str, Any] = {"step": "", "done": 0, "total": None}
+
+
+def take(*, at: datetime, among: JobQuerySet | None = None) -> Job | None:
+    """Give this worker a job that waits, or one whose worker has died; None if there is none.
+
+    `among` limits the jobs.
+    """
+    _end_silent(at)
+    rows = Job.objects.all() if among is None else among
+    return claim(
+        rows.waiting(at).select_related("asked_by"),
+        lambda job: {
+            "status": JobStatus.RUNNING,
+            "due_at": at + LEASE,
+            "heartbeat_at": at,
+            "started_at": at,
+            **_shared_no_more(job),
+            **ANEW,
+        },
+    )
+
+
+def _shared_no_more(job: Job) -> dict[str, Any]:
+    """A fingerprint of its own for a started job that later requests must not join."""
+    try:
+        joins = kind_named(job.kind).joins_running
+    except UnknownKind:
+        joins = True
+    return {} if joins else {"fingerprint": uuid.uuid4().hex}
+
+
+def _end_silent(at: datetime) -> None:
+    """Doubt the jobs whose lease has ended. Of those doubted for long, end the attempt."""
+    Job.objects.silent(at).filter(doubted_at=None).update(doubted_at=at)
+    with transaction.atomic():
+        dead = Job.objects.silent(at).filter(doubted_at__lte=at - DOUBT)
+        for job in dead.select_for_update(of=("self",), skip_locked=True):
+            reason = "The worker process stopped unexpectedly."
+            _end_attempt(job, reason, at=at, due_at=at)
+
+
+def _end_attempt(job: Job, reason: str, *, at: datetime, due_at: datetime) -> None:
+    """Let the job wait for a further attempt, or end it. Its row is locked."""
+    rows = Job.objects.filter(pk=job.pk)
+    if job.cancel_asked_at is not None:
+        rows.update(status=JobStatus.CANCELLED, ended_at=at, **NO_LEASE)
+        _append(job, [(at, f"{reason} The job is cancelled.")])
+    elif job.attempts >= _attempts(job):
+        error = f"{reason} It was tried {job.attempts} times."
+        rows.update(status=JobStatus.FAILED, ended_at=at, error=error, **NO_LEASE)
+        _append(job, [(at, error)])
+        _note_failed(job, error, at)
+    else:
+        values = {**ANEW, "step": reason[:200]}
+        rows.update(status=JobStatus.WAITING, due_at=due_at, **NO_LEASE, **values)
+        _append(job, [(at, f"{reason} It is tried again.")])
+
+
+def _attempts(job: Job) -> int:
+    try:
+        return kind_named(job.kind).attempts
+    except UnknownKind:
+        return 1
+
+
+def _append(job: Job, lines: list[tuple[datetime, str]]) -> None:
+    JobLine.objects.bulk_create(JobLine(job=job, at=at, text=text) for at, text in lines)
+
+
+@transaction.atomic
+def renew(*, job: Job, news: News, at: datetime) -> bool | None:
+    """Store the news and renew the lease. Return whether the job is to be cancelled; None if this
+    worker has lost the job."""
+    values: dict[str, Any] = {"due_at": at + LEASE, "doubted_at": None, "heartbeat_at": at}
+    if news.step is not None:
+        values["step"] = news.step
+    if news.done is not None:
+        values |= {"done": news.done, "total": news.total}
+    if not held(job).update(**values):
+        return None
+    _append(job, news.lines)
+    return held(job).filter(cancel_asked_at__isnull=False).exists()
+
+
+def hold(*, job: Job) -> bool:
+    """Lock the job's row until the end of the transaction; return whether this worker holds it."""
+    return held(job).select_for_update(no_key=True, of=("self",)).first() is not None
+
+
+@transaction.atomic
+def finish(*, job: Job, result: Result, at: datetime) -> bool:
+    """End the job with its result; return False if this worker has lost it."""
+    values: dict[str, Any] = {"done": F("total")} if _has_total(job) else {}
+    return _end(
+        job,
+        JobStatus.DONE,
+        result.text or "Done.",
+        at,
+        result_text=result.text,
+        result_url=result.url,
+        result_file=result.file,
+        **values,
+    )
+
+
+def _has_total(job: Job) -> bool:
+    return Job.objects.filter(pk=job.pk, total__isnull=False).exists()
+
+
+@transaction.atomic
+def fail(*, job: Job, error: str, at: datetime) -> bool:
+    """End the job as failed, with the reason; return False if this worker has lost it."""
+    is_ended = _end(job, JobStatus.FAILED, error, at, error=error)
+    if is_ended:
+        _note_failed(job, error, at)
+    return is_ended
+
+
+def _note_failed(job: Job, error: str, at: datetime) -> None:
+    note_failure(
+        source=FailureSource.JOB,
+        subject=str(job.key),
+        title=job.title,
+        error=error,
+        at=at,
+        team=job.team,
+        about=job.about,
+        path=job.get_absolute_url(),
+    )
+
+
+@transaction.atomic
+def stop_cancelled(*, job: Job, at: datetime) -> bool:
+    """End the job as cancelled; return False if this worker has lost it."""
+    return _end(job, JobStatus.CANCELLED, "Cancelled.", at)
+
+
+def _end(job: Job, status: JobStatus, line: str, at: datetime, **values: Any) -> bool:
+    if not held(job).update(status=status, ended_at=at, **NO_LEASE, **values):
+        return False
+    _append(job, [(at, line)])
+    return True
+
+
+@transaction.atomic
+def try_again(*, job: Job, reason: str, at: datetime) -> bool:
+    """End the attempt because of a failure that may pass, such as a lost connection; the job waits
+    for the next attempt, longer each time, or fails after the last one."""
+    locked = held(job).select_for_update(of=("self",)).first()
+    if locked is None:
+        return False
+    _end_attempt(locked, reason, at=at, due_at=at + PAUSE * locked.attempts)
+    return True
+
+
+@transaction.atomic
+def give_back(*, job: Job, at: datetime) -> bool:
+    """Let the job wait for another worker, because this one is stopped. The attempt does not
+    count."""
+    line = "The worker process was stopped. Another one continues."
+    return _wait_again(job, line, at=at, due_at=at, **ANEW)
+
+
+@transaction.atomic
+def postpone(*, job: Job, reason: str, at: datetime) -> bool:
+    """Let the job wait for a short time, for the reason given. The attempt does not count."""
+    values = {**ANEW, "step": reason[:200]}
+    return _wait_again(job, reason, at=at, due_at=at + POSTPONED_BY, **values)
+
+
+def _wait_again(job: Job, line: str, *, at: datetime, due_at: datetime, **values: Any) -> bool:
+    locked = held(job).select_for_update(of=("self",)).first()
+    if locked is None:
+        return False
+    if locked.cancel_asked_at is not None:
+        return _end(job, JobStatus.CANCELLED, "Cancelled.", at)
+    Job.objects.filter(pk=job.pk).update(
+        status=JobStatus.WAITING, due_at=due_at, attempts=F("attempts") - 1, **NO_LEASE, **values
+    )
+    last = job.lines.order_by("pk").last()
+    if last is None or last.text != line:
+        _append(job, [(at, line)])
+    return True

@@ -1,0 +1,79 @@
+"""Find what people are to be told, and store it once."""
+
+import logging
+from datetime import datetime, timedelta
+
+from django.db import Error, IntegrityError, transaction
+
+from background.models import Delivery, Notice
+from background.notices.choices import recipients, webhooks_for
+from background.notices.registry import Event, NoticeKind, notice_kinds
+from corpora.errors import DomainError, one_line
+from shared.database.connections import drop_lost_connections
+
+log = logging.getLogger(__name__)
+
+# A state that ends and begins again is noticed at most this often.
+AGAIN_AFTER = timedelta(days=1)
+
+
+def sweep(*, at: datetime) -> int:
+    """Store what is new, with its deliveries; return the number of new notices.
+
+    Any number of processes may do this at the same time. A kind that fails does not stop others.
+    """
+    new = 0
+    for kind in notice_kinds().values():
+        try:
+            new += _sweep_kind(kind, at)
+        except (DomainError, Error) as error:
+            # The next kind gets a new connection if this one was lost.
+            drop_lost_connections()
+            log.warning("Notices of the kind %s: %s", kind.name, one_line(error))
+        except Exception as error:
+            log.error("Notices of the kind %s: %s", kind.name, one_line(error), exc_info=error)
+    return new
+
+
+def _sweep_kind(kind: NoticeKind, at: datetime) -> int:
+    events = list(kind.find(at))
+    subjects = {event.subject for event in events}
+    if kind.is_state:
+        past = Notice.objects.open().filter(kind=kind.name).exclude(subject__in=subjects)
+        past.update(over_at=at)
+    known = Notice.objects.filter(kind=kind.name, subject__in=subjects)
+    if kind.is_state:
+        known = known.open() | known.filter(noticed_at__gt=at - AGAIN_AFTER)
+    told = set(known.values_list("subject", flat=True))
+    return sum(notice(kind, event, at=at) for event in events if event.subject not in told)
+
+
+def notice(kind: NoticeKind, event: Event, *, at: datetime) -> bool:
+    """Store a notice and whom to tell; return False if another process has stored it."""
+    try:
+        with transaction.atomic():
+            made = Notice.objects.create(
+                kind=kind.name,
+                subject=event.subject,
+                about=event.about,
+                team=event.team,
+                title=event.title[:200],
+                text=event.text,
+                path=event.path,
+                noticed_at=at,
+            )
+            Delivery.objects.bulk_create(
+                [
+                    *(
+                        Delivery(notice=made, user=user, due_at=at)
+                        for user in recipients(kind, event)
+                    ),
+                    *(
+                        Delivery(notice=made, webhook=webhook, due_at=at)
+                        for webhook in webhooks_for(kind, event)
+                    ),
+                ]
+            )
+    except IntegrityError:
+        return False
+    return True

@@ -1,0 +1,53 @@
+"""The page on which a user chooses which notices to get by e-mail."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from accounts.pages.paging import page_of
+from accounts.pages.signed_in import posted, user_of
+from background.models import NoticeChoice
+from background.notices.choices import choose_emails, is_on_by_default
+from background.notices.registry import notice_kinds
+from shared.mail import sends_email
+
+
+class NoticeForm(forms.Form):
+    """The user's e-mail address and the kinds of notices that go to it."""
+
+    email = forms.EmailField(required=False, label="E-mail address", max_length=254)
+    kinds = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Send me an e-mail if"
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["kinds"].choices = [  # type: ignore[attr-defined]
+            (kind.name, f"{kind.label}: {kind.about}") for kind in notice_kinds().values()
+        ]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def notices(request: HttpRequest) -> HttpResponse:
+    """Show the user's choices and the notices sent; store the choices on POST."""
+    user = user_of(request)
+    chosen = dict(NoticeChoice.objects.filter(user=user).values_list("kind", "is_on"))
+    default = is_on_by_default(user)
+    kinds = [name for name in notice_kinds() if chosen.get(name, default)]
+    form = NoticeForm(posted(request), initial={"email": user.email, "kinds": kinds})
+    if request.method == "POST" and form.is_valid():
+        choose_emails(user=user, **form.cleaned_data)
+        messages.success(request, "Saved.")
+        return redirect("notices:notices")
+    sent = user.deliveries.select_related("notice")
+    context = {
+        "form": form,
+        "sends_email": sends_email(),
+        "page": page_of(sent, request, per_page=20),
+    }
+    status = 422 if form.errors else 200
+    return render(request, "background/notices.html", context, status=status)

@@ -1,0 +1,467 @@
+"""The requester site's settings, all read from the environment (`docs/operator.md` names each)."""
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+from kombu import Queue
+
+from config.breadcrumbs import CAMPAIGN, PAGES
+from config.environment import Environment
+from corpora.evaluation.java import Java
+from shared.environment import LOOPBACK_HOSTS, read
+from shared.logs import logging_settings
+from shared.monitoring.errors import report_errors
+from shared.secret_key import advice, data_folder, kept_key
+
+ENV = read(Environment)
+BASE_DIR = Path(__file__).resolve().parent.parent
+# In backups.
+SITE_NAME = "requester"
+# Default folder for all files that a running site writes.
+VAR_DIR = BASE_DIR / "var"
+
+# The site's own URL, for workers' browsers and the marketplace's frames.
+SITE_URL = ENV.site_url
+SITE_HOST = urlsplit(SITE_URL).hostname or ""
+IS_HTTPS = SITE_URL.startswith("https://")
+IS_LOOPBACK = SITE_HOST in LOOPBACK_HOSTS
+
+DEBUG = ENV.debug
+ALLOWED_HOSTS = ENV.allowed_hosts or [SITE_HOST, "127.0.0.1", "localhost"]
+CSRF_TRUSTED_ORIGINS = [SITE_URL]
+
+# The marketplace: `local`, a URL, or `sandbox` or `production`, which stand for a service under
+# Amazon's host names.
+MTURK_ENDPOINT = ENV.mturk_endpoint
+# URL of the local marketplace; only used by campaigns whose endpoint is `local`.
+MARKETPLACE_URL = ENV.marketplace_url
+# Shared with the marketplace, whose admin pages then take a sign-in at this site.
+HAND_OVER_SECRET = ENV.hand_over_secret
+# Further origins that may frame the task page and receive its form, for a marketplace whose worker
+# site and API have different origins.
+MTURK_WORKER_ORIGINS = ENV.mturk_worker_origins
+MTURK_MAX_ATTEMPTS = ENV.mturk_max_attempts
+MTURK_CONNECT_TIMEOUT = 5
+MTURK_READ_TIMEOUT = ENV.mturk_read_timeout
+# How many calls all processes together make to the marketplace in a second; 0 sets no limit.
+MTURK_CALLS_PER_SECOND = ENV.mturk_calls_per_second
+# How many seconds a HIT with free slots may wait until its submissions are read. 0 reads them at
+# each sync; more saves calls if the marketplace limits them.
+MTURK_READ_WAIT_SECONDS = ENV.mturk_read_wait_seconds
+# Seconds between two listings of all HITs. In between, only HITs with new answers on our site are
+# read.
+MTURK_LIST_SECONDS = ENV.mturk_list_seconds
+# The SQS queue to which the marketplace sends events; if empty, the marketplace is only polled.
+MTURK_NOTIFICATION_QUEUE_URL = ENV.mturk_notification_queue_url
+# URL and keys of the SQS server; if empty, Amazon's SQS and boto3's default credentials.
+MTURK_SQS_ENDPOINT_URL = ENV.mturk_sqs_endpoint_url
+MTURK_SQS_ACCESS_KEY_ID = ENV.mturk_sqs_access_key_id
+MTURK_SQS_SECRET_ACCESS_KEY = ENV.mturk_sqs_secret_access_key
+# Seconds between two listings of all HITs when events are used.
+MTURK_POLL_SECONDS = ENV.mturk_poll_seconds
+# Fees of the marketplace (docs/decisions lists the sources): a share of reward and bonus, a further
+# share from ten assignments on, and a minimum per payment.
+MTURK_FEE_SHARE = Decimal("0.20")
+MTURK_LARGE_HIT_FEE_SHARE = Decimal("0.20")
+MTURK_MASTERS_FEE_SHARE = Decimal("0.05")
+MTURK_LEAST_FEE = Decimal("0.01")
+# The same of Prolific, for estimates: the marketplace site reads the same variables.
+PROLIFIC_SERVICE_FEE = ENV.prolific_service_fee
+PROLIFIC_VAT = ENV.prolific_vat
+PROLIFIC_LEAST_PER_HOUR = Decimal("8.00")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    # Must come before `staticfiles`, to replace its `runserver`.
+    "shared.backups",
+    "shared.second_factors",
+    "accounts",
+    "background",
+    "annotate",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "rest_framework",
+    "django_filters",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "axes",
+    "qualcontrol",
+    "hits",
+    "leaderboard",
+    "simulation",
+]
+
+MIDDLEWARE = [
+    # The first two see every answer, those of other middleware too.
+    "shared.monitoring.middleware.RequestMonitor",
+    "shared.head_requests.HeadMiddleware",
+    "shared.well_formed.StorableCookiesMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "accounts.pages.middleware.LastSlashMiddleware",
+    "accounts.api.request_size.RequestSizeMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "accounts.pages.middleware.FormTeamMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "leaderboard.access.SubmittersSeeOnlyChallenges",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "shared.content_policy.ContentSecurityPolicyMiddleware",
+    "shared.well_formed.WellFormedMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "config.urls"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "libraries": {"once": "shared.once"},
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "accounts.pages.context_processors.installation",
+                "accounts.pages.context_processors.team",
+                "leaderboard.access.submitter",
+            ],
+            # Replaces `csrf_token`, so that no form can lack its team.
+            "builtins": ["accounts.templatetags.every_form"],
+        },
+    }
+]
+
+DATABASE_URL = ENV.database_url or f"sqlite:///{VAR_DIR / 'campaigns.sqlite3'}"
+# Check a connection before a request uses it, and replace it if it is broken.
+DATABASES = {
+    "default": dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+}
+# Folder of the signing key, and of the keys and logs of `serve`.
+DATA_DIR = data_folder(DATABASES["default"], otherwise=VAR_DIR)
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # With write-ahead logging, readers do not wait for a writer. With IMMEDIATE, a writer waits at
+    # the start of its transaction, where waiting is safe, and not in the middle.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 30,
+        # A cache of 64 MB. With SQLite's default of 2 MB, a large campaign reads its indexes
+        # repeatedly.
+        "init_command": (
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536;"
+        ),
+    }
+    # Threads and child processes cannot share an in-memory test database.
+    DATABASES["default"]["TEST"] = {"NAME": VAR_DIR / "test.sqlite3"}
+    VAR_DIR.mkdir(exist_ok=True)
+
+# Signs sessions and the forms of the task page. `serve`, `runserver` and config.wsgi also check
+# the address that they listen on.
+SECRET_KEY = ENV.secret_key
+SECRET_KEY_VARIABLE = "SECRET_KEY"
+SECRET_KEY_IS_SET = bool(SECRET_KEY)
+# Earlier keys, whose signatures are still accepted.
+SECRET_KEY_FALLBACKS = ENV.secret_key_fallbacks
+if not SECRET_KEY_IS_SET:
+    if not IS_LOOPBACK:
+        raise ImproperlyConfigured(
+            f"SECRET_KEY is not set, and SITE_URL is {SITE_URL}. {advice(SECRET_KEY_VARIABLE)}"
+        )
+    SECRET_KEY = kept_key(DATA_DIR / "requester-secret-key", variable=SECRET_KEY_VARIABLE)
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "hits:campaigns"
+LOGOUT_REDIRECT_URL = "login"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "shared.second_factors.backends.PasswordAndCode",
+]
+# Wrong passwords are counted per account and address, per address, and per account. The limit per
+# account is the highest, so that nobody can lock others out from a single address.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address", "username"]
+SIGN_IN_LIMITS = (10, 50, 100)
+# Sign-in is locked once any limit is reached, until this time after the last counted attempt.
+# Attempts during the lock do not count, so they cannot prolong it.
+AXES_FAILURE_LIMIT = 1
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_RESET_ON_SUCCESS = True
+AXES_HANDLER = "accounts.sign_in_limits.SignInLimits"
+AXES_USERNAME_CALLABLE = "accounts.sign_in_limits.counted_name"
+AXES_CLIENT_IP_CALLABLE = "shared.client_addresses.client_address"
+AXES_LOCKOUT_CALLABLE = "accounts.sign_in_limits.locked"
+AXES_DISABLE_ACCESS_LOG = True
+# Not stored with failed attempts, besides passwords.
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
+AXES_VERBOSE = False
+# How many forms people who are not signed in may send from one address, to each web process: new
+# passwords, invitations, new accounts. 0 sets no limit. Wrong passwords have limits of their own.
+PUBLIC_POSTS_PER_HOUR = 60
+# How many pages it may load in a minute that compute something for everybody; 0 sets no limit.
+PUBLIC_READS_PER_MINUTE = 60
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_I18N = True
+# Of task pages: a campaign names the language of its captions. All other pages are in English.
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("es", "español"),
+    ("fr", "français"),
+    ("zh-hans", "简体中文"),
+    ("ja", "日本語"),
+    ("ar", "العربية"),
+]
+LOCALE_PATHS = [BASE_DIR / "annotate/locale"]
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT.mkdir(parents=True, exist_ok=True)
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+MEDIA_URL = "media/"
+MEDIA_ROOT = ENV.media_root or VAR_DIR / "media"
+# Larger image files are not imported.
+IMAGE_MAX_PIXELS = 89478485
+IMAGE_MAX_MB = 50
+# Uploaded files wait here for their import. With several machines, it must be a shared folder.
+# It is not below MEDIA_ROOT, because nothing in it has been checked.
+UPLOAD_ROOT = ENV.upload_root or VAR_DIR / "uploads"
+UPLOAD_MAX_MB = ENV.upload_max_mb
+UPLOAD_MAX_FILES = 2000
+# Limits of what the ZIP archives of an upload contain.
+UNPACKED_MAX_MB = 4000
+UNPACKED_MAX_FILES = 50000
+# A folder of this machine whose subfolders researchers may import; none if empty.
+IMAGES_FOLDER = ENV.images_folder
+
+# Limits of the Java programs of `evaluate`, and the folder of the files that SPICE needs.
+EVALUATION_JAVA = Java(
+    program=ENV.java,
+    memory_mb=2048,
+    seconds=900,
+    spice_models=ENV.spice_models,
+    spice_memory_mb=8192,
+    spice_seconds=3600,
+)
+
+# Redirect browsers from http to https, and make them stay there for a year.
+SECURE_SSL_REDIRECT = IS_HTTPS
+SECURE_HSTS_SECONDS = 31_536_000 if IS_HTTPS else 0
+# Programs that watch the site ask its processes themselves, not the proxy.
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+SILENCED_SYSTEM_CHECKS = [
+    # This site does not know whether other hosts of the domain support https.
+    "security.W005",
+    "security.W021",
+]
+# Trust forwarded headers only behind a proxy, because any client can send them.
+BEHIND_PROXY = ENV.behind_proxy
+if BEHIND_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "accounts.pages.errors.stale_form"
+X_FRAME_OPTIONS = "DENY"
+# Images may come from the dataset's host, everything else from this site. Browsers do not load http
+# images on an https page, even though `http:` is listed.
+CONTENT_POLICY = {"img-src": "'self' data: https: http:"}
+# The page for a request that is refused.
+REFUSAL_TEMPLATE = "error.html"
+SECURE_REFERRER_POLICY = "same-origin"
+# Forms of task pages are small; larger request bodies are refused.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000_000
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "shared.temporary_files.TemporaryFiles",
+]
+DATA_UPLOAD_MAX_NUMBER_FILES = UPLOAD_MAX_FILES + 10
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.api.authentication.ApiTokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["leaderboard.access.IsResearcher"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": [
+        "accounts.api.parsing.JSONBody",
+    ],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "accounts.api.throttles.ReadsByToken",
+        "accounts.api.throttles.WritesByToken",
+    ],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_PAGINATION_CLASS": "accounts.api.paging.CountedPages",
+    "DEFAULT_SCHEMA_CLASS": "accounts.api.schema.ApiSchema",
+    "EXCEPTION_HANDLER": "accounts.api.handlers.handle_error",
+}
+# How many requests of one token each web process answers in a minute; 0 sets no limit.
+API_READS_PER_MINUTE = ENV.api_reads_per_minute
+API_WRITES_PER_MINUTE = ENV.api_writes_per_minute
+# Maximum lifetime of an API token in days.
+API_TOKEN_DAYS = ENV.api_token_days
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Caption campaigns",
+    "DESCRIPTION": "Images, selections, campaigns, responses, reviews, payments and releases.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {"docExpansion": "list", "persistAuthorization": False},
+    "COMPONENT_SPLIT_REQUEST": True,
+    # Relative to the address of the schema, so that its page works under each name of the site.
+    "SERVERS": [{"url": "/", "description": "This site"}],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "annotate.api.documentation.describe",
+        "accounts.api.schema.defaults_in_words",
+    ],
+    "ENUM_NAME_OVERRIDES": {
+        "JobStatus": "background.models.JobStatus",
+        "CampaignStatus": "annotate.models.CampaignStatus",
+        "ResponseStatus": "annotate.models.ResponseStatus",
+        "SubmissionStatus": "leaderboard.models.SubmissionStatus",
+        "Track": "leaderboard.models.Track",
+    },
+}
+
+# Whether everybody may create an account to submit to challenges.
+SUBMITTERS_MAY_SIGN_UP = ENV.submitters_may_sign_up
+# How many submissions are scored at the same time, on all machines together.
+SCORES_AT_ONCE = ENV.scores_at_once
+
+# The server that sends e-mail; if empty, notices are not sent by e-mail.
+EMAIL_HOST = ENV.email_host
+if EMAIL_HOST == "console":  # To try it without a mail server.
+    EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+EMAIL_PORT = ENV.email_port
+EMAIL_HOST_USER = ENV.email_host_user
+EMAIL_HOST_PASSWORD = ENV.email_host_password
+EMAIL_USE_TLS = ENV.email_use_tls
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = ENV.email_from or f"campaigns@{SITE_HOST}"
+
+# How long a webhook may take to answer, in seconds.
+WEBHOOK_SECONDS = 10
+# Whether webhooks may go to this machine and to private networks.
+WEBHOOKS_TO_PRIVATE_NETWORKS = ENV.private_networks
+
+# How long fetching one image by its URL may take, in seconds.
+IMAGE_FETCH_SECONDS = 30
+# Whether images may be fetched from this machine and from private networks.
+IMAGES_FROM_PRIVATE_NETWORKS = ENV.private_networks
+# The server with buckets of images: Amazon's if there is no URL. Without keys, requests are not
+# signed, as public buckets need. Not the requester's keys, which are for the marketplace.
+S3_ENDPOINT_URL = ENV.s3_endpoint_url
+S3_REGION = ENV.s3_region
+S3_ACCESS_KEY_ID = ENV.s3_access_key_id
+S3_SECRET_ACCESS_KEY = ENV.s3_secret_access_key
+# Where the copies of images are that pages show: s3://BUCKET/FOLDER, or MEDIA_ROOT if it is empty.
+COPIES_BUCKET = ENV.copies_bucket
+STORAGES: dict[str, dict[str, object]] = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "shared.static_files.KeptAddresses"},
+    "image-copies": {"BACKEND": "annotate.images.copies.WholeFiles"},
+}
+if COPIES_BUCKET:
+    if not S3_ACCESS_KEY_ID:
+        # Without keys, the requester's keys in AWS_ACCESS_KEY_ID would be sent to the bucket.
+        raise ImproperlyConfigured("COPIES_BUCKET needs S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY.")
+    _bucket, _, _folder = COPIES_BUCKET.removeprefix("s3://").partition("/")
+    STORAGES["image-copies"] = {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": _bucket,
+            "location": _folder,
+            "endpoint_url": S3_ENDPOINT_URL or None,
+            "region_name": S3_REGION,
+            "access_key": S3_ACCESS_KEY_ID,
+            "secret_key": S3_SECRET_ACCESS_KEY,
+            "file_overwrite": True,
+        },
+    }
+
+# Days after a finished campaign's last release until worker ids and behaviour counts are deleted;
+# None to keep them.
+WORKER_DATA_DAYS = ENV.worker_data_days
+
+# Without a broker, tasks run in the process that calls them.
+CELERY_BROKER_URL = ENV.celery_broker_url
+CELERY_TASK_ALWAYS_EAGER = not CELERY_BROKER_URL
+CELERY_BROKER_URL = CELERY_BROKER_URL or "memory://localhost/"
+CELERY_TASK_EAGER_PROPAGATES = True
+CELERY_TASK_IGNORE_RESULT = True
+# A worker takes the next task when it is free, so the shares of a campaign spread over all workers.
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# What may take long has a queue of its own. A worker takes tasks of both, or with the option
+# `--queues` of one.
+CELERY_TASK_QUEUES = [Queue(name, routing_key=name) for name in ("celery", "jobs")]
+CELERY_TASK_ROUTES = {
+    name: {"queue": "jobs"}
+    for name in (
+        "annotate.tasks.make_copies",
+        "background.tasks.work_next",
+        "hits.tasks.tidy",
+        "leaderboard.tasks.score_next",
+    )
+}
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TIMEZONE = TIME_ZONE
+# Celery's processes log like the site, without worker ids.
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+SYNC_SECONDS = ENV.sync_seconds
+
+# How long a job belongs to a worker that does not answer.
+JOB_LEASE_SECONDS = ENV.job_lease_seconds
+
+# Errors are reported there without personal data; nowhere if empty.
+report_errors(ENV.sentry_dsn)
+
+# Programs that send this token can read the metrics; if empty, there is no page of metrics.
+METRICS_TOKEN = ENV.metrics_token
+# HOST:PORT where processes without a site serve metrics of their own; nowhere if empty.
+METRICS_ADDRESS = ENV.metrics_address
+# What is read from the database for each page of metrics.
+METRICS = ["background.figures.Figures", "hits.figures.Figures", "leaderboard.figures.Figures"]
+
+LOGGING = logging_settings(
+    loggers={
+        "axes": {"level": "WARNING"},
+        "botocore": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        # Replaces Django's handlers, which would write or mail whole requests.
+        "django": {"handlers": [], "level": "INFO"},
+        "django.server": {"handlers": ["console"], "propagate": False},
+    }
+)
+
+# Route of a campaign's page.
+CAMPAIGN_PAGE = CAMPAIGN
+# Where each page is, for the breadcrumbs.
+BREADCRUMBS = PAGES
+# Routes that take uploads of up to UPLOAD_MAX_MB.
+UPLOAD_ROUTES = {"images:import", "api-image-list", "api-import-list"}

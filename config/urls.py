@@ -1,0 +1,56 @@
+"""URLs of the requester site."""
+
+from django.contrib import admin
+from django.contrib.auth import views as auth
+from django.urls import include, path
+
+from accounts.pages.password_reset import ForgottenView, NewPasswordView, SentView
+from accounts.pages.sign_in import SignInForm
+from annotate.pages.health import readyz
+from annotate.pages.media import image_copy, media
+from shared.mail import sends_email
+from shared.monitoring.health import healthz
+from shared.monitoring.metrics import metrics
+
+urlpatterns = [
+    path("", include("hits.urls")),
+    path("review/", include("qualcontrol.urls")),
+    path("releases/", include("annotate.pages.release_urls")),
+    path("jobs/", include("background.urls")),
+    path("campaigns/", include("annotate.pages.webhook_urls")),
+    path("images/", include("annotate.pages.image_urls")),
+    path("challenges/", include("leaderboard.urls")),
+    path("account/notices/", include("background.notice_urls")),
+    path("account/", include("accounts.urls")),
+    path("api/challenges/", include("leaderboard.api")),
+    path("api/", include("hits.api.urls")),
+    path(
+        "sign-in/",
+        auth.LoginView.as_view(
+            redirect_authenticated_user=True,
+            authentication_form=SignInForm,
+            # A function, which the template calls.
+            extra_context={"sends_email": sends_email},
+        ),
+        name="login",
+    ),
+    path("sign-in/forgotten/", ForgottenView.as_view(), name="password_reset"),
+    path("sign-in/forgotten/sent/", SentView.as_view(), name="password_reset_done"),
+    path(
+        "sign-in/new-password/<uidb64>/<token>/",
+        NewPasswordView.as_view(extra_context={"sends_email": sends_email}),
+        name="password_reset_confirm",
+    ),
+    path("sign-out/", auth.LogoutView.as_view(), name="logout"),
+    path("media/<slug:size>/<int:pk>-<slug:code>.jpg", image_copy, name="image-copy"),
+    path("media/<path:path>", media, name="media"),
+    path("admin/", admin.site.urls),
+    path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
+]
+
+handler400 = "accounts.api.handlers.bad_request"
+handler403 = "accounts.api.handlers.forbidden"
+handler404 = "accounts.api.handlers.not_found"
+handler500 = "accounts.api.handlers.failed"

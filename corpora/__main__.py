@@ -1,0 +1,45 @@
+"""Score captions and report on them without the site: `python -m corpora COMMAND --help`."""
+
+import signal
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from types import ModuleType
+
+from corpora.commands import constraints, content_selection, evaluate, report, splits
+from corpora.commands.base import WrongOptions, note
+from corpora.errors import DomainError
+
+COMMANDS: dict[str, ModuleType] = {
+    "evaluate": evaluate,
+    "report": report,
+    "content_selection": content_selection,
+    "splits": splits,
+    "constraints": constraints,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status: 1 after an error, 2 for wrong options."""
+    parser = ArgumentParser("python -m corpora", description="Score captions and report on them.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        own = commands.add_parser(name, help=command.HELP, description=command.HELP)
+        command.add_arguments(own)
+        own.set_defaults(run=command.run)
+    options = vars(parser.parse_args(arguments))
+    try:
+        for line in options.pop("run")(**options):
+            print(line)
+    except DomainError as error:
+        note(f"Error: {error}")
+        return 2 if isinstance(error, WrongOptions) else 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    # A reader such as `head` may stop before the output ends.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main())

@@ -1,0 +1,260 @@
+"""Find the pairs of concepts in a caption, by its words or by its dependency parse.
+
+By the words, an adjective belongs to a noun at most WINDOW words after it, with no other noun, verb
+or small word in between (`a black and white cat`), or before it with a form of *be* (`the cat is
+black`). A verb belongs to the nearest noun at most WINDOW words before it (`a man is quickly
+eating`). Nouns and verbs are those of the concepts.
+
+By the parse, the two words must be connected directly: an adjective as a modifier or predicate of
+the noun, a verb as its predicate, or as a clause that describes the noun. An object of a verb does
+not count. Words that are joined share what they depend on and their subject (`a man sits and
+eats`).
+
+The concepts and the 24 pairs are those of Nikolaus et al. (2019), table 1. `pairs.csv` has the
+paper's pairs. The synonyms in `concepts.csv` were written for this project, because the paper's
+appendix with its own was not at hand.
+"""
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from corpora.errors import DomainError
+from corpora.language.english import words as words_of
+from corpora.language.word_forms import word_forms
+
+
+class UnknownPair(DomainError):
+    """There is no pair of this name."""
+
+
+class PartOfSpeech(Enum):
+    ADJECTIVE = "adjective"
+    NOUN = "noun"
+    VERB = "verb"
+
+
+class Concept(NamedTuple):
+    """A set of synonyms, as lemmas and as the words of a text."""
+
+    name: str
+    part: PartOfSpeech
+    lemmas: frozenset[str]
+    words: frozenset[str]
+
+
+class Pair(NamedTuple):
+    """An adjective and the noun that it describes, or a verb and its subject."""
+
+    modifier: Concept
+    noun: Concept
+
+    @property
+    def name(self) -> str:
+        """`black cat`, `eat man`: the modifier first, as in the paper."""
+        return f"{self.modifier.name} {self.noun.name}"
+
+
+@cache
+def concepts() -> dict[str, Concept]:
+    """All concepts by name."""
+    return {row["concept"]: _concept(row) for row in _rows("concepts.csv")}
+
+
+@cache
+def all_pairs() -> tuple[Pair, ...]:
+    """The 24 pairs of the paper."""
+    known = concepts()
+    return tuple(Pair(known[row["modifier"]], known[row["noun"]]) for row in _rows("pairs.csv"))
+
+
+def pairs_named(names: Iterable[str]) -> tuple[Pair, ...]:
+    """The pairs with these names, all if there are no names; raises UnknownPair."""
+    wanted = list(names)
+    known = {pair.name: pair for pair in all_pairs()}
+    for name in wanted:
+        if name not in known:
+            raise UnknownPair(f"There is no pair {name!r}. Pairs: {', '.join(known)}.")
+    return tuple(known[name] for name in dict.fromkeys(wanted)) or all_pairs()
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    table = files("corpora.captioners").joinpath(name)
+    return list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+
+
+def _concept(row: dict[str, str]) -> Concept:
+    part, lemmas = PartOfSpeech(row["part"]), frozenset(row["lemmas"].split())
+    words = lemmas | frozenset(row["words"].split())
+    if part is PartOfSpeech.NOUN:
+        words |= {form for lemma in lemmas for form in word_forms(lemma)}
+    return Concept(row["concept"], part, lemmas, words)
+
+
+WINDOW = 4
+BE = frozenset({"is", "are", "was", "were", "looks", "that's"})
+# Words that begin another phrase, so that an adjective before them describes something else.
+SMALL_WORDS = BE.union(
+    ("a", "an", "the", "this", "that", "his", "her", "its", "their", "who", "which"),
+    ("with", "in", "on", "at", "of", "by", "for", "from", "to", "near", "under", "over"),
+    ("behind", "beside", "into", "onto", "next", "while", "as", "or", "but"),
+)
+
+
+class Node(NamedTuple):
+    """A word of a dependency parse; `head` is the number of the word it depends on, 0 for none."""
+
+    number: int
+    lemma: str
+    head: int
+    relation: str
+
+    @property
+    def base(self) -> str:
+        """The relation to the head without its subtype: `acl` for `acl:relcl`."""
+        return self.relation.split(":")[0]
+
+
+class Arc(NamedTuple):
+    """A word, one on which it depends, and the relation without its subtype."""
+
+    node: Node
+    head: Node
+    relation: str
+
+
+Sentence = Sequence[Node]
+# Relations of a dependent to its head, without subtypes.
+ADJECTIVE_OF_NOUN = {"amod", "acl"}
+VERB_OF_NOUN = {"acl"}
+SUBJECT_OF = {"nsubj"}
+# In spaCy's English models, a predicate adjective depends on the form of *be*, as the subject does.
+PREDICATES = {"acomp", "attr"}
+JOINED = "conj"
+
+
+def pairs_in_words(text: str, pairs: Iterable[Pair]) -> set[str]:
+    """Names of the pairs in a caption, by the rule for words."""
+    words = words_of(text)
+    present = set(words)
+    return {
+        pair.name
+        for pair in pairs
+        if present & pair.noun.words
+        and present & pair.modifier.words
+        and _are_together(words, pair)
+    }
+
+
+def pairs_in_parses(sentences: Iterable[Sentence], pairs: Sequence[Pair]) -> set[str]:
+    """Names of the pairs in a caption's sentences, by their dependency parses."""
+    return {
+        pair.name
+        for arcs in map(list, map(_arcs, sentences))
+        for pair in pairs
+        if any(_is_pair(arc, pair) for arc in arcs)
+    }
+
+
+def _are_together(words: Sequence[str], pair: Pair) -> bool:
+    rule = _has_verb if pair.modifier.part is PartOfSpeech.VERB else _has_adjective
+    return any(
+        rule(words, place, pair) for place, word in enumerate(words) if word in pair.noun.words
+    )
+
+
+def _has_adjective(words: Sequence[str], noun: int, pair: Pair) -> bool:
+    """Whether the noun at this place has the adjective, before it or after a form of *be*."""
+    for word in reversed(words[max(0, noun - WINDOW) : noun]):
+        if word in pair.modifier.words:
+            return True
+        if word in SMALL_WORDS or word in _other_words():
+            break
+    predicate = words[noun + 1 : noun + 1 + WINDOW]
+    return bool(predicate and predicate[0] in BE) and _first_is(predicate[1:], pair.modifier)
+
+
+def _first_is(words: Sequence[str], adjective: Concept) -> bool:
+    for word in words:
+        if word in adjective.words:
+            return True
+        if word in SMALL_WORDS or word in _other_words():
+            return False
+    return False
+
+
+def _has_verb(words: Sequence[str], noun: int, pair: Pair) -> bool:
+    """Whether the verb follows the noun at this place, with no other noun in between."""
+    for word in words[noun + 1 : noun + 1 + WINDOW]:
+        if word in pair.modifier.words:
+            return True
+        if word in _noun_words():
+            return False
+    return False
+
+
+@cache
+def _noun_words() -> frozenset[str]:
+    return _words_of(PartOfSpeech.NOUN)
+
+
+@cache
+def _other_words() -> frozenset[str]:
+    """Nouns and verbs, which no adjective reaches across."""
+    return _words_of(PartOfSpeech.NOUN, PartOfSpeech.VERB)
+
+
+def _words_of(*parts: PartOfSpeech) -> frozenset[str]:
+    return frozenset().union(*(one.words for one in concepts().values() if one.part in parts))
+
+
+def _arcs(sentence: Sentence) -> Iterator[Arc]:
+    """Each word with the words that it depends on, alone or together with others."""
+    by_number = {node.number: node for node in sentence}
+    dependents = defaultdict(list)
+    for node in sentence:
+        dependents[node.head].append(node)
+    for node in sentence:
+        role = _role(node, by_number)
+        if head := by_number.get(role.head):
+            yield Arc(node, head, role.base)
+            if role.base in SUBJECT_OF:
+                for other in _with_same_subject(head, dependents):
+                    yield Arc(node, other, role.base)
+
+
+def _role(node: Node, by_number: Mapping[int, Node]) -> Node:
+    """The word whose head is also this word's.
+
+    It is the first of joined words, or the verb of a predicate in a clause that describes a noun.
+    """
+    for _ in by_number:
+        head = by_number.get(node.head)
+        if head and (node.base == JOINED or (node.base in PREDICATES and head.base == "acl")):
+            node = head
+    return node
+
+
+def _with_same_subject(verb: Node, dependents: Mapping[int, Sequence[Node]]) -> Iterator[Node]:
+    """The predicates of a verb, and what is joined to the verb or to them without a subject."""
+    seen, waiting = {verb.number}, [verb]
+    while waiting:
+        for node in dependents.get(waiting.pop().number, ()):
+            own = {each.base for each in dependents.get(node.number, ())}
+            is_joined = node.base == JOINED and not own & SUBJECT_OF
+            if node.number not in seen and (is_joined or node.base in PREDICATES):
+                seen.add(node.number)
+                waiting.append(node)
+                yield node
+
+
+def _is_pair(arc: Arc, pair: Pair) -> bool:
+    noun, modifier = pair.noun.lemmas, pair.modifier.lemmas
+    describing = ADJECTIVE_OF_NOUN if pair.modifier.part is PartOfSpeech.ADJECTIVE else VERB_OF_NOUN
+    if arc.head.lemma in noun and arc.node.lemma in modifier:
+        return arc.relation in describing
+    return arc.head.lemma in modifier and arc.node.lemma in noun and arc.relation in SUBJECT_OF

@@ -1,0 +1,107 @@
+"""Find images by what files call them: by id, file name or address. Does not use Django."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from corpora.datasets.sidecar import comparable
+from corpora.reading.files import MalformedFile, decoded, open_text, short
+from corpora.reading.json_files import NotJson, parse_json
+
+Found = TypeVar("Found")
+# Keys of an entry of a JSON list that can name its image, most exact first.
+ID_KEYS = ("open_images_id", "image", "id")
+
+
+def image_names(text: str) -> list[str]:
+    """Possible keys of an image, most likely first.
+
+    The text itself; its last part without suffix, if it is a path or URL; and the number in a COCO
+    file name.
+    """
+    stem = re.split(r"[?#]", text)[0].rstrip("/").rsplit("/", 1)[-1]
+    stem = re.sub(r"\.[A-Za-z]{3,4}$", "", stem)
+    names = [text, stem]
+    if number := re.fullmatch(r"(?:COCO_\w+_)?0*([1-9]\d*)", stem, re.ASCII):
+        names.append(number[1])
+    return list(dict.fromkeys(names))
+
+
+class Named(NamedTuple, Generic[Found]):
+    """Something that is found by the names of its image; `file_name` is an own file's."""
+
+    found: Found
+    key: str
+    file_name: str = ""
+    url: str = ""
+
+
+class ImageNames(Generic[Found]):
+    """What belongs to images, by the images' names.
+
+    A name that is an image's key means this image; then come whole file names, then the last parts
+    of file names and addresses. A name that several images have at the same rank means none.
+    """
+
+    def __init__(self, rows: Iterable[Named[Found]]) -> None:
+        ranks: list[dict[str, Found | None]] = [{}, {}, {}]
+        for found, key, file_name, url in rows:
+            parts = [*image_names(file_name), *image_names(url)] if file_name or url else []
+            for rank, names in zip(ranks, ([key], [comparable(file_name)], parts), strict=True):
+                for name in filter(None, names):
+                    rank[name] = found if rank.get(name, found) == found else None
+        keys, files, others = ranks
+        self._keys, self._names = keys, others | files | keys
+
+    def find(self, text: str, file_name: str = "") -> Found | None:
+        """What belongs to the image that the text names; None if it names none, or several.
+
+        Unless the text is the key of an image, a `file_name` that goes with it decides.
+        """
+        found = self._keys.get(text)
+        for name in _spelled(file_name or text):
+            found = self._names.get(name) if found is None else found
+        return found
+
+    def is_ambiguous(self, text: str) -> bool:
+        """Whether the text names several images."""
+        return self.find(text) is None and any(name in self._names for name in _spelled(text))
+
+
+def _spelled(text: str) -> list[str]:
+    return [comparable(text), *image_names(text)]
+
+
+def read_image_ids(path: Path) -> list[str]:
+    """The ids in a file, as `image_ids_in`; raises MalformedFile."""
+    with open_text(path) as text:
+        return image_ids_in(str(path), text.read())
+
+
+def decoded_image_ids(name: str, content: bytes) -> list[str]:
+    """The ids in a file whose content is in memory; raises MalformedFile."""
+    return image_ids_in(name, decoded(name, content))
+
+
+def image_ids_in(name: str, text: str) -> list[str]:
+    """The ids in a text, in its order: one in each line, or those of a JSON list or of a COCO file;
+    raises MalformedFile."""
+    if not text.lstrip().startswith(("[", "{")):
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    try:
+        content = parse_json(text)
+    except NotJson as error:
+        raise MalformedFile(name, str(error), error.line) from error
+    images = content.get("images") if isinstance(content, dict) else content
+    if not isinstance(images, list):
+        raise MalformedFile(name, "there is no list of images")
+    return [_id_of(name, number, image) for number, image in enumerate(images)]
+
+
+def _id_of(name: str, number: int, image: Any) -> str:
+    if isinstance(image, dict):
+        image = next((image[key] for key in ID_KEYS if key in image), None)
+    if not isinstance(image, int | str) or isinstance(image, bool) or not str(image).strip():
+        raise MalformedFile(name, f"images[{number}]: {short(image)} is not the id of an image")
+    return str(image).strip()

@@ -1,0 +1,99 @@
+"""Intervals of figures, and comparisons of two results, by the bootstrap over images.
+
+Images are drawn with replacement, and the figures are computed again from the sums of their
+statistics (Koehn 2004, "Statistical significance tests for machine translation evaluation").
+CIDEr's document frequencies stay those of the images that were scored.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from corpora.evaluation.metrics.base import Floats, Measured
+from corpora.evaluation.scoring import Group
+
+LEVEL = 0.95
+RESAMPLES = 1000
+# Numbers drawn at a time, so that large sets need little memory.
+AT_A_TIME = 4_000_000
+
+
+class Interval(NamedTuple):
+    """A percentile interval of 95 %."""
+
+    low: float
+    high: float
+
+
+class Difference(NamedTuple):
+    """The second results' figure minus the first's.
+
+    `p` is twice the share of resamples in which the difference is 0 or has the other sign, at most
+    1 and at least one resample's share.
+    """
+
+    difference: float
+    interval: Interval
+    p: float
+
+
+def intervals(group: Group, *, resamples: int = RESAMPLES, seed: int = 0) -> dict[str, Interval]:
+    """The interval of each figure of the group by name; a seed always gives the same.
+
+    A single image has no intervals.
+    """
+    drawn = _resampled(group.measured, len(group.images), resamples, seed)
+    return {name: _interval(figures) for name, figures in drawn.items()}
+
+
+def compare(
+    first: Group, second: Group, *, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Difference]:
+    """The differences of the figures that both results of the same images have, by name."""
+    size = len(first.images)
+    before = _resampled(first.measured, size, resamples, seed)
+    after = _resampled(second.measured, size, resamples, seed)
+    was, now = first.figures, second.figures
+    return {
+        name: _difference(now[name] - was[name], after[name] - before[name])
+        for name in before
+        if name in after
+    }
+
+
+def _difference(difference: float, drawn: Floats) -> Difference:
+    least = 1 / len(drawn)
+    p = 2 * float(min(np.mean(drawn <= 0), np.mean(drawn >= 0)))
+    return Difference(difference, _interval(drawn), min(1.0, max(p, least)))
+
+
+def _interval(figures: Floats) -> Interval:
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(figures, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def _resampled(
+    measured: Sequence[Measured], images: int, resamples: int, seed: int
+) -> dict[str, Floats]:
+    """Each figure in each resample; none of a single image, which is the same in all."""
+    if not measured or images < 2:
+        return {}
+    statistics = np.hstack([one.statistics for one in measured])
+    sums = np.concatenate([draws @ statistics for draws in _draws(images, resamples, seed)])
+    ends = np.cumsum([one.statistics.shape[1] for one in measured])[:-1]
+    drawn: dict[str, Floats] = {}
+    for one, own in zip(measured, np.split(sums, ends, axis=1), strict=True):
+        drawn |= zip(one.names, one.combine(own, images).T, strict=True)
+    return drawn
+
+
+def _draws(images: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each image is drawn in each resample, some resamples at a time."""
+    random = np.random.default_rng(seed)
+    for begin in range(0, resamples, step := max(1, AT_A_TIME // images)):
+        rows = min(step, resamples - begin)
+        drawn = random.integers(images, size=(rows, images)) + images * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * images)
+        yield counts.reshape(rows, images).astype(float)

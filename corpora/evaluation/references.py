@@ -1,0 +1,126 @@
+"""References: what captions are scored against."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from corpora.errors import DomainError
+from corpora.language.languages import ENGLISH, checked_tag
+from corpora.reading.files import MalformedFile, short
+from corpora.reading.json_files import entries, read_coco
+
+Entry = tuple[str, dict[str, Any]]
+
+
+def in_language(
+    path: Path, annotations: Iterable[Entry], wanted: str | None
+) -> tuple[list[Entry], str | None]:
+    """The annotations of the wanted language, and this language; None if the file names none.
+
+    Without a wanted language the file must be in one. Annotations that name no language are of any.
+    Raises MalformedFile.
+    """
+    every = list(annotations)
+    tags = [_tag(path, place, entry.get("language")) for place, entry in every]
+    named = sorted({tag for tag in tags if tag})
+    if wanted is None and len(named) > 1:
+        raise MalformedFile(
+            path, f"it has captions in {', '.join(named)}; choose one with --language"
+        )
+    if wanted is None:
+        return every, named[0] if named else None
+    if named and wanted not in named:
+        raise MalformedFile(path, f"it has no captions in {wanted}, but in {', '.join(named)}")
+    kept = [entry for entry, tag in zip(every, tags, strict=True) if tag in (None, wanted)]
+    return kept, wanted
+
+
+def _tag(path: Path, place: str, value: Any) -> str | None:
+    if value is None:
+        return None
+    try:
+        return checked_tag(value)
+    except (TypeError, ValueError) as error:
+        raise MalformedFile(path, f"{place}: language {short(value)} is no tag") from error
+
+
+class NoReferences(DomainError):
+    """No image has a caption to score against."""
+
+
+class References(NamedTuple):
+    """The captions of each image by the image's id, and the subsets of images that have one.
+
+    `without` has the images that have no caption. They are not scored. `language` is the BCP 47
+    tag of the captions.
+    """
+
+    captions: Mapping[int, Sequence[str]]
+    subsets: Mapping[int, str]
+    without: frozenset[int] = frozenset()
+    language: str = ENGLISH
+
+    @property
+    def fewest(self) -> int:
+        """The smallest number of captions of an image."""
+        return min(map(len, self.captions.values()))
+
+    @property
+    def most(self) -> int:
+        return max(map(len, self.captions.values()))
+
+
+def make_references(
+    captions: Mapping[int, Sequence[str]],
+    subsets: Mapping[int, str],
+    *,
+    name: str,
+    language: str = ENGLISH,
+) -> References:
+    """The references of images, some of which may have no captions; raises NoReferences."""
+    if not captions:
+        raise NoReferences(f"{name}: there are no images.")
+    described = {image: texts for image, texts in captions.items() if texts}
+    if not described:
+        raise NoReferences(f"{name}: no image has a caption. Are the references hidden?")
+    return References(described, subsets, frozenset(captions.keys() - described.keys()), language)
+
+
+def read_references(path: Path, language: str | None = None) -> References:
+    """The references of a captions file in COCO form; raises MalformedFile and NoReferences.
+
+    The key `domain` of an image, if it has one, is its subset. Where annotations have a key
+    `language`, only those in this language are read. Without one, the file is in the language that
+    it names, or in English.
+    """
+    content = read_coco(path)
+    captions: dict[int, list[str]] = {}
+    subsets: dict[int, str] = {}
+    for place, image in entries(path, content, "images"):
+        number = image_id(path, place, image.get("id"))
+        if number in captions:
+            raise MalformedFile(path, f"{place}: the image {number} occurs twice")
+        captions[number] = []
+        if image.get("domain"):
+            subsets[number] = _text(path, f"{place}, domain", image["domain"])
+    annotations = entries(path, content, "annotations") if captions else []
+    chosen, found = in_language(path, annotations, language)
+    for place, annotation in chosen:
+        number = image_id(path, f"{place}, image_id", annotation.get("image_id"))
+        if number not in captions:
+            raise MalformedFile(path, f"{place}: there is no image {number}")
+        captions[number].append(_text(path, f"{place}, caption", annotation.get("caption")))
+    return make_references(captions, subsets, name=str(path), language=found or ENGLISH)
+
+
+def image_id(path: Path, place: str, value: Any) -> int:
+    """The id of an image, a whole number; raises MalformedFile."""
+    if type(value) is not int:
+        raise MalformedFile(path, f"{place}: {short(value)} is not a whole number")
+    return value
+
+
+def _text(path: Path, place: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise MalformedFile(path, f"{place}: {short(value)} is not a text")
+    return value

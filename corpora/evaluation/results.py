@@ -1,0 +1,78 @@
+"""Read and check results: a caption for each image, in COCO's results form."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+from corpora.errors import DomainError
+from corpora.language.text import MOST_CHARACTERS
+from corpora.reading.files import MalformedFile, printable, short
+from corpora.reading.json_files import read_json
+
+NAMED = 20
+
+
+class WrongResults(DomainError):
+    """The results do not fit the images; the message names the first images."""
+
+
+def read_results(path: Path, *, name: str | None = None) -> dict[int, str]:
+    """The caption of each image; raises MalformedFile and WrongResults.
+
+    An empty caption is allowed and scores 0. `name` is the file's name in error messages.
+    """
+    name = name or str(path)
+    content = read_json(path, name=name)
+    if not isinstance(content, list):
+        raise MalformedFile(name, 'results are a list of {"image_id": …, "caption": …}')
+    for number, entry in enumerate(content):
+        if not isinstance(entry, dict) or not {"image_id", "caption"} <= entry.keys():
+            reason = f"entry {number}: {short(entry)} has no `image_id` and `caption`"
+            raise MalformedFile(name, reason)
+    _check_entries(name, content)
+    return {entry["image_id"]: entry["caption"] for entry in content}
+
+
+def check_images(
+    results: Collection[int], *, wanted: Collection[int], without: Collection[int] = (), name: str
+) -> None:
+    """Raise WrongResults if images are missing or unknown.
+
+    `wanted` has the images with references, and `without` other images, which may have results.
+    """
+    known, given = set(wanted), set(results)
+    _refuse(name, "Images without a caption", sorted(known - given))
+    _refuse(name, "Captions of unknown images", sorted(given - known - set(without)))
+
+
+def _check_entries(name: str, entries: list[dict[str, Any]]) -> None:
+    """Raise WrongResults for the first rule that an entry breaks."""
+    for title, is_wrong in RULES:
+        _refuse(name, title, [entry["image_id"] for entry in entries if is_wrong(entry)])
+    counts = Counter(entry["image_id"] for entry in entries)
+    _refuse(name, "Images with several captions", [one for one, n in counts.items() if n > 1])
+
+
+# What may be wrong with an entry. Each rule is checked after the ones before it.
+RULES: tuple[tuple[str, Callable[[dict[str, Any]], bool]], ...] = (
+    ("Image ids that are not whole numbers", lambda entry: type(entry["image_id"]) is not int),
+    ("Negative image ids", lambda entry: entry["image_id"] < 0),
+    ("Captions that are not texts, of images", lambda e: not isinstance(e["caption"], str)),
+    (
+        f"Captions of more than {MOST_CHARACTERS:,} characters, of images",
+        lambda entry: len(entry["caption"]) > MOST_CHARACTERS,
+    ),
+)
+
+
+def _refuse(name: str, title: str, found: list[Any]) -> None:
+    if found:
+        raise WrongResults(printable(f"{name}: {title}: {listed(found)}."))
+
+
+def listed(values: Iterable[Any]) -> str:
+    """The first values, and the number of all if there are more."""
+    values = list(values)
+    shown = ", ".join(map(short, values[:NAMED]))
+    return shown + (f", … ({len(values):,} in all)" if len(values) > NAMED else "")

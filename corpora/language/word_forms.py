@@ -1,0 +1,71 @@
+"""Words for a class of objects in captions: its name in singular and plural."""
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inflect import engine
+
+# Shorter spellings that captions use, as in the authors' code for constrained beam search.
+SHORTER = {
+    "band-aid": "bandaid",
+    "wood-burning stove": "wood burning stove",
+    "kitchen & dining room table": "table",
+    "salt and pepper shakers": "salt and pepper",
+    "power plugs and sockets": "power plugs",
+    "luggage and bags": "luggage",
+}
+# Singular nouns whose last letters look like a plural, and plural nouns without a singular of the
+# same meaning.
+SINGULAR_ENDINGS = ("ss", "us", "os", "is")
+PLURAL_ONLY = {
+    "baked goods",
+    "binoculars",
+    "cattle",
+    "cosmetics",
+    "glasses",
+    "goggles",
+    "headphones",
+    "jeans",
+    "luggage",
+    "office supplies",
+    "salt and pepper",
+    "scissors",
+    "shorts",
+    "sunglasses",
+    "trousers",
+}
+
+
+def plain_name(name: str) -> str:
+    """The name in lower case, without brackets such as those of "Ball (Object)"."""
+    return re.sub(r"\s*\([^)]*\)", "", name.casefold()).strip()
+
+
+@cache
+def word_forms(name: str) -> tuple[str, ...]:
+    """Lower-case forms of a class's name, singular first: `("dog", "dogs")`."""
+    plain = plain_name(name)
+    folded = SHORTER.get(plain, plain)
+    if not folded or folded in PLURAL_ONLY:
+        return (folded,)
+    singular = _singular(folded)
+    plural = _english().plural_noun(singular) or singular
+    return tuple(dict.fromkeys((singular, plural.lower())))
+
+
+def _singular(name: str) -> str:
+    if name.endswith(SINGULAR_ENDINGS) and not name.endswith("skis"):
+        return name
+    return _english().singular_noun(name) or name
+
+
+@cache
+def _english() -> "engine":
+    import inflect
+
+    english = inflect.engine()
+    for noun in ("banjo", "burrito", "mango"):  # by inflect's rules, "burritoes"
+        english.defnoun(noun, f"{noun}s")
+    return english

@@ -1,0 +1,94 @@
+"""Parse JSON from outside, also in COCO form, and refuse texts that a database cannot store."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from corpora.reading.files import MalformedFile, count_lines, open_text, short
+
+PairsHook = Callable[[list[tuple[str, Any]]], Any]
+SURROGATE = re.compile("[\ud800-\udfff]")
+# Escapes of characters that cannot be stored. Matches halves of surrogate pairs, too, although
+# whole pairs can be stored.
+ESCAPED = re.compile(r"\\u(0000|[dD][89a-fA-F])")
+
+
+class NotJson(ValueError):
+    """The text is not JSON or has a value that cannot be stored; the message gives the reason."""
+
+    def __init__(self, reason: str, line: int) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+def parse_json(text: str, *, pairs_hook: PairsHook | None = None) -> Any:
+    """The value of a JSON text; raises NotJson with the line, counted from 1.
+
+    `pairs_hook` is the `object_pairs_hook` of `json.loads`.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=pairs_hook)
+    except json.JSONDecodeError as error:
+        line = 1 + count_lines(text[: error.pos])
+        raise NotJson(f"not valid JSON: {error.msg}", line) from error
+    except RecursionError as error:
+        raise NotJson("the JSON is nested too deeply", 1) from error
+    except ValueError as error:
+        raise NotJson("a number has more digits than can be read", 1) from error
+    check_texts(value, text)
+    return value
+
+
+def check_texts(value: Any, written: str) -> None:
+    """Raise NotJson if a text in the value cannot be stored; `written` is the value's JSON."""
+    escape = ESCAPED.search(written)
+    if escape and (reason := unstorable(value)):
+        raise NotJson(f"a text in it {reason}", 1 + count_lines(written[: escape.start()]))
+
+
+def read_json(path: Path, *, pairs_hook: PairsHook | None = None, name: str | None = None) -> Any:
+    """The content of a JSON file; raises MalformedFile. `name` is its name in error messages."""
+    with open_text(path, name=name) as text:
+        try:
+            return parse_json(text.read(), pairs_hook=pairs_hook)
+        except NotJson as error:
+            raise MalformedFile(text.name, str(error), error.line) from error
+
+
+def unstorable(value: Any) -> str:
+    """The reason why a database cannot store a text inside the value; empty if it can store all."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            if "\0" in one:
+                return "has a NUL character (U+0000)"
+            if found := SURROGATE.search(one):
+                return f"has half of a surrogate pair (U+{ord(found[0]):04X}), not a character"
+        elif isinstance(one, dict):
+            waiting += [*one, *one.values()]
+        elif isinstance(one, list):
+            waiting += one
+    return ""
+
+
+def read_coco(path: Path) -> dict[str, Any]:
+    """The object in a file; raises MalformedFile."""
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise MalformedFile(path, "a file in COCO form is one JSON object")
+    return content
+
+
+def entries(path: Path, content: dict[str, Any], key: str) -> list[tuple[str, dict[str, Any]]]:
+    """The objects of a list, each with its place for error messages; raises MalformedFile."""
+    found = content.get(key)
+    if not isinstance(found, list):
+        raise MalformedFile(path, f"it has no list `{key}`: is it a file in COCO form?")
+    named = [(f"{key}[{number}]", entry) for number, entry in enumerate(found)]
+    for place, entry in named:
+        if not isinstance(entry, dict):
+            raise MalformedFile(path, f"{place}: {short(entry)} is not a JSON object")
+    return named

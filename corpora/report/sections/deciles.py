@@ -1,0 +1,148 @@
+"""CIDEr by visual similarity to a second dataset (nocaps, table 4)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from corpora.evaluation.scoring import score
+from corpora.evaluation.tokenisers import PLAIN
+from corpora.report import drawing
+from corpora.report.dataset import Dataset
+from corpora.report.sections.base import Inputs, Matrix, NotMeasured, Numbers, Plot, Section, Table
+
+NEIGHBOURS, DECILES = 10, 10  # nocaps, appendix, section 3.4
+# Rows of features compared at a time, so that the similarities fit in memory.
+CHUNK = 1024
+LABELS = {"baseline": "human baseline", "results": "results"}
+
+
+def measure(inputs: Inputs) -> dict[str, Any]:
+    if inputs.features is None or inputs.against_features is None:
+        raise NotMeasured("Features of the images and of a second dataset's images are needed.")
+    if len(inputs.against_features) < NEIGHBOURS:
+        raise NotMeasured(f"The second dataset has fewer than {NEIGHBOURS} images.")
+    systems = _systems(inputs)
+    if not systems:
+        raise NotMeasured("There is no human baseline and no results file to score.")
+    references = _references(inputs.dataset, systems)
+    numbers = sorted(references)
+    if len(numbers) < DECILES:
+        raise NotMeasured(f"Deciles need at least {DECILES} images that can be scored.")
+    scores = {key: _cider(references, texts) for key, texts in systems.items()}
+    place = {image.number: index for index, image in enumerate(inputs.dataset.images)}
+    rows = np.array([place[number] for number in numbers])
+    distances = mean_distances(inputs.features[rows], inputs.against_features)
+    order = np.argsort(distances, kind="stable")
+    return {
+        "tokeniser": PLAIN,
+        "neighbours": NEIGHBOURS,
+        "second": inputs.names["against"],
+        "images": len(rows),
+        "deciles": [
+            {
+                "images": len(some),
+                "distance": float(distances[some].mean()),
+                **{
+                    key: float(np.mean([found[numbers[place]] for place in some]))
+                    for key, found in scores.items()
+                },
+            }
+            for some in np.array_split(order, DECILES)
+        ],
+        "overall": {
+            key: float(np.mean([found[number] for number in numbers]))
+            for key, found in scores.items()
+        },
+    }
+
+
+def mean_distances(features: Matrix, others: Matrix) -> Matrix:
+    """The mean cosine distance of each row to its ten nearest rows of the others."""
+    own, second = (
+        rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (features, others)
+    )
+    found = []
+    for start in range(0, len(own), CHUNK):
+        similarities = own[start : start + CHUNK] @ second.T
+        nearest = np.partition(similarities, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]
+        found.append(1 - nearest.mean(axis=1))
+    return np.concatenate(found)
+
+
+def _systems(inputs: Inputs) -> dict[str, dict[int, str]]:
+    """One caption per image by its number."""
+    dataset = inputs.dataset
+    extras = [dataset.captions[place] for place in dataset.extras]
+    baseline = {dataset.images[caption.image].number: caption.text for caption in extras}
+    systems = {"baseline": baseline, "results": dict(inputs.results or {})}
+    return {key: texts for key, texts in systems.items() if texts}
+
+
+def _references(dataset: Dataset, systems: Mapping[str, dict[int, str]]) -> dict[int, list[str]]:
+    """The references of the images of which each system has a caption, by the image's number.
+
+    Raises NotMeasured if there are no references.
+    """
+    if not dataset.references.size:
+        raise NotMeasured(dataset.without_captions)
+    by_image = zip(dataset.images, dataset.captions_by_image(dataset.references), strict=True)
+    return {
+        image.number: [dataset.captions[place].text for place in some]
+        for image, some in by_image
+        if some.size and all(image.number in texts for texts in systems.values())
+    }
+
+
+def _cider(references: dict[int, list[str]], texts: dict[int, str]) -> dict[int, float]:
+    """CIDEr-D of each image with references; raises NotMeasured."""
+    scores = score(references, texts, metrics=["cider"], tokeniser=PLAIN)
+    if "CIDEr" not in scores.per_image:
+        raise NotMeasured(scores.failures["cider"])
+    return scores.per_image["CIDEr"]
+
+
+def plots(numbers: Numbers) -> Iterator[Plot]:
+    figure, axes = drawing.panel("Decile of distance (1 = most similar)", "CIDEr-D")
+    deciles = numbers["deciles"]
+    for key in numbers["overall"]:
+        axes.plot(
+            range(1, len(deciles) + 1),
+            [one[key] for one in deciles],
+            color=drawing.SERIES[key],
+            marker=drawing.MARKERS[key],
+            markersize=5,
+            label=LABELS[key],
+        )
+    axes.set_xticks(range(1, len(deciles) + 1))
+    axes.set_ylim(bottom=0)
+    drawing.legend_above(axes)
+    description = "; ".join(
+        f"{LABELS[key]}: " + ", ".join(f"{one[key]:.2f}" for one in deciles)
+        for key in numbers["overall"]
+    )
+    yield Plot(
+        "deciles", "CIDEr by distance from the second dataset", f"Lines. {description}.", figure
+    )
+
+
+def text(numbers: Numbers) -> Iterator[str]:
+    yield (
+        f"The images are divided by the mean cosine distance of their features to the "
+        f"{numbers['neighbours']} nearest images of {numbers['second']}. Document frequencies are "
+        f"those of all {numbers['images']:,} images. Captions are split by the plain tokeniser, so "
+        "the scores cannot be compared with those of the official one."
+    )
+
+
+def tables(numbers: Numbers) -> Iterator[Table]:
+    head = ["", *(str(n) for n in range(1, DECILES + 1)), "overall"]
+    rows = [["mean distance", *(f"{one['distance']:.2f}" for one in numbers["deciles"]), ""]]
+    rows += [
+        [LABELS[key], *(f"{one[key]:.3f}" for one in numbers["deciles"]), f"{overall:.3f}"]
+        for key, overall in numbers["overall"].items()
+    ]
+    yield Table(head, rows)
+
+
+SECTION = Section("deciles", "CIDEr by similarity", measure, plots, text, tables)

@@ -1,0 +1,230 @@
+"""What a marketplace with addresses under `/people` knows of one's own people: their groups, the
+work that they have withdrawn, and their names.
+
+These addresses are not part of Mechanical Turk's API. Requests are signed as boto3 signs its own.
+"""
+
+import json
+from collections import defaultdict
+from math import ceil
+from typing import Annotated, Any
+
+import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.exceptions import BotoCoreError
+from botocore.httpsession import URLLib3Session
+from django.conf import settings
+from pydantic import Field
+
+from annotate.models import Campaign
+from hits.mturk import replies
+from hits.mturk.connection import NO_ANSWER, MarketplaceError, checked
+from hits.mturk.endpoints import endpoint_of
+from hits.mturk.replies import Count, Reply, Text
+
+TIMEOUT_SECONDS = 20
+# The largest share that a marketplace takes.
+MOST_SHARE = 1_000_000
+Link = Annotated[str, Field(strict=True, pattern=r"^https?://[!-~]+$", max_length=1000)]
+
+
+class GroupTasks(Reply):
+    """HITs that a group sees."""
+
+    hit_type_id: Text
+    is_open: bool
+
+
+class MailCounts(Reply):
+    """How many addresses are on a group's list, have got their mail, and have joined."""
+
+    addresses: Count
+    sent: Count
+    joined: Count
+
+
+class PeopleGroup(Reply):
+    """A group of own people. Without a link nobody new can join."""
+
+    id: Count
+    name: Text
+    page: Link
+    shows_names: bool
+    link: Link | None
+    members: Count
+    tasks: list[GroupTasks]
+    invitations: MailCounts
+
+
+class _Groups(Reply):
+    groups: list[PeopleGroup]
+
+
+class _Invited(Reply):
+    new: Count
+    known: Count
+
+
+class Described(Reply):
+    """The operators' page of a campaign's HITs, the number of their withdrawn assignments, and the
+    ids of the people who see them and have not withdrawn."""
+
+    page: Link
+    withdrawn: Count
+    members: list[Text]
+
+
+class _Withdrawn(Reply):
+    worker_id: Text
+    assignment_id: Text
+
+
+class _Withdrawals(Reply):
+    withdrawals: list[_Withdrawn]
+
+
+class _Named(Reply):
+    worker_id: Text
+    name: Text
+
+
+class Names(Reply):
+    """People who have agreed that the requester sees their names, and the number of others."""
+
+    people: list[_Named]
+    unnamed: Count
+
+
+class NoPeople(MarketplaceError):
+    """The marketplace has no such addresses, or does not know the HITs."""
+
+
+class GroupFieldRefused(MarketplaceError):
+    """The marketplace refused one of the texts of a group, whose name is `field`."""
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message, is_refusal=True)
+        self.field = field
+
+
+def describe(campaign: Campaign, hit_type_id: str) -> Described:
+    """Tell the marketplace which campaign the HITs belong to. Raises MarketplaceError; NoPeople if
+    the marketplace cannot be told."""
+    belongs = {
+        "campaign": campaign.slug,
+        "language": campaign.config.language,
+        "url": settings.SITE_URL + campaign.get_absolute_url(),
+    }
+    answer = _send(campaign, "PUT", f"/hit-types/{hit_type_id}", belongs)
+    return checked(Described, answer, "describe HITs")
+
+
+def withdrawn_work(campaign: Campaign, hit_type_id: str) -> dict[str, set[str]]:
+    """The ids of the assignments that people have withdrawn, by worker id; raises
+    MarketplaceError."""
+    answer = _send(campaign, "GET", f"/hit-types/{hit_type_id}/withdrawals")
+    found: dict[str, set[str]] = defaultdict(set)
+    for each in checked(_Withdrawals, {"withdrawals": answer}, "list withdrawals").withdrawals:
+        found[each.worker_id].add(each.assignment_id)
+    return found
+
+
+def names_of(campaign: Campaign) -> Names:
+    """The names of the campaign's people, by worker id, and how many are not told; raises
+    MarketplaceError."""
+    people: dict[str, _Named] = {}
+    unnamed = 0
+    for hit_type in hit_types(campaign):
+        answer = _send(campaign, "GET", f"/hit-types/{hit_type}/names")
+        found = checked(Names, answer, "list names")
+        people |= {each.worker_id: each for each in found.people}
+        unnamed = max(unnamed, found.unnamed)
+    return Names(people=list(people.values()), unnamed=unnamed)
+
+
+def groups_of(campaign: Campaign) -> list[PeopleGroup]:
+    """The groups that see tasks of the campaign; raises MarketplaceError."""
+    own = hit_types(campaign)
+    return [
+        group
+        for group in _groups(campaign)
+        if any(tasks.is_open and tasks.hit_type_id in own for tasks in group.tasks)
+    ]
+
+
+def make_group(campaign: Campaign, texts: dict[str, str | bool]) -> PeopleGroup:
+    """Make a group that sees the campaign's tasks. Raises MarketplaceError; if a text was refused,
+    GroupFieldRefused.
+
+    A group of this name without tasks, of an earlier attempt that was cut off, is used.
+    """
+    unused = [each for each in _groups(campaign) if each.name == texts["name"] and not each.tasks]
+    if unused:
+        _send(campaign, "PATCH", f"/groups/{unused[0].id}", texts)
+        return give_tasks(campaign, unused[0].id)
+    made = checked(PeopleGroup, _send(campaign, "POST", "/groups", texts), "create group")
+    return give_tasks(campaign, made.id)
+
+
+def give_tasks(campaign: Campaign, group: int) -> PeopleGroup:
+    """Let a group see the campaign's newest HITs; raises MarketplaceError."""
+    # A person can do each task once, so this limit keeps nobody from any. People see it as the
+    # number of their tasks.
+    share = ceil(campaign.tasks.count() / campaign.config.hit.images)
+    tasks = {"hit_type_id": hit_types(campaign)[-1], "share": min(share, MOST_SHARE) or None}
+    answer = _send(campaign, "POST", f"/groups/{group}/tasks", tasks)
+    return checked(PeopleGroup, answer, "give tasks")
+
+
+def lacks_newest(campaign: Campaign, group: PeopleGroup) -> bool:
+    """Whether the group does not see the newest HITs, as after a change of the reward."""
+    seen = {tasks.hit_type_id for tasks in group.tasks if tasks.is_open}
+    return hit_types(campaign)[-1] not in seen
+
+
+def invite(campaign: Campaign, group: int, addresses: list[str]) -> tuple[int, int]:
+    """Have the marketplace mail the group's link to addresses: how many are new, and how many were
+    on its list before. Raises MarketplaceError."""
+    answer = _send(campaign, "POST", f"/groups/{group}/invitations", {"addresses": addresses})
+    counts = checked(_Invited, answer, "invite people")
+    return counts.new, counts.known
+
+
+def _groups(campaign: Campaign) -> list[PeopleGroup]:
+    return checked(_Groups, {"groups": _send(campaign, "GET", "/groups")}, "list groups").groups
+
+
+def hit_types(campaign: Campaign) -> list[str]:
+    """The ids of the campaign's HIT types, the newest last; raises MarketplaceError if it has
+    none."""
+    found = list(campaign.hit_types.order_by("pk").values_list("hit_type_id", flat=True))
+    if not found:
+        raise MarketplaceError("The campaign has no tasks at the marketplace yet.")
+    return found
+
+
+def _send(campaign: Campaign, method: str, path: str, body: Any = None) -> Any:
+    """The JSON of the answer; raises MarketplaceError."""
+    url = f"{endpoint_of(campaign.endpoint).url}/people{path}"
+    content = b"" if body is None else json.dumps(body).encode()
+    request = AWSRequest(method, url, {"Content-Type": "application/json"}, content)
+    try:
+        keys = boto3.Session().get_credentials()
+        if keys is None:
+            raise MarketplaceError("This site has no keys of a requester.", is_refusal=True)
+        SigV4Auth(keys, "mturk-requester", "us-east-1").add_auth(request)
+        answer = URLLib3Session(timeout=TIMEOUT_SECONDS).send(request.prepare())
+        given = json.loads(answer.content)
+    except BotoCoreError as error:
+        raise MarketplaceError(f"The marketplace at {url} did not answer.", NO_ANSWER) from error
+    except (ValueError, RecursionError) as error:
+        raise NoPeople(f"The marketplace has no groups of people at {url}.") from error
+    if answer.status_code < 300:
+        return given
+    problem = given if isinstance(given, dict) else {}
+    message = replies.storable(str(problem.get("error", f"status {answer.status_code}")))[:500]
+    if field := problem.get("field"):
+        raise GroupFieldRefused(message, str(field))
+    kind = NoPeople if answer.status_code in {404, 405} else MarketplaceError
+    raise kind(f"The marketplace refused: {message}", is_refusal=True)

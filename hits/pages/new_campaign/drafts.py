@@ -1,0 +1,351 @@
+"""The pages of *New campaign*: begin a draft, its steps, the file, and creating the campaign."""
+
+from typing import Any
+
+import tomli_w
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.models import Right, Team
+from accounts.pages.once import once
+from accounts.pages.signed_in import posted, require, team_to_change, teams_with, user_of
+from annotate.models import Campaign, CampaignDraft, Selection
+from annotate.pages.lookups import campaign_of
+from annotate.services.campaigns import CampaignChanged, create_campaigns
+from annotate.services.drafts import (
+    DraftChanged,
+    DraftEnded,
+    DraftIncomplete,
+    begin_draft,
+    change_draft,
+    delete_draft,
+    detach_draft,
+    fingerprint,
+    replace_file,
+    use_draft,
+)
+from annotate.services.names import address_of, free_name
+from annotate.services.selections import select_whole
+from corpora.errors import DomainError
+from hits.mturk.endpoints import is_amazons
+from hits.pages.forms import CampaignFileForm
+from hits.pages.new_campaign.sides import side_of
+from hits.pages.new_campaign.step_form import StepForm
+from hits.pages.new_campaign.steps import (
+    BY_NAME,
+    FORMS,
+    STEPS,
+    Step,
+    faults_of,
+    next_of,
+    previous_of,
+    states,
+)
+
+MOST_DRAFTS = 20
+# The preview may run its scripts, and neither send its form nor act as this site.
+SANDBOX = "allow-scripts"
+
+
+def drafts_of(request: HttpRequest) -> QuerySet[CampaignDraft]:
+    """The user's own drafts that were not used or deleted, for teams whose campaigns they may
+    change."""
+    own = CampaignDraft.objects.of(user_of(request)).open()
+    return own.filter(team__in=teams_with(request, Right.MANAGE)).select_related("team")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@once()
+def new_campaign(request: HttpRequest) -> HttpResponse:
+    """Offer the user's drafts, campaigns to copy and the file; a POST begins an empty draft.
+
+    A POST with a campaign file is handled as on the page for files.
+    """
+    team = team_to_change(request)
+    if "text" in request.POST or request.FILES:
+        return _from_file(request, team)
+    if request.method == "POST":
+        file = _begun_with(request.POST, team)
+        if not is_amazons(settings.MTURK_ENDPOINT):
+            # Requirements of Mechanical Turk would keep everybody out of one's own marketplace.
+            file["workers"] = {"who": "own"}
+        draft = begin_draft(owner=user_of(request), file=file, team=team, at=timezone.now())
+        return redirect("hits:new_step", draft.pk, STEPS[0].name)
+    drafts = drafts_of(request).filter(team=team).select_related("campaign")[:MOST_DRAFTS]
+    context = {
+        "drafts": drafts,
+        "has_selections": Selection.objects.of_team(team).exists(),
+        "campaigns": Campaign.objects.of_team(team).order_by("-created_at", "-pk")[:MOST_DRAFTS],
+    }
+    return render(request, "hits/new_campaign/start.html", context)
+
+
+def _begun_with(data: QueryDict, team: Team) -> dict[str, Any]:
+    """The images that a button named, all of a split or a selection, and a name after them."""
+    known = Selection.objects.of_team(team)
+    if split := data.get("split"):
+        try:
+            selection = select_whole(split=split, team=team, at=timezone.now())
+        except DomainError:
+            return {}
+        return {"selection": selection.name, "name": _free(address_of(split, "campaign"))}
+    chosen = known.filter(name=data.get("selection", "")).first()
+    if chosen is None:
+        return {}
+    return {"selection": chosen.name, "name": _free(address_of(chosen.name, "campaign"))}
+
+
+def _free(name: str) -> str:
+    return free_name(Campaign.objects.all(), name, field="slug")
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@once()
+def new_from_file(request: HttpRequest) -> HttpResponse:
+    """Fill the steps from a campaign file, or create the draft campaign at once."""
+    return _from_file(request, team_to_change(request))
+
+
+def _from_file(request: HttpRequest, team: Team) -> HttpResponse:
+    form = CampaignFileForm(posted(request), request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        if "steps" in request.POST:
+            draft = begin_draft(
+                owner=user_of(request),
+                file=form.cleaned_data["values"],
+                team=team,
+                at=timezone.now(),
+            )
+            replace_file(
+                draft=draft,
+                file=draft.file,
+                visited=[step.name for step in FORMS],
+                at=timezone.now(),
+            )
+            return redirect("hits:new_step", draft.pk, STEPS[-1].name)
+        try:
+            campaign, *others = create_campaigns(
+                plan=form.cleaned_data["plan"],
+                endpoint=settings.MTURK_ENDPOINT,
+                team=team,
+                at=timezone.now(),
+            )
+        except DomainError as error:
+            form.add_error(None, str(error))
+        else:
+            further = f" Further drafts: {', '.join(map(str, others))}." if others else ""
+            messages.success(
+                request, f"Draft {campaign} created.{further} Check its cost, then publish it."
+            )
+            return redirect(campaign)
+    status = 422 if form.errors else 200
+    return render(request, "hits/new_campaign/from_file.html", {"form": form}, status=status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def step(request: HttpRequest, pk: int, name: str) -> HttpResponse:
+    """Show a step of a draft, or store its entries; with htmx, check them while they are typed."""
+    draft = get_object_or_404(drafts_of(request).select_related("campaign"), pk=pk)
+    found = BY_NAME.get(name)
+    if found is None:
+        raise Http404
+    if found.form is None:
+        return _checklist(request, draft, found)
+    if request.method == "POST":
+        return _store(request, draft, found, found.form)
+    return _show(request, draft, found, found.form.of(draft))
+
+
+def _store(
+    request: HttpRequest, draft: CampaignDraft, found: Step, form_class: type[StepForm]
+) -> HttpResponse:
+    form = form_class(request.POST, draft=draft)
+    entries = form.entries()
+    try:
+        change_draft(
+            draft=draft,
+            step=found.name,
+            values=entries.values,
+            unfinished=entries.unfinished,
+            removed=entries.removed,
+            seen=None if "anyway" in request.POST else request.POST.get("seen", ""),
+            at=timezone.now(),
+        )
+    except (DraftChanged, DraftEnded) as error:
+        return _show(request, draft, found, form, conflict=error)
+    if _is_while_typing(request):
+        return _show(request, draft, found, form)
+    if form.errors:
+        return _show(request, draft, found, form, status=422)
+    return redirect("hits:new_step", draft.pk, _wanted(request.POST, found).name)
+
+
+def _is_while_typing(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Request") == "true"
+
+
+def _wanted(data: QueryDict, found: Step) -> Step:
+    """The step that the pressed button leads to: the next one, or the one that it names."""
+    return BY_NAME.get(data.get("to", ""), next_of(found))
+
+
+def _show(
+    request: HttpRequest,
+    draft: CampaignDraft,
+    found: Step,
+    form: StepForm,
+    *,
+    conflict: DomainError | None = None,
+    status: int = 200,
+) -> HttpResponse:
+    seen = request.POST.get("seen", "") if conflict else fingerprint(draft, form.paths())
+    context = {
+        **_frame(draft, found),
+        **side_of(found, draft),
+        "form": form,
+        "seen": seen,
+        "shows_errors": request.method == "POST" or found.name in draft.visited,
+        "conflict": conflict,
+        "is_over": isinstance(conflict, DraftEnded),
+        "is_while_typing": _is_while_typing(request),
+        "stored_at": timezone.now(),
+    }
+    if _is_while_typing(request):
+        context["replaced"] = [
+            field.as_widget(attrs={"hx-swap-oob": "true"}) for field in form.in_new_language()
+        ]
+        return render(request, "hits/new_campaign/checked.html", context)
+    return render(
+        request, f"hits/new_campaign/{found.name}.html", context, status=409 if conflict else status
+    )
+
+
+def _frame(draft: CampaignDraft, found: Step) -> dict[str, Any]:
+    faults = faults_of(draft)
+    return {
+        "draft": draft,
+        "step": found,
+        "steps": states(draft, found.name, faults),
+        "faults": faults,
+        "previous": previous_of(found),
+        "sandbox": SANDBOX,
+        "next": next_of(found),
+    }
+
+
+def _checklist(request: HttpRequest, draft: CampaignDraft, found: Step) -> HttpResponse:
+    context = {
+        **_frame(draft, found),
+        **side_of(found, draft),
+        "text": toml_text(draft.file),
+    }
+    return render(request, "hits/new_campaign/checklist.html", context)
+
+
+@require_POST
+def create(request: HttpRequest, pk: int) -> HttpResponse:
+    """Create the draft's campaign, or change the one that it edits."""
+    own = CampaignDraft.objects.of(user_of(request)).select_related("team")
+    draft = get_object_or_404(own, pk=pk)
+    require(request, draft.team, Right.MANAGE)
+    try:
+        campaign = use_draft(draft=draft, endpoint=settings.MTURK_ENDPOINT, at=timezone.now())
+    except CampaignChanged as error:
+        found = BY_NAME["checklist"]
+        context = {
+            **_frame(draft, found),
+            **side_of(found, draft),
+            "conflict": error,
+            "text": toml_text(draft.file),
+        }
+        return render(request, "hits/new_campaign/checklist.html", context, status=409)
+    except DraftIncomplete:
+        messages.warning(
+            request, "The draft is not complete yet. The checklist says what is missing."
+        )
+        return redirect("hits:new_step", draft.pk, "checklist")
+    except DomainError as error:
+        messages.warning(request, str(error))
+        return redirect("hits:new_step", draft.pk, "checklist")
+    messages.success(request, f"{campaign} is saved as a draft. Nothing is published yet.")
+    return redirect(campaign)
+
+
+@require_POST
+def detach(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make a draft that edits a campaign one for a new campaign."""
+    draft = get_object_or_404(drafts_of(request), pk=pk)
+    detach_draft(draft=draft, at=timezone.now())
+    messages.info(request, "This is now a draft of a new campaign. Give it another name.")
+    return redirect("hits:new_step", draft.pk, STEPS[0].name)
+
+
+@require_POST
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Delete a draft."""
+    draft = get_object_or_404(drafts_of(request), pk=pk)
+    delete_draft(draft=draft, at=timezone.now())
+    messages.info(request, f"{draft}: draft deleted.")
+    return redirect("hits:new_campaign")
+
+
+@require_safe
+def file(request: HttpRequest, pk: int) -> HttpResponse:
+    """The draft as a campaign file, for downloading."""
+    draft = get_object_or_404(drafts_of(request), pk=pk)
+    return toml_file(draft.file, str(draft.file.get("name") or "campaign"))
+
+
+@require_safe
+def campaign_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """A campaign's checked file, for downloading."""
+    found = campaign_of(request, slug, may=Right.SEE_MONEY)
+    return toml_file(found.config_json, found.slug)
+
+
+def toml_text(values: dict[str, Any]) -> str:
+    """The values as a campaign file. Values that are None are left out."""
+    return tomli_w.dumps(_given(values))
+
+
+def _given(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _given(each) for key, each in value.items() if each is not None}
+    return [_given(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def toml_file(values: dict[str, Any], name: str) -> HttpResponse:
+    response = HttpResponse(toml_text(values), content_type="application/toml; charset=utf-8")
+    safe = "".join(letter if letter.isalnum() or letter == "-" else "-" for letter in name)[:100]
+    response.headers["Content-Disposition"] = f'attachment; filename="{safe}.toml"'
+    return response
+
+
+@require_POST
+@once()
+def copy(request: HttpRequest, slug: str) -> HttpResponse:
+    """Begin a draft with the settings of a campaign and a name that is free."""
+    found = campaign_of(request, slug, may=Right.MANAGE)
+    draft = begin_draft(
+        owner=user_of(request),
+        team=found.team,
+        file={**found.config_json, "name": _free(found.slug)},
+        at=timezone.now(),
+    )
+    return redirect("hits:new_step", draft.pk, STEPS[0].name)
+
+
+@require_POST
+@once()
+def edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open the steps for a draft campaign."""
+    found = campaign_of(request, slug, may=Right.MANAGE)
+    draft = begin_draft(
+        owner=user_of(request), file=found.config_json, at=timezone.now(), campaign=found
+    )
+    return redirect("hits:new_step", draft.pk, STEPS[-1].name)

@@ -1,0 +1,364 @@
+"""The form of each step."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.forms import BoundField
+
+from annotate.kinds import KINDS, TaskKind
+from annotate.kinds.reading import filled
+from annotate.kinds.wizard import (
+    Choice,
+    Choices,
+    Countries,
+    Dollars,
+    Hours,
+    Percent,
+    Text,
+    Whole,
+    Yes,
+    listed,
+)
+from annotate.models import Campaign
+from annotate.services.campaigns import name_refusal
+from annotate.services.drafts import value_at
+from annotate.services.names import address_of
+from corpora.language.languages import LANGUAGES
+from hits.pages.new_campaign.step_form import Entries, StepForm, choice, path_of
+
+LANGUAGE_CHOICES = [(language.code, language.name) for language in LANGUAGES.values()]
+MOST_DOLLARS = "99999999.99"
+
+
+class TaskForm(StepForm):
+    """What workers do, and the campaign's name."""
+
+    step = "task"
+    name = Text(
+        label="Name",
+        max_length=100,
+        help_text="Any name. Addresses and files get it in lower-case letters, digits and hyphens.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        error_messages={
+            "required": "Enter a name, such as street-scenes.",
+            "max_length": "Enter at most 100 characters.",
+        },
+    )
+    kind = Choice(label="What do workers do?", widget=forms.RadioSelect)
+    preset = Choice(
+        label="Settings of a published collection",
+        required=False,
+        help_text="Sets the number of answers and whether object names are shown. You can change "
+        "both in the next steps.",
+    )
+
+    def shape(self) -> None:
+        choice(self, "kind").choices = [(kind.name, kind.label) for kind in KINDS.values()]
+        presets = [
+            (name, kind.presets_in_words[name]) for kind in KINDS.values() for name in kind.presets
+        ]
+        choice(self, "preset").choices = [("", "None"), *presets]
+
+    def entries(self) -> Entries:
+        """Also removes what the chosen task type does not have."""
+        entries = super().entries()
+        kind = KINDS.get(str(self.cleaned_data.get("kind")))
+        if kind is not None:
+            own = _keys_of(kind)
+            entries.removed.update(*(_keys_of(other) - own for other in KINDS.values()))
+            if not kind.has_families:
+                entries.removed.update({"languages", "translations"})
+        return entries
+
+    def clean_name(self) -> str:
+        name = address_of(self.cleaned_data["name"], "campaign")
+        changed = self.draft.campaign
+        others = Campaign.objects.exclude(pk=changed.pk) if changed else Campaign.objects.all()
+        if others.filter(slug=name).exists():
+            raise forms.ValidationError(name_refusal(name, self.draft.team))
+        return name
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        kind, preset = values.get("kind"), values.get("preset")
+        if kind in KINDS and preset and preset not in KINDS[kind].presets:
+            self.add_error("preset", "These settings are for another kind of task. Choose “None”.")
+        return values
+
+
+def _keys_of(kind: TaskKind) -> set[str]:
+    """The keys and sections of the campaign file that the task type's own fields set."""
+    names = [name for fields in kind.steps.values() for name in fields.fields]
+    keys = {*map(path_of, names), *kind.material_keys}
+    sections = {kind.name} if kind.section else set()
+    return keys | sections | {key.partition(".")[0] for key in keys}
+
+
+class ImagesForm(StepForm):
+    """What workers work on, and the number of answers."""
+
+    step = "images"
+    seed = Whole(
+        label="Seed",
+        least=-(2**63),
+        most=2**63 - 1,
+        help_text="For the random choices. The same seed and images give the same choices.",
+    )
+    details = ("seed",)
+
+
+class InstructionsForm(StepForm):
+    """What workers read."""
+
+    step = "instructions"
+    language = Choice(
+        label="Language of the captions",
+        choices=LANGUAGE_CHOICES,
+        help_text="The task page is in this language, too. Title, description and examples of your "
+        "own are as you write them.",
+    )
+    languages = Choices(
+        label="Several languages",
+        choices=LANGUAGE_CHOICES,
+        help_text="Makes a campaign for each, with the same images, budget and rules. Change a "
+        "title and description of your own in each draft, or write them in the campaign file.",
+    )
+    hit__title = Text(
+        label="Title",
+        max_length=128,
+        help_text="The heading of the task and its name in the marketplace's list.",
+        error_messages={
+            "required": "Enter a title. Workers choose tasks by it.",
+            "max_length": "Enter at most 128 characters.",
+        },
+    )
+    hit__description = Text(
+        label="Description in the marketplace's list",
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        error_messages={
+            "required": "Enter one or two sentences about the task.",
+            "max_length": "Enter at most 2,000 characters.",
+        },
+    )
+    hit__keywords = Text(
+        label="Search words",
+        required=False,
+        max_length=1000,
+        help_text="Separated by commas. Workers find the task by them.",
+        error_messages={"max_length": "Enter at most 1,000 characters."},
+    )
+    details = ("languages",)
+
+    def shape(self) -> None:
+        if not self.task_kind.has_languages:
+            del self.fields["language"]
+        if not self.task_kind.has_families or self.draft.campaign is not None:
+            del self.fields["languages"]
+        if self.reads_captions:
+            # No language in the file: that of the captions.
+            self.whole["language"] = self.draft.file.get("language")
+            field = self.fields["language"]
+            field.required = False
+            field.help_text = "The task page is in it."
+        for name in ("language", "languages"):
+            if name in self.fields:
+                self._offer(name, listed(self.whole.get(name)))
+
+    def in_new_language(self) -> list[BoundField]:
+        """The default texts that this form has in another language than the draft, as they are
+        now."""
+        now = type(self).of(self.draft)
+        names = ["hit__title", "hit__description"]
+        return [
+            now[name]
+            for name in names
+            if name not in self.errors
+            and value_at(self.draft.file, path_of(name)) is None
+            and str(self.data.get(name, "")).strip() != now.text_of(name)
+        ]
+
+    @property
+    def reads_captions(self) -> bool:
+        """Whether the campaign's language is that of captions which exist."""
+        return self.task_kind.has_languages and not self.task_kind.has_families
+
+    def _offer(self, name: str, tags: list[Any]) -> None:
+        """Also offer tags without rules of their own, from an uploaded file."""
+        none = [("", "That of the release's captions, or English")] if self.reads_captions else []
+        more = [(str(tag), str(tag)) for tag in tags if tag not in LANGUAGES]
+        self.fields[name].choices = [*none, *LANGUAGE_CHOICES, *more]  # type: ignore[attr-defined]
+
+    def default_of(self, path: str) -> Any:
+        # English is a choice of its own there, and no default.
+        if path == "language" and self.reads_captions:
+            return None
+        return super().default_of(path)
+
+    def entries(self) -> Entries:
+        """A file has one language or several. A default title follows the language."""
+        entries = super().entries()
+        for code, _ in settings.LANGUAGES:
+            for key, text in self.task_kind.default_texts(code).items():
+                if entries.values.get(f"hit.{key}") == text:
+                    entries.values[f"hit.{key}"] = None
+        chosen = entries.values.get("languages") or []
+        if len(chosen) == 1:
+            entries.values["languages"] = None
+            entries.values["language"] = chosen[0]
+        elif chosen:
+            entries.values["language"] = None
+        return entries
+
+
+class WorkersForm(StepForm):
+    """Who may work."""
+
+    step = "workers"
+    workers__who = Choice(
+        label="Who may work?",
+        choices=[
+            ("own", "My own people"),
+            ("panel", "A panel"),
+            ("nocaps", "nocaps’ requirements"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    workers__countries = Countries(
+        label="Countries",
+        required=False,
+        help_text="Two-letter codes, separated by commas. Empty: every country.",
+    )
+    workers__approved_hits = Whole(
+        label="Approved HITs, at least", least=0, most=10_000_000, help_text="0: no requirement."
+    )
+    workers__approval_rate = Whole(
+        label="Approval rate in per cent, above", least=0, most=99, help_text="0: no requirement."
+    )
+    workers__masters = Yes(label="Only workers with the Masters qualification")
+    details = (
+        "workers__countries",
+        "workers__approved_hits",
+        "workers__approval_rate",
+        "workers__masters",
+    )
+
+    def entries(self) -> Entries:
+        """The requirements that are not those of the choice. A new choice resets them."""
+        entries = super().entries()
+        who = self.cleaned_data.get("workers__who")
+        if who == "own" or who != self.whole["workers"].get("who"):
+            for name in self.details:
+                entries.values[path_of(name)] = None
+                entries.unfinished.pop(path_of(name), None)
+        return entries
+
+    def default_of(self, path: str) -> Any:
+        chosen = self.cleaned_data.get("workers__who") or self.whole["workers"]["who"]
+        if path == "workers.who":
+            return super().default_of(path)
+        return value_at(filled({"workers": {"who": chosen}}), path)
+
+
+class RewardForm(StepForm):
+    """Reward, time and budget."""
+
+    step = "reward"
+    hit__reward = Dollars(
+        label="Reward for one assignment, in US dollars",
+        least="0.00",
+        most="999999.99",
+        help_text="0 for your own people or a panel, if they are not paid here.",
+    )
+    hit__images = Whole(
+        label="Tasks in one assignment",
+        least=1,
+        most=20,
+        help_text="The number of images that a worker describes, or answers about, for one reward.",
+    )
+    hit__minutes = Whole(
+        label="Minutes for one assignment, at most",
+        least=1,
+        most=525_600,
+        help_text="Several times what the work takes: an assignment that is late is lost.",
+    )
+    budget = Dollars(
+        label="Budget in US dollars",
+        least="0.00",
+        most=MOST_DOLLARS,
+        help_text="The most that the campaign may spend, with fees.",
+    )
+    hit__assignments = Whole(label="Assignments in one HIT", least=1, most=9)
+    hit__lifetime_days = Whole(label="Days until a HIT expires", least=1, most=365)
+    hit__auto_approval_days = Whole(
+        label="Days until the marketplace approves by itself", least=0, most=30
+    )
+    details = ("hit__assignments", "hit__lifetime_days", "hit__auto_approval_days")
+
+    def clean(self) -> dict[str, Any]:
+        """Work without a reward costs nothing, so its budget may be left empty."""
+        values = super().clean()
+        if values.get("hit__reward") == 0 and not self.data.get("budget"):
+            self.errors.pop("budget", None)
+            values["budget"] = Decimal(0)
+        return values
+
+
+class ChecksForm(StepForm):
+    """Spot checks and what follows from them."""
+
+    step = "checks"
+    review__first = Whole(
+        label="First answers of each worker that a person checks", least=0, most=1000
+    )
+    review__share = Percent(label="Share of all answers that a person checks, in per cent")
+    review__trial = Whole(
+        label="Answers that a new worker may submit before the first ones are checked",
+        least=0,
+        most=100_000,
+        help_text="0: any number.",
+    )
+    review__policy = Choice(
+        label="Careless workers",
+        choices=[
+            ("decide", "are excluded by the campaign’s policy"),
+            ("propose", "are proposed for exclusion, and a person decides"),
+        ],
+        widget=forms.RadioSelect,
+    )
+    review__approve_after_hours = Hours(label="Hours until work is paid", most=720)
+    review__limit = Percent(
+        label="Tolerated share of bad answers per worker, in per cent", least=0.1, most=99.9
+    )
+    review__reviewers = Whole(label="Reviewers for each checked answer", least=1, most=2)
+    review__gold_every = Whole(
+        label="One gold item in every … checks", least=0, most=100_000, help_text="0: none."
+    )
+    review__discard = Choice(
+        label="When a worker is excluded, discard",
+        choices=[
+            ("all", "all answers of the worker"),
+            ("since_first_bad", "the answers since the first bad one"),
+        ],
+    )
+    details = ("review__limit", "review__reviewers", "review__gold_every", "review__discard")
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        first, trial = values.get("review__first"), values.get("review__trial")
+        if first is not None and trial and not 1 <= first <= trial:
+            self.add_error(
+                "review__trial",
+                f"Enter 0, or at least {max(first, 1)}: with a limit, between 1 and this many of "
+                "the first answers have to be checked.",
+            )
+        hours = values.get("review__approve_after_hours")
+        days = value_at(self.whole, "hit.auto_approval_days")
+        if hours is not None and isinstance(days, int) and hours > days * 24:
+            self.add_error(
+                "review__approve_after_hours",
+                f"Enter at most {days * 24}: after {days} days the marketplace approves by itself.",
+            )
+        return values

@@ -1,0 +1,42 @@
+"""Withdraw: discard the responses of own people who have withdrawn, and count who is left.
+
+At the same time the marketplace is told which campaign its HITs belong to, for its operators. These
+are no part of Mechanical Turk's API: at marketplaces without these addresses nothing happens.
+"""
+
+from hits.models import Assignment
+from hits.mturk import people
+from hits.mturk.endpoints import is_amazons
+from hits.mturk.people import Described, NoPeople
+from hits.queries.people import people_missing
+from hits.reconcile.run import Done, Run
+from hits.services.withdrawals import withdraw_work
+
+
+def withdraw(run: Run) -> None:
+    """Ask about each HIT type of the campaign. A sync of single HITs leaves it to the next one."""
+    if is_amazons(run.campaign.endpoint) or not run.sync.is_whole:
+        return
+    hit_types = list(run.campaign.hit_types.order_by("pk"))
+    told: list[Described] = []
+    for hit_type in hit_types:
+        with run.alone(f"withdrawals of {hit_type}"):
+            told += _exchange(run, hit_type.hit_type_id)
+    if run.campaign.config.workers.who == "own" and hit_types and len(told) == len(hit_types):
+        members = {member for each in told for member in each.members}
+        run.sync.people_missing = people_missing(run.campaign, members)
+
+
+def _exchange(run: Run, hit_type_id: str) -> list[Described]:
+    """Withdraw what the marketplace lists, and return what it says; empty if it knows no people."""
+    try:
+        told = people.describe(run.campaign, hit_type_id)
+        listed = people.withdrawn_work(run.campaign, hit_type_id) if told.withdrawn else {}
+    except NoPeople:
+        return []
+    # Work that this sync has not ingested is withdrawn by a later one.
+    own = Assignment.objects.of(run.campaign)
+    report = withdraw_work(listed=listed, among=own, actor=None, at=run.at)
+    if report.withdrawn:
+        run.done[Done.WITHDRAWN] += report.withdrawn
+    return [told]

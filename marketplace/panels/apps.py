@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class PanelsConfig(AppConfig):
+    name = "marketplace.panels"
+    verbose_name = "Studies at panels"

@@ -1,0 +1,226 @@
+"""Prolific's API, by the kept library for HTTP.
+
+Only requests that read are repeated here. Whether one that changes something may be repeated is
+known to its caller.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+import requests
+from django.conf import settings
+from requests.adapters import HTTPAdapter
+from urllib3.util.retry import Retry
+
+from marketplace.panels import words
+from marketplace.panels.panel import (
+    LONGEST_PROBLEM,
+    Balance,
+    BonusesSetUp,
+    Draft,
+    PanelRefused,
+    PanelUnclear,
+    Spent,
+    StudyAction,
+    StudyThere,
+    SubmissionThere,
+    Subscription,
+)
+
+# Seconds to connect, and between two parts of an answer.
+TIMEOUT = (5, 30)
+READ_AGAIN = Retry(
+    total=3,
+    backoff_factor=0.5,
+    status_forcelist=(429, 500, 502, 503, 504),
+    allowed_methods=("GET",),
+    raise_on_status=False,
+)
+# The reference recommends these as the most of one request.
+MOST_APPROVALS = 1000
+MOST_BONUSES = 200
+PAGE_SIZE = 100
+# With these the request may or may not have had its effect.
+UNCLEAR = frozenset({408, 425, 429})
+
+
+def new_session() -> requests.Session:
+    """A session that repeats reads; tests put a stand-in in its place."""
+    session = requests.Session()
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, HTTPAdapter(max_retries=READ_AGAIN))
+    return session
+
+
+@dataclass
+class Prolific:
+    """A Panel: Prolific's API for one token."""
+
+    url: str
+    token: str = field(repr=False)
+    session: requests.Session = field(repr=False)
+    workspace: str = ""
+    project: str = ""
+
+    def find_study(self, reference: str) -> StudyThere | None:
+        """The study with this internal name."""
+        path = f"projects/{self.project}/studies/" if self.project else "studies/"
+        for row in self._listed(path, page_size=PAGE_SIZE, ordering="-date_created"):
+            if row.get("internal_name") == reference:
+                return self.study(row["id"])
+        return None
+
+    def create_draft(self, draft: Draft) -> StudyThere:
+        body = words.study_body(draft, project=self.project)
+        return words.study_there(self._send("POST", "studies/", body))
+
+    def study(self, study_id: str) -> StudyThere:
+        return words.study_there(self._get(f"studies/{study_id}/"))
+
+    def transition(self, study_id: str, action: StudyAction) -> StudyThere:
+        body = {"action": str(action)}
+        return words.study_there(self._send("POST", f"studies/{study_id}/transition/", body))
+
+    def set_places(self, study_id: str, places: int) -> StudyThere:
+        body = {"total_available_places": places}
+        return words.study_there(self._send("PATCH", f"studies/{study_id}/", body))
+
+    def balance(self) -> Balance:
+        row = self._get(f"workspaces/{self.workspace}/balance/")
+        return Balance(row["currency_code"], words.amount(row["available_balance"]))
+
+    def cost(self, *, reward: Decimal, places: int) -> Decimal:
+        body = {"reward": words.cents(reward), "total_available_places": places}
+        return words.amount(self._send("POST", "study-cost-calculator/", body)["total_cost"])
+
+    def spent(self, study_id: str) -> Spent:
+        return words.spent(self._get(f"studies/{study_id}/cost/"))
+
+    def submissions(self, study_id: str) -> list[SubmissionThere]:
+        # The reference names no pages here. If there are any, the links lead on.
+        rows = self._listed(f"studies/{study_id}/submissions/", has_pages=False)
+        return [words.submission_there(row) for row in rows]
+
+    def bonuses_of(self, submission_id: str) -> list[Decimal]:
+        row = self._get(f"submissions/{submission_id}/")
+        return [words.amount(each) for each in row.get("bonus_payments") or []]
+
+    def approve(self, submission_ids: Sequence[str]) -> None:
+        self._send("POST", "submissions/bulk-approve/", {"submission_ids": list(submission_ids)})
+
+    def ask_to_return(self, submission_id: str, reason: str) -> None:
+        body = {"request_return_reasons": [reason]}
+        self._send("POST", f"submissions/{submission_id}/request-return/", body)
+
+    def reject(self, submission_id: str, *, category: str, reason: str) -> None:
+        body = {"action": "REJECT", "rejection_category": category, "message": reason}
+        self._send("POST", f"submissions/{submission_id}/transition/", body)
+
+    def set_up_bonuses(self, study_id: str, amounts: Mapping[str, Decimal]) -> BonusesSetUp:
+        body = words.bonuses_body(study_id, amounts)
+        return words.bonuses_set_up(self._send("POST", "submissions/bonus-payments/", body))
+
+    def pay_bonuses(self, bonuses_id: str) -> None:
+        """Not idempotent there: each request pays."""
+        self._send("POST", f"bulk-bonus-payments/{bonuses_id}/pay/")
+
+    def hook_secret(self) -> str:
+        """The secret with which hooks are signed; empty if the workspace has none."""
+        rows = self._get(f"hooks/secrets/?workspace_id={self.workspace}")["results"]
+        return str(rows[-1]["value"]) if rows else ""
+
+    def make_hook_secret(self) -> str:
+        """Replaces the secret of the whole workspace."""
+        row = self._send("POST", "hooks/secrets/", {"workspace_id": self.workspace})
+        return str(row["value"])
+
+    def subscriptions(self) -> list[Subscription]:
+        """The workspace's subscriptions, also those that Prolific has disabled."""
+        found = {
+            row["id"]: words.subscription_there(row)
+            for state in ("true", "false")
+            for row in self._listed(
+                "hooks/subscriptions/", workspace_id=self.workspace, is_enabled=state
+            )
+        }
+        return list(found.values())
+
+    def subscribe(self, event: str, address: str) -> Subscription:
+        """Create a subscription and confirm it, as the reference requires."""
+        body = {"workspace_id": self.workspace, "event_type": event, "target_url": address}
+        answer, content = self._request("POST", "hooks/subscriptions/", body)
+        made = words.subscription_made(content, event=event, address=address)
+        secret = {"secret": answer.headers.get("X-Hook-Secret", "")}
+        return words.subscription_there(
+            self._send("POST", f"hooks/subscriptions/{made.id}/", secret)
+        )
+
+    def unsubscribe(self, subscription_id: str) -> None:
+        self._send("DELETE", f"hooks/subscriptions/{subscription_id}/")
+
+    def _get(self, path: str) -> Any:
+        return self._send("GET", path)
+
+    def _listed(self, path: str, *, has_pages: bool = True, **query: Any) -> Iterator[Any]:
+        """The rows of all pages of a list, by its links to the next page or else by number."""
+        number, seen = 1, set[str]()
+        target = f"{path}?{urlencode({**query, 'page': number})}" if has_pages else path
+        while target:
+            try:
+                answer = self._get(target)
+            except PanelRefused:
+                if number == 1:
+                    raise
+                return  # there is no such page
+            rows = [row for row in answer["results"] if row["id"] not in seen]
+            yield from rows
+            seen.update(row["id"] for row in rows)
+            number, target = number + 1, ""
+            links = answer.get("_links") or {}
+            if not rows:
+                return
+            if "next" in links:
+                target = ((links["next"] or {}).get("href") or "").partition("/api/v1/")[2]
+            elif has_pages:
+                target = f"{path}?{urlencode({**query, 'page': number})}"
+
+    def _send(self, method: str, path: str, body: Any = None) -> Any:
+        return self._request(method, path, body)[1]
+
+    def _request(self, method: str, path: str, body: Any) -> tuple[requests.Response, Any]:
+        """The answer and its JSON.
+
+        Only a status of 4xx is a refusal; the rest leaves the effect open.
+        """
+        headers = {"Authorization": f"Token {self.token}"}
+        address = f"{self.url}/api/v1/{path}"
+        try:
+            answer = self.session.request(
+                method, address, json=body, headers=headers, timeout=TIMEOUT, allow_redirects=False
+            )
+            content = answer.json() if answer.content else None
+        except requests.RequestException as error:
+            # Not the error's text: it contains the address, and with it ids.
+            raise PanelUnclear(f"Prolific gave no answer ({type(error).__name__}).") from None
+        if answer.ok and answer.status_code < 300:
+            return answer, content
+        problem = words.problem_of(content, status=answer.status_code)[:LONGEST_PROBLEM]
+        if 400 <= answer.status_code < 500 and answer.status_code not in UNCLEAR:
+            raise PanelRefused(f"Prolific refused: {problem}")
+        raise PanelUnclear(f"Prolific answered with status {answer.status_code}: {problem}")
+
+
+def prolific() -> Prolific:
+    """Prolific with the token of the environment; raises PanelRefused without one."""
+    if not settings.PROLIFIC_API_TOKEN:
+        raise PanelRefused("Set PROLIFIC_API_TOKEN, and start the marketplace again.")
+    return Prolific(
+        url=settings.PROLIFIC_API_URL,
+        token=settings.PROLIFIC_API_TOKEN,
+        session=new_session(),
+        workspace=settings.PROLIFIC_WORKSPACE,
+        project=settings.PROLIFIC_PROJECT,
+    )

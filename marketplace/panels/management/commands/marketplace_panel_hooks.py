@@ -1,0 +1,59 @@
+"""The command that shows, makes and removes the subscriptions to a panel's hooks."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from marketplace.errors import DomainError
+from marketplace.panels.services import hooks
+from marketplace.panels.services.studies import panel
+
+
+class Command(BaseCommand):
+    help = (
+        "Show the subscriptions to Prolific's hooks that lead to this site, make them, or remove "
+        "them. Needs PROLIFIC_API_TOKEN and PROLIFIC_WORKSPACE."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        choice = parser.add_mutually_exclusive_group()
+        choice.add_argument(
+            "--subscribe",
+            action="store_true",
+            help="subscribe this site to the hooks that it uses, in place of earlier subscriptions",
+        )
+        choice.add_argument(
+            "--unsubscribe", action="store_true", help="remove the subscriptions of this site"
+        )
+        choice.add_argument(
+            "--new-secret",
+            action="store_true",
+            help="make a secret in place of the workspace's, also for other sites, and print it",
+        )
+
+    def handle(self, *, subscribe: bool, unsubscribe: bool, new_secret: bool, **_: Any) -> None:
+        try:
+            if new_secret:
+                self.stdout.write(f"export PROLIFIC_HOOK_SECRET={panel().make_hook_secret()}")
+                return
+            if subscribe:
+                hooks.subscribe()
+            elif unsubscribe:
+                hooks.unsubscribe()
+            self._show()
+        except DomainError as error:
+            raise CommandError(str(error)) from error
+
+    def _show(self) -> None:
+        found = hooks.subscriptions()
+        for each in found:
+            state = "" if each.is_enabled else " (disabled)"
+            self.stdout.write(f"{each.event} -> {each.address}{state}")
+        if not found:
+            self.stdout.write(f"No hooks lead to {hooks.address()}.")
+        is_right = hooks.has_the_panels_secret()
+        self.stdout.write(
+            "PROLIFIC_HOOK_SECRET is the workspace's."
+            if is_right
+            else "PROLIFIC_HOOK_SECRET is missing or not the workspace's: hooks are refused."
+        )

@@ -1,0 +1,202 @@
+"""The ledger's rows of a panel's payments, and what a participant has earned above them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, Sum
+
+from marketplace.models import Account, Assignment, Participation, Transfer, TransferKind, Worker
+from marketplace.models.ledger import ROUTES
+from marketplace.panels.models import (
+    BatchState,
+    BonusBatch,
+    PanelPayment,
+    PanelStudy,
+    PanelSubmission,
+    PanelTransfer,
+    PaymentKind,
+)
+from marketplace.panels.panel import Spent, SubmissionStatus
+
+CENT = Decimal("0.01")
+NOTHING = Decimal("0.00")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What places cost at the panel."""
+
+    rewards: Decimal
+    fees: Decimal
+    tax: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        return self.rewards + self.fees + self.tax
+
+
+def cost_of(*, reward: Decimal, places: int) -> Cost:
+    """The cost of places by the settings; the panel's own figure may differ."""
+    fee, tax = charges_on(reward)
+    return Cost(reward * places, fee * places, tax * places)
+
+
+def charges_on(amount: Decimal) -> tuple[Decimal, Decimal]:
+    """The panel's fee for a payment, and the VAT on the fee, by the settings."""
+    fee = (amount * settings.PROLIFIC_SERVICE_FEE).quantize(CENT, ROUND_HALF_UP)
+    return fee, (fee * settings.PROLIFIC_VAT).quantize(CENT, ROUND_HALF_UP)
+
+
+def earned(participation: Participation) -> Decimal:
+    """What the ledger credits to the participant for work in the study, without what payouts have
+    paid."""
+    return _credited(participation) - paid_out(participation)
+
+
+def paid_out(participation: Participation) -> Decimal:
+    """What payouts have paid to the participant for the study, before a submission was there."""
+    mine = Participation.objects.filter(pk=participation.pk).values_list(paid_until(), flat=True)
+    last = mine.first()
+    return _credited(participation, made_at__lte=last) if last else NOTHING
+
+
+def paid_until() -> Subquery:
+    """When the last payout was that paid for a participation: of somebody who came before the
+    study was at the panel, and had no submission there yet."""
+    there = PanelSubmission.objects.filter(participation=OuterRef(OuterRef("pk")))
+    came_first = Participation.objects.filter(
+        pk=OuterRef(OuterRef("pk")), started_at__lt=F("study__at_panel__created_at")
+    )
+    payouts = Transfer.objects.filter(
+        kind=TransferKind.PAYOUT,
+        worker=OuterRef("worker"),
+        made_at__lt=Subquery(there.order_by("started_at").values("started_at")[:1]),
+    ).filter(Exists(came_first))
+    return Subquery(payouts.order_by("-made_at").values("made_at")[:1])
+
+
+def _credited(participation: Participation, **limits: datetime) -> Decimal:
+    mine = Transfer.objects.filter(target=Account.WORKER, **limits)
+    return _sum(mine.filter(assignment__in=_own_work(participation)))
+
+
+def _own_work(participation: Participation) -> QuerySet[Assignment]:
+    """The assignments that count for this study alone, so that none is paid in two studies."""
+    found = participation.assignments()
+    later = Participation.objects.filter(
+        worker=participation.worker_id,
+        study__hit_type=participation.study.hit_type_id,
+        started_at__gt=participation.started_at,
+    )
+    ends = later.order_by("started_at").values_list("started_at", flat=True).first()
+    return found if ends is None else found.filter(accepted_at__lt=ends)
+
+
+def assigned(participation: Participation) -> Decimal:
+    """What the panel has paid or is asked to pay to the participant for the study."""
+    payments = PanelPayment.objects.filter(submission__participation=participation)
+    # A screen-out is paid for the questions before the HITs, and settles none of their rewards.
+    live = payments.exclude(batch__state=BatchState.REFUSED).exclude(kind=PaymentKind.SCREEN_OUT)
+    return live.aggregate(total=Sum("amount"))["total"] or NOTHING
+
+
+# What the panel pays by itself, by the status of the submission.
+PAID_BY_STATUS = {
+    SubmissionStatus.APPROVED: PaymentKind.REWARD,
+    SubmissionStatus.SCREENED_OUT: PaymentKind.SCREEN_OUT,
+}
+
+
+def record_reward(submission: PanelSubmission, *, at: datetime) -> None:
+    """Write the rows of an approved or screened-out submission's reward, once."""
+    kind, study = PAID_BY_STATUS[SubmissionStatus(submission.status)], submission.panel_study
+    is_whole = kind == PaymentKind.REWARD
+    amount = study.reward if is_whole else study.screen_out_reward
+    if not amount:
+        return
+    payment, is_new = PanelPayment.objects.get_or_create(
+        submission=submission, kind=kind, defaults={"amount": amount, "made_at": at}
+    )
+    if not is_new:
+        return
+    fee, tax = charges_on(amount)
+    kinds = {
+        TransferKind.PANEL_REWARD if is_whole else TransferKind.PANEL_SCREEN_OUT: amount,
+        TransferKind.PANEL_FEE: fee,
+        TransferKind.PANEL_TAX: tax,
+    }
+    _write(payment, kinds, at=at)
+
+
+def record_batch(batch: BonusBatch, *, at: datetime) -> None:
+    """Write the rows of a batch that the panel has paid, and its charges."""
+    for payment in batch.payments.select_related("submission__participation__worker"):
+        _write(payment, {TransferKind.PANEL_BONUS: payment.amount}, at=at)
+    kinds = {TransferKind.PANEL_FEE: batch.fees, TransferKind.PANEL_TAX: batch.tax}
+    _create(kinds, batch.panel_study, at=at, record={"batch": batch})
+
+
+def _write(payment: PanelPayment, kinds: dict[TransferKind, Decimal], *, at: datetime) -> None:
+    submission = payment.submission
+    participation = submission.participation
+    worker = participation.worker if participation is not None else None
+    _create(kinds, submission.panel_study, at=at, record={"payment": payment}, worker=worker)
+
+
+def _create(
+    kinds: dict[TransferKind, Decimal],
+    panel_study: PanelStudy,
+    *,
+    at: datetime,
+    record: dict[str, Any],
+    worker: Worker | None = None,
+) -> None:
+    """Write a row of the ledger, and what it records, for each amount that is not 0."""
+    made = Transfer.objects.bulk_create(
+        Transfer(
+            kind=kind,
+            source=ROUTES[kind][0],
+            target=ROUTES[kind][1],
+            amount=amount,
+            requester=panel_study.study.hit_type.requester,
+            made_at=at,
+            worker=worker,
+        )
+        for kind, amount in kinds.items()
+        if amount
+    )
+    PanelTransfer.objects.bulk_create(
+        PanelTransfer(transfer=each, kind=each.kind, **record) for each in made
+    )
+
+
+def recorded(panel_study: PanelStudy) -> Spent:
+    """What the ledger says that the study has cost at the panel."""
+    rows = Transfer.objects.filter(target=Account.PANEL)
+    of_rewards = rows.filter(at_panel__payment__submission__panel_study=panel_study)
+    of_batches = rows.filter(at_panel__batch__panel_study=panel_study)
+
+    def total(found: QuerySet[Transfer], *kinds: TransferKind) -> Decimal:
+        return _sum(found.filter(kind__in=kinds))
+
+    return Spent(
+        rewards=total(of_rewards, TransferKind.PANEL_REWARD, TransferKind.PANEL_SCREEN_OUT),
+        reward_fees=total(of_rewards, TransferKind.PANEL_FEE),
+        reward_tax=total(of_rewards, TransferKind.PANEL_TAX),
+        bonuses=total(of_rewards, TransferKind.PANEL_BONUS),
+        bonus_fees=total(of_batches, TransferKind.PANEL_FEE),
+        bonus_tax=total(of_batches, TransferKind.PANEL_TAX),
+    )
+
+
+def _sum(rows: QuerySet[Transfer]) -> Decimal:
+    return rows.aggregate(total=Sum("amount"))["total"] or NOTHING
+
+
+def paid_bonuses(submission: PanelSubmission) -> Decimal:
+    """The bonuses of batches that the panel is known to have paid."""
+    paid = submission.payments.filter(batch__state=BatchState.PAID)
+    return paid.aggregate(total=Sum("amount"))["total"] or NOTHING

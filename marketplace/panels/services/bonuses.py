@@ -1,0 +1,239 @@
+"""Pay what participants have earned above the study's reward, in batches, each sent once.
+
+The panel's request that pays is not idempotent: sent twice, it pays twice. So a batch's state is
+"sending" in the database before the request, and no state leads back to it.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, Q, Sum
+
+from marketplace.errors import StudyRefused
+from marketplace.models import Assignment, AssignmentStatus, Participation
+from marketplace.panels.client import MOST_BONUSES, TIMEOUT
+from marketplace.panels.models import (
+    BatchState,
+    BonusBatch,
+    PanelPayment,
+    PanelStudy,
+    PanelSubmission,
+    PaymentKind,
+)
+from marketplace.panels.panel import Panel, PanelRefused, PanelUnclear, SubmissionStatus
+
+from .amounts import assigned, earned, paid_bonuses, record_batch
+
+# A request cannot still be on its way after this many seconds.
+LOST_AFTER = 10 * sum(TIMEOUT)
+
+
+@transaction.atomic
+def plan_batch(*, panel_study: PanelStudy, at: datetime) -> BonusBatch | None:
+    """Make a batch of the bonuses that are due; None if there are none, or one was made lately."""
+    # Lock first: another process may be making the same batch.
+    locked = PanelStudy.objects.select_for_update().get(pk=panel_study.pk)
+    latest = locked.batches.aggregate(at=Max("created_at"))["at"]
+    if latest is not None and at - latest < settings.PROLIFIC_BONUS_EVERY:
+        return None
+    if locked.batches.filter(state__in=[BatchState.PLANNED, BatchState.SET_UP]).exists():
+        return None
+    due: list[tuple[PanelSubmission, Decimal]] = []
+    for submission, participation in _settled(locked, at):
+        amount = earned(participation) - assigned(participation)
+        if amount > 0:
+            due.append((submission, amount))
+        if len(due) == MOST_BONUSES:
+            break
+    if not due:
+        return None
+    batch = BonusBatch.objects.create(panel_study=locked, created_at=at)
+    PanelPayment.objects.bulk_create(
+        PanelPayment(
+            submission=submission, kind=PaymentKind.BONUS, amount=amount, batch=batch, made_at=at
+        )
+        for submission, amount in due
+    )
+    return batch
+
+
+def _settled(
+    panel_study: PanelStudy, at: datetime
+) -> Iterator[tuple[PanelSubmission, Participation]]:
+    """Submissions that have the reward or will get none, with all HITs decided.
+
+    Not rejected ones: what a person has rejected is not paid.
+    """
+    # The panel may still accept work that was returned or came late, and then pays the reward.
+    since = at - settings.PROLIFIC_UNREWARDED_AFTER
+    # Not a join with the payments: a submission with several would come several times.
+    rewards = PanelPayment.objects.filter(submission=OuterRef("pk"), kind=PaymentKind.REWARD)
+    has_reward = Q(Exists(rewards), status=SubmissionStatus.APPROVED)
+    has_none = Q(
+        status__in=[
+            SubmissionStatus.RETURNED, SubmissionStatus.TIMED_OUT, SubmissionStatus.SCREENED_OUT,
+        ],
+        started_at__lte=since,
+    )  # fmt: skip
+    found = panel_study.submissions.filter(has_reward | has_none, participation__isnull=False)
+    open_work = Assignment.objects.filter(
+        worker=OuterRef("participation__worker"),
+        hit__hit_type=panel_study.study.hit_type_id,
+        status__in=[AssignmentStatus.SUBMITTED, AssignmentStatus.ACCEPTED],
+    )
+    later = PanelSubmission.objects.filter(
+        participation=OuterRef("participation"), panel_study=panel_study, pk__gt=OuterRef("pk")
+    )
+    rows = found.filter(~Exists(open_work), ~Exists(later)).select_related(
+        "participation__study", "participation__worker"
+    )
+    for each in rows.order_by("pk"):
+        if each.participation is not None:
+            yield each, each.participation
+
+
+def go_on_with_batches(*, panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+    """Take each open batch one step on."""
+    for batch in panel_study.batches.filter(state=BatchState.PLANNED).order_by("pk"):
+        set_up(batch=batch, there=there, at=at)
+    for batch in panel_study.batches.filter(state=BatchState.SET_UP).order_by("pk"):
+        pay(batch=batch, there=there, at=at)
+    _give_up_lost_requests(panel_study, at)
+    for batch in panel_study.batches.filter(state=BatchState.SENT).order_by("pk"):
+        confirm(batch=batch, there=there, at=at)
+
+
+def set_up(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
+    """Hand the list to the panel, which pays nothing yet: this can be repeated."""
+    rows = batch.payments.select_related("submission").order_by("pk")
+    amounts = {each.submission.external_id: each.amount for each in rows}
+    planned = BonusBatch.objects.filter(pk=batch.pk, state=BatchState.PLANNED)
+    try:
+        made = there.set_up_bonuses(batch.panel_study.external_id, amounts)
+    except PanelRefused as error:
+        planned.update(state=BatchState.REFUSED, problem=str(error), ended_at=at)
+        raise
+    if made.amount != sum(amounts.values()):
+        problem = f"The panel counts {made.amount} and not {sum(amounts.values())}. Not paid."
+        planned.update(state=BatchState.REFUSED, problem=problem, ended_at=at)
+        raise PanelRefused(problem)
+    planned.update(
+        state=BatchState.SET_UP, external_id=made.id, fees=made.fees, tax=made.tax, problem=""
+    )
+
+
+def pay(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
+    """Send the request that pays, once. If the panel has paid bonuses that are not recorded here,
+    as after a restored backup, a person decides instead."""
+    mine = BonusBatch.objects.filter(pk=batch.pk)
+    if _has_unrecorded(batch, there):
+        problem = "The panel lists bonuses that are not recorded here, as after a restored backup."
+        mine.filter(state=BatchState.SET_UP).update(
+            state=BatchState.UNCLEAR, sending_at=at, problem=problem
+        )
+        return
+    # Committed before the request. Of two processes, one gets a row.
+    if not mine.filter(state=BatchState.SET_UP).update(state=BatchState.SENDING, sending_at=at):
+        return
+    batch.refresh_from_db()
+    sending = mine.filter(state=BatchState.SENDING)
+    try:
+        there.pay_bonuses(batch.external_id)
+    except PanelRefused as error:
+        sending.update(state=BatchState.REFUSED, problem=str(error), ended_at=at)
+        raise
+    except PanelUnclear as error:
+        sending.update(state=BatchState.UNCLEAR, problem=str(error))
+        raise
+    sending.update(state=BatchState.SENT)
+
+
+def _has_unrecorded(batch: BonusBatch, there: Panel) -> bool:
+    """Whether the panel lists more bonuses for one of the submissions than were ever sent."""
+    sent = PanelPayment.objects.filter(batch__sending_at__isnull=False).exclude(
+        batch__state=BatchState.REFUSED
+    )
+    for payment in batch.payments.select_related("submission").order_by("pk"):
+        listed = sum(there.bonuses_of(payment.submission.external_id), Decimal("0.00"))
+        known = sent.filter(submission=payment.submission).aggregate(total=Sum("amount"))["total"]
+        if listed > (known or 0):
+            return True
+    return False
+
+
+def _give_up_lost_requests(panel_study: PanelStudy, at: datetime) -> None:
+    """Leave to a person what a process was sending when it ended."""
+    for batch in panel_study.batches.filter(state=BatchState.SENDING):
+        if batch.sending_at is not None and (at - batch.sending_at).total_seconds() > LOST_AFTER:
+            BonusBatch.objects.filter(pk=batch.pk, state=BatchState.SENDING).update(
+                state=BatchState.UNCLEAR,
+                problem="The program ended while it sent the request that pays.",
+            )
+
+
+def read_bonuses(*, batch: BonusBatch, there: Panel) -> bool:
+    """Read the participants' bonuses at the panel; return whether they contain this batch's."""
+    is_paid = True
+    for payment in batch.payments.select_related("submission").order_by("pk"):
+        submission = payment.submission
+        total = sum(there.bonuses_of(submission.external_id), Decimal("0.00"))
+        PanelSubmission.objects.filter(pk=submission.pk).update(bonuses_there=total)
+        is_paid &= total >= paid_bonuses(submission) + payment.amount
+    return is_paid
+
+
+def confirm(*, batch: BonusBatch, there: Panel, at: datetime) -> None:
+    """Record a batch as paid once the panel lists its bonuses."""
+    if read_bonuses(batch=batch, there=there):
+        _end_as_paid(batch, from_state=BatchState.SENT, at=at)
+
+
+@transaction.atomic
+def _end_as_paid(
+    batch: BonusBatch, *, from_state: BatchState, at: datetime, operator: str = ""
+) -> bool:
+    moved = BonusBatch.objects.filter(pk=batch.pk, state=from_state).update(
+        state=BatchState.PAID, ended_at=at, problem="", decided_by=operator
+    )
+    if moved:
+        record_batch(batch, at=at)
+    return bool(moved)
+
+
+def decide_unclear(
+    *, batch: BonusBatch, was_paid: bool, there: Panel, operator: str, at: datetime
+) -> None:
+    """A person's decision on a batch whose answer was lost; raises StudyRefused.
+
+    Not paid means that the bonuses become due again, in another batch.
+    """
+    batch.refresh_from_db()
+    if batch.state != BatchState.UNCLEAR or batch.sending_at is None:
+        raise StudyRefused("This batch is not unclear any more.")
+    if was_paid:
+        _end_as_paid(batch, from_state=BatchState.UNCLEAR, at=at, operator=operator)
+        return
+    if at - batch.sending_at < settings.PROLIFIC_BONUS_SETTLES:
+        minutes = int(settings.PROLIFIC_BONUS_SETTLES.total_seconds() // 60)
+        raise StudyRefused(
+            f"The panel may still be paying. Decide {minutes} minutes after the request at the "
+            "earliest."
+        )
+    if _lists_any(batch, there):
+        raise StudyRefused(
+            "The panel lists at least one of these bonuses as paid, so the batch was paid."
+        )
+    BonusBatch.objects.filter(pk=batch.pk, state=BatchState.UNCLEAR).update(
+        state=BatchState.REFUSED, ended_at=at, decided_by=operator
+    )
+
+
+def _lists_any(batch: BonusBatch, there: Panel) -> bool:
+    read_bonuses(batch=batch, there=there)
+    return any(
+        payment.submission.bonuses_there > paid_bonuses(payment.submission)
+        for payment in batch.payments.select_related("submission")
+    )

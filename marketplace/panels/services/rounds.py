@@ -1,0 +1,121 @@
+"""Rounds: read a study at the panel and do what is due.
+
+A round can end at any instruction. The next one goes on from the database.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F
+
+from marketplace.errors import DomainError
+from marketplace.panels.models import BatchState, PanelStudy, PanelSubmission
+from marketplace.panels.panel import Panel
+
+from . import bonuses, submissions
+from .studies import make_draft, panel
+
+logger = logging.getLogger(__name__)
+# Hooks come in bursts: one reading serves those of this time.
+HOOKS_GATHERED = timedelta(seconds=2)
+
+
+def follow(*, at: datetime) -> int:
+    """One round for each study that is due; return their number."""
+    if not settings.PROLIFIC_API_TOKEN:
+        return 0
+    due = PanelStudy.objects.filter(read_next_at__lte=at).exclude(external_id="")
+    return sum(_round_if_mine(each, at) for each in due.order_by("read_next_at", "pk"))
+
+
+def _round_if_mine(panel_study: PanelStudy, at: datetime) -> int:
+    """Run the round unless another process has taken it."""
+    next_at = at + timedelta(seconds=settings.PROLIFIC_SECONDS)
+    mine = PanelStudy.objects.filter(pk=panel_study.pk, read_next_at=panel_study.read_next_at)
+    if not mine.update(read_next_at=next_at):
+        return 0
+    run_round(panel_study=panel_study, at=at)
+    return 1
+
+
+def run_round(*, panel_study: PanelStudy, at: datetime) -> None:
+    """Read the study and its submissions, decide, and pay bonuses. Problems are stored in words."""
+    problems = _tried(lambda: _read(panel_study, at))
+    if problems:
+        # Without the panel's present state there is nothing to decide on.
+        _note(panel_study, problems, None)
+        return
+    problems = [
+        *_tried(lambda: submissions.act(panel_study=panel_study, there=panel(), at=at)),
+        *_tried(lambda: _bonuses(panel_study, panel(), at)),
+    ]
+    _note(panel_study, problems, at)
+
+
+def _read(panel_study: PanelStudy, at: datetime) -> None:
+    there = panel()
+    make_draft(panel_study=panel_study, at=at)
+    found = there.study(panel_study.external_id)
+    PanelStudy.objects.filter(pk=panel_study.pk).update(
+        status=found.status, places=found.places or F("places")
+    )
+    panel_study.refresh_from_db()
+    submissions.read_back(panel_study=panel_study, there=there, at=at)
+
+
+def _bonuses(panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+    bonuses.plan_batch(panel_study=panel_study, at=at)
+    bonuses.go_on_with_batches(panel_study=panel_study, there=there, at=at)
+
+
+def _tried(step: Callable[[], None]) -> list[str]:
+    """What the step could not do: the next one is not kept from its work."""
+    try:
+        step()
+    except DomainError as error:
+        return [str(error)]
+    except Exception as error:
+        # Shown too, or nobody would see that nothing is paid.
+        logger.exception("A step of a round failed.")
+        return [f"An error of this site ({type(error).__name__}); its log has more."]
+    return []
+
+
+def _note(panel_study: PanelStudy, problems: list[str], read_at: datetime | None) -> None:
+    values: dict[str, object] = {"problem": " ".join(problems)[:500]}
+    if read_at is not None:
+        values["read_at"] = read_at
+    PanelStudy.objects.filter(pk=panel_study.pk).update(**values)
+    if problems:
+        logger.warning("A round of %s had a problem.", panel_study.reference)
+
+
+def read_soon(*, study_id: str, at: datetime) -> int:
+    """Let the next round read this study at once; return how many studies that concerns."""
+    later = PanelStudy.objects.filter(external_id=study_id)
+    later.filter(read_next_at__gt=at).update(read_next_at=at)
+    return later.count()
+
+
+def note_hook(*, resource: str, at: datetime) -> None:
+    """A hook says that a study or a submission has changed, maybe one that is not known yet."""
+    soon = at + HOOKS_GATHERED
+    if resource and read_soon(study_id=resource, at=soon):
+        return
+    known = PanelSubmission.objects.filter(external_id=resource)
+    of_submission = known.values_list("panel_study__external_id", flat=True).first()
+    if of_submission:
+        read_soon(study_id=of_submission, at=soon)
+        return
+    everything = PanelStudy.objects.exclude(external_id="")
+    everything.filter(read_next_at__gt=soon).update(read_next_at=soon)
+
+
+def open_questions(panel_study: PanelStudy) -> int:
+    """How many submissions and batches a person has to decide."""
+    return (
+        panel_study.submissions.exclude(question="").count()
+        + panel_study.batches.filter(state=BatchState.UNCLEAR).count()
+    )

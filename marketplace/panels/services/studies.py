@@ -1,0 +1,233 @@
+"""Put a study at a panel: a draft first, then published, paused, stopped or given more places."""
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+
+from marketplace.errors import StudyRefused
+from marketplace.models import Screening, Study
+from marketplace.panels.client import prolific
+from marketplace.panels.models import PanelStudy
+from marketplace.panels.panel import (
+    CodeKind,
+    Draft,
+    Panel,
+    PanelRefused,
+    ScreenOut,
+    StudyAction,
+    StudyStatus,
+    StudyThere,
+)
+from marketplace.panels.services.amounts import cost_of
+from marketplace.services.studies import panel_url
+
+MOST_PLACES = 100_000
+
+
+@dataclass(frozen=True)
+class PanelPlan:
+    """A study at the panel as the operator enters it. The reward is in the panel's currency."""
+
+    description: str
+    reward: Decimal
+    minutes: int
+    places: int
+    devices: list[str] = field(default_factory=list)
+    filters: list[dict[str, Any]] = field(default_factory=list)
+    is_signed: bool = False
+    screen_out_reward: Decimal = Decimal("0.00")
+    screen_out_places: int = 0
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a change costs, as it is shown before the operator confirms it."""
+
+    places: int
+    total: Decimal
+    # Whether the total is the panel's own figure, and not computed from the settings.
+    is_theirs: bool
+    currency: str
+    available: Decimal | None
+
+    @property
+    def is_covered(self) -> bool:
+        return self.available is None or self.total <= self.available
+
+
+def panel() -> Panel:
+    """The panel that the site is connected to; raises PanelRefused if there is none."""
+    return prolific()
+
+
+def per_hour(*, reward: Decimal, minutes: int) -> Decimal:
+    return (reward * 60 / minutes).quantize(Decimal("0.01"))
+
+
+def plan_study(*, study: Study, plan: PanelPlan, at: datetime) -> PanelStudy:
+    """Store the plan of a study at the panel; raises StudyRefused."""
+    least = settings.PROLIFIC_LEAST_PER_HOUR
+    if not plan.description.strip():
+        raise StudyRefused("Describe the study for participants.")
+    if plan.reward <= 0 or plan.minutes < 1 or not 1 <= plan.places <= MOST_PLACES:
+        raise StudyRefused("A study needs a reward, at least one minute and at least one place.")
+    if per_hour(reward=plan.reward, minutes=plan.minutes) < least:
+        raise StudyRefused(
+            f"{plan.reward} for {plan.minutes} minutes is less than {least} per hour, the least "
+            "that the panel allows. Raise the reward."
+        )
+    _check_screen_outs(study, plan)
+    try:
+        with transaction.atomic():
+            return PanelStudy.objects.create(
+                study=study,
+                reference=f"{study.slug[:40]}-{secrets.token_hex(6)}",
+                read_next_at=at,
+                created_at=at,
+                **vars(plan),
+            )
+    except IntegrityError as error:
+        raise StudyRefused("This study is at the panel already.") from error
+
+
+def _check_screen_outs(study: Study, plan: PanelPlan) -> None:
+    screening = Screening.objects.filter(study=study).first()
+    asks = screening is not None and bool(screening.eligibility_question)
+    least = settings.PROLIFIC_LEAST_SCREEN_OUT
+    if not asks:
+        if plan.screen_out_reward or plan.screen_out_places:
+            raise StudyRefused("Enter the question on who may take part, or no screen-outs.")
+        return
+    if not least <= plan.screen_out_reward < plan.reward:
+        raise StudyRefused(
+            f"Participants who are screened out get at least {least}, and less than the reward."
+        )
+    if not 1 <= plan.screen_out_places <= MOST_PLACES:
+        raise StudyRefused("Enter how many participants may be screened out at most.")
+
+
+def codes_of(study: Study) -> dict[CodeKind, str]:
+    """The study's completion codes by what they say."""
+    codes = {CodeKind.COMPLETED: study.completion_code, CodeKind.NO_WORK: study.no_work_code}
+    screening = Screening.objects.filter(study=study).first()
+    if screening is not None:
+        codes[CodeKind.NO_CONSENT] = screening.no_consent_code
+        codes[CodeKind.FAILED_CHECK] = screening.failed_check_code
+        codes[CodeKind.SCREENED_OUT] = screening.screened_out_code
+    return {kind: code for kind, code in codes.items() if code}
+
+
+def make_draft(*, panel_study: PanelStudy, at: datetime) -> None:
+    """Create the draft at the panel, or find the one that an earlier request created.
+
+    Raises PanelRefused and PanelUnclear; after either it can be called again.
+    """
+    if panel_study.external_id:
+        return
+    there, study = panel(), panel_study.study
+    found = there.find_study(panel_study.reference) or there.create_draft(
+        Draft(
+            reference=panel_study.reference,
+            name=study.name,
+            description=panel_study.description,
+            url=panel_url(study),
+            codes=codes_of(study),
+            minutes=panel_study.minutes,
+            reward=panel_study.reward,
+            places=panel_study.places,
+            devices=panel_study.devices,
+            filters=panel_study.filters,
+            is_signed=panel_study.is_signed,
+            screen_out=_screen_out(panel_study),
+        )
+    )
+    _note(panel_study, found, at)
+
+
+def _screen_out(panel_study: PanelStudy) -> ScreenOut | None:
+    if not panel_study.screen_out_places:
+        return None
+    return ScreenOut(panel_study.screen_out_reward, panel_study.screen_out_places)
+
+
+def offer(*, panel_study: PanelStudy, places: int) -> Offer:
+    """The cost of this many places, and the panel's balance; raises PanelUnclear, PanelRefused.
+
+    Before the study is published, the cost includes the most screen-outs.
+    """
+    there = panel()
+    balance = there.balance() if settings.PROLIFIC_WORKSPACE else None
+    parts = [(panel_study.reward, places)]
+    if panel_study.screen_out_places and panel_study.status == StudyStatus.UNPUBLISHED:
+        parts.append((panel_study.screen_out_reward, panel_study.screen_out_places))
+    try:
+        total = sum((there.cost(reward=each, places=n) for each, n in parts), Decimal(0))
+        is_theirs = True
+    except PanelRefused:
+        total = sum((cost_of(reward=each, places=n).total for each, n in parts), Decimal(0))
+        is_theirs = False
+    return Offer(
+        places=places,
+        total=total,
+        is_theirs=is_theirs,
+        currency=balance.currency if balance else "",
+        available=balance.available if balance else None,
+    )
+
+
+def publish(*, panel_study: PanelStudy, confirmed: Decimal, at: datetime) -> None:
+    """Publish the draft at the total that the operator has seen.
+
+    Raises StudyRefused if the total has changed or the balance does not cover it.
+    """
+    if not panel_study.external_id:
+        raise StudyRefused("There is no draft at the panel yet. Create it first.")
+    there = panel()
+    now = there.study(panel_study.external_id)
+    if now.status == StudyStatus.UNPUBLISHED:
+        _check(offer(panel_study=panel_study, places=panel_study.places), confirmed)
+        now = there.transition(panel_study.external_id, StudyAction.PUBLISH)
+    _note(panel_study, now, at)
+
+
+def _check(found: Offer, confirmed: Decimal) -> None:
+    if found.total != confirmed:
+        raise StudyRefused(f"The cost is {found.total} now. Look at it, and confirm it again.")
+    if not found.is_covered:
+        raise StudyRefused(
+            f"The panel's balance of {found.available} does not cover {found.total}. Add money "
+            "on the panel's site."
+        )
+
+
+def change_status(*, panel_study: PanelStudy, action: StudyAction, at: datetime) -> None:
+    """Pause, start again or stop the study; raises PanelRefused and PanelUnclear."""
+    if action == StudyAction.PUBLISH or not panel_study.external_id:
+        raise StudyRefused("Publish the study first.")
+    _note(panel_study, panel().transition(panel_study.external_id, action), at)
+
+
+def add_places(*, panel_study: PanelStudy, places: int, confirmed: Decimal, at: datetime) -> None:
+    """Raise the number of places to `places`, at the cost that the operator has seen."""
+    if not panel_study.places < places <= MOST_PLACES:
+        raise StudyRefused(f"Enter more places than the {panel_study.places} that there are.")
+    if not panel_study.external_id:
+        raise StudyRefused("There is no draft at the panel yet. Create it first.")
+    _check(offer(panel_study=panel_study, places=places - panel_study.places), confirmed)
+    # The number of all places, not of new ones: a repeated request adds none.
+    _note(panel_study, panel().set_places(panel_study.external_id, places), at)
+
+
+def _note(panel_study: PanelStudy, found: StudyThere, at: datetime) -> None:
+    values: dict[str, Any] = {"external_id": found.id, "status": found.status, "read_next_at": at}
+    if not panel_study.external_id:
+        values["created_at"] = at
+    if found.places:
+        values["places"] = found.places
+    PanelStudy.objects.filter(pk=panel_study.pk).update(problem="", **values)
+    panel_study.refresh_from_db()

@@ -1,0 +1,203 @@
+"""Read the panel's submissions back, and approve them or ask participants to return them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Q
+
+from marketplace.errors import StudyRefused
+from marketplace.models import AssignmentStatus, ExternalIdentity, Participation
+from marketplace.panels.client import MOST_APPROVALS
+from marketplace.panels.models import PanelPayment, PanelStudy, PanelSubmission
+from marketplace.panels.panel import Panel, SubmissionStatus, SubmissionThere
+from marketplace.panels.services import decisions
+from marketplace.panels.words import (
+    FAILED_CHECK,
+    LEAST_REJECTION,
+    REJECTION_CATEGORIES,
+)
+
+from .amounts import NOTHING, PAID_BY_STATUS, paid_out, record_reward
+from .decisions import Decision, Facts, Step, decide
+from .studies import codes_of
+
+
+def read_back(*, panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+    """Store the panel's submissions, and record the rewards of approved ones."""
+    found = there.submissions(panel_study.external_id)
+    participations = _participations(panel_study, found)
+    known = {each.external_id: each for each in panel_study.submissions.all()}
+    rewarded = set(
+        PanelPayment.objects.filter(
+            submission__panel_study=panel_study, kind__in=PAID_BY_STATUS.values()
+        ).values_list("submission", flat=True)
+    )
+    for each in found:
+        submission = known.get(each.id)
+        values = _values(each)
+        if submission is None or submission.participation_id is None:
+            # Stored once: when the participant's id is erased, what was done here still counts.
+            values["participation"] = participations.get(each.participant)
+        is_same = submission is not None and all(
+            getattr(submission, name) == value for name, value in values.items()
+        )
+        is_due = each.status in PAID_BY_STATUS and (
+            submission is None or submission.pk not in rewarded
+        )
+        if not is_same or is_due:
+            with transaction.atomic():
+                stored, _ = PanelSubmission.objects.update_or_create(
+                    panel_study=panel_study, external_id=each.id, defaults=values
+                )
+                if is_due:
+                    record_reward(stored, at=at)
+
+
+def _values(each: SubmissionThere) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "status": each.status,
+        "code": each.code,
+        "started_at": each.started_at,
+        "completed_at": each.completed_at,
+        "return_requested_at": each.return_requested_at,
+    }
+    if each.status != SubmissionStatus.AWAITING_REVIEW:
+        values["question"] = ""
+    return values
+
+
+def _participations(
+    panel_study: PanelStudy, found: Sequence[SubmissionThere]
+) -> dict[str, Participation]:
+    """The study's participations by the participant's id at the panel."""
+    study = panel_study.study
+    identities = ExternalIdentity.objects.filter(
+        source=study.id_parameter, worker__participations__study=study
+    )
+    workers = dict(identities.values_list("worker_id", "identifier"))
+    wanted = {each.participant for each in found}
+    mine = Participation.objects.filter(study=study, worker__in=workers).select_related("worker")
+    return {workers[each.worker_id]: each for each in mine if workers[each.worker_id] in wanted}
+
+
+def act(*, panel_study: PanelStudy, there: Panel, at: datetime) -> None:
+    """Approve, ask to return, or leave to a person what awaits its review."""
+    waiting = panel_study.submissions.filter(status=SubmissionStatus.AWAITING_REVIEW)
+    approved: list[PanelSubmission] = []
+    for submission in waiting.select_related("participation__study").order_by("pk"):
+        decision = decide(
+            _facts(panel_study, submission), at=at, within=settings.PROLIFIC_DECIDE_WITHIN
+        )
+        question = decision.reason if decision.step == Step.ASK_A_PERSON else ""
+        if question != submission.question:
+            PanelSubmission.objects.filter(pk=submission.pk).update(question=question)
+        if decision.step == Step.APPROVE and _is_due(submission.approve_asked_at, at):
+            approved.append(submission)
+        elif decision.step == Step.ASK_TO_RETURN:
+            _ask_to_return(submission, decision, there, at)
+    for first in range(0, len(approved), MOST_APPROVALS):
+        _approve(approved[first : first + MOST_APPROVALS], there, at)
+
+
+def _facts(panel_study: PanelStudy, submission: PanelSubmission) -> Facts:
+    participation = submission.participation
+    counts = {"approved": 0, "rejected": 0, "undecided": 0}
+    if participation is not None:
+        counts = participation.assignments().aggregate(
+            approved=Count("pk", filter=Q(status=AssignmentStatus.APPROVED)),
+            rejected=Count("pk", filter=Q(status=AssignmentStatus.REJECTED)),
+            undecided=Count("pk", filter=Q(status=AssignmentStatus.SUBMITTED)),
+        )
+    kinds = {code: kind for kind, code in codes_of(panel_study.study).items()}
+    asked = [
+        moment
+        for moment in (submission.return_requested_at, submission.return_asked_at)
+        if moment is not None
+    ]
+    return Facts(
+        has_arrived=participation is not None,
+        code=kinds.get(submission.code),
+        wanted=panel_study.study.assignments,
+        paid_out=paid_out(participation) if participation is not None else NOTHING,
+        completed_at=submission.completed_at,
+        return_asked_at=min(asked) if asked else None,
+        **counts,
+    )
+
+
+def _is_due(asked_at: datetime | None, at: datetime) -> bool:
+    return asked_at is None or at - asked_at >= settings.PROLIFIC_ASK_AGAIN
+
+
+def _approve(submissions: Sequence[PanelSubmission], there: Panel, at: datetime) -> None:
+    """Approve in one request. An approval that is repeated changes nothing at the panel."""
+    keys = [each.pk for each in submissions]
+    PanelSubmission.objects.filter(pk__in=keys).update(approve_asked_at=at)
+    there.approve([each.external_id for each in submissions])
+
+
+def _ask_to_return(
+    submission: PanelSubmission, decision: Decision, there: Panel, at: datetime
+) -> None:
+    PanelSubmission.objects.filter(pk=submission.pk).update(return_asked_at=at)
+    there.ask_to_return(submission.external_id, decision.reason)
+
+
+def approve_by_hand(*, submission: PanelSubmission, there: Panel, at: datetime) -> None:
+    """Approve what a person has looked at; raises StudyRefused, PanelRefused, PanelUnclear."""
+    _check_waiting(submission)
+    _approve([submission], there, at)
+
+
+def ask_by_hand(*, submission: PanelSubmission, reason: str, there: Panel, at: datetime) -> None:
+    """Ask a participant to return the submission, with the reason that they read."""
+    _check_waiting(submission)
+    if not reason.strip():
+        raise StudyRefused("Write the reason that the participant reads.")
+    _ask_to_return(submission, Decision(Step.ASK_TO_RETURN, reason.strip()), there, at)
+
+
+def reject(*, submission: PanelSubmission, category: str, reason: str, there: Panel) -> None:
+    """Reject a submission: a person's decision only; raises StudyRefused and the panel's errors."""
+    _check_waiting(submission)
+    reason = " ".join(reason.split())
+    if category not in REJECTION_CATEGORIES:
+        raise StudyRefused("Choose one of the categories.")
+    if len(reason) < LEAST_REJECTION:
+        raise StudyRefused(
+            f"The reason has {len(reason)} characters. The panel requires {LEAST_REJECTION}, "
+            "because the participant is not paid and has to understand why."
+        )
+    if failed_check(submission):
+        raise StudyRefused(
+            "A failed question on the instructions is no reason for a rejection. Ask the "
+            "participant to return the submission."
+        )
+    if category == FAILED_CHECK and not decisions.allows_rejection(submission):
+        raise StudyRefused(
+            f"The participant failed {decisions.failed(submission)} attention checks. The panel "
+            f"requires {decisions.least_failed(submission)} for a rejection in this study."
+        )
+    there.reject(submission.external_id, category=category, reason=reason)
+    PanelSubmission.objects.filter(pk=submission.pk).update(
+        status=SubmissionStatus.REJECTED, question=""
+    )
+
+
+def failed_check(submission: PanelSubmission) -> bool:
+    """Whether the participant failed the study's comprehension check."""
+    participation = submission.participation
+    return (
+        participation is not None
+        and participation.wrong_answers > 0
+        and participation.passed_check_at is None
+    )
+
+
+def _check_waiting(submission: PanelSubmission) -> None:
+    submission.refresh_from_db()
+    if submission.status != SubmissionStatus.AWAITING_REVIEW:
+        raise StudyRefused(f"This submission is {submission.status.lower()} at the panel already.")

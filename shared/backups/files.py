@@ -1,0 +1,220 @@
+"""Backups of one site: its database and, if it has any, its files."""
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from shared.unfinished import SUFFIX
+
+DATABASE, MEDIA, CONTENTS = "database", "media", "backup.json"
+
+
+class BackupRefused(Exception):
+    """The backup cannot be written or restored; the message says why."""
+
+
+class Written(NamedTuple):
+    """How large a backup is."""
+
+    database_bytes: int = 0
+    files: int = 0
+    files_bytes: int = 0
+
+
+def write_backup(folder: Path, *, media: Path | None, at: datetime) -> Written:
+    """Write the database, and then the files, to a new folder while the site runs; read them back,
+    and return how large they are.
+
+    Files are added before the rows that name them, so the copy has each file of its rows. The list
+    of contents is written last: a folder without it is not a backup. Raises BackupRefused, and then
+    leaves nothing in the folder.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise BackupRefused(f"{folder} is not empty. Name a new folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    with _emptied_on_failure(folder):
+        dump = folder / DATABASE
+        dump.touch(mode=0o600)
+        if connection.vendor == "sqlite":
+            connection.ensure_connection()
+            with closing(sqlite3.connect(dump)) as copy:
+                connection.connection.backup(copy)
+        else:
+            _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={dump}")
+        if media is not None and media.is_dir():
+            _copy_files(media, folder / MEDIA)
+        written = _read_back(folder)
+        contents = {**_facts(), "made_at": at.isoformat(), "sha256": _digest(dump)}
+        (folder / CONTENTS).write_text(json.dumps(contents, indent=2) + "\n", encoding="utf-8")
+    return written
+
+
+def _read_back(folder: Path) -> Written:
+    """Read everything in the backup; raises BackupRefused, or OSError."""
+    dump = folder / DATABASE
+    if connection.vendor == "sqlite":
+        try:
+            with closing(sqlite3.connect(f"{dump.absolute().as_uri()}?mode=ro", uri=True)) as copy:
+                found = copy.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        except sqlite3.Error as error:
+            found = str(error)
+        if found != "ok":
+            raise BackupRefused(f"The database's copy cannot be read back: {found}.")
+    else:
+        # Without a database, pg_restore reads everything and writes the SQL.
+        _run("pg_restore", f"--file={os.devnull}", str(dump))
+    sizes = [_read(path) for path in (folder / MEDIA).rglob("*") if path.is_file()]
+    return Written(dump.stat().st_size, len(sizes), sum(sizes))
+
+
+def _read(path: Path) -> int:
+    """The number of bytes that can be read from the file."""
+    with path.open("rb") as file:
+        return sum(map(len, iter(partial(file.read, 1 << 20), b"")))
+
+
+def restore_backup(folder: Path, *, media: Path | None) -> datetime:
+    """Fill this empty database, and the folder of files, from a backup; return its time.
+
+    The restored database has the migrations of the backup: migrate it afterwards. Raises
+    BackupRefused, and then changes nothing: the files are copied first, and the database is filled
+    by one transaction.
+    """
+    contents = _contents(folder)
+    if connection.introspection.table_names():
+        raise BackupRefused("The database is not empty. Create an empty one, and name that.")
+    files = folder / MEDIA
+    if media is None or not files.is_dir():
+        _fill_database(folder / DATABASE)
+    else:
+        if media.is_dir() and any(media.iterdir()):
+            raise BackupRefused(f"{media} is not empty. Name an empty folder.")
+        media.mkdir(parents=True, exist_ok=True)
+        with _emptied_on_failure(media):
+            _copy_files(files, media)
+            _fill_database(folder / DATABASE)
+    return datetime.fromisoformat(contents["made_at"])
+
+
+def _fill_database(dump: Path) -> None:
+    if connection.vendor == "sqlite":
+        try:
+            with closing(sqlite3.connect(dump)) as copy:
+                copy.backup(connection.connection)
+        except sqlite3.Error as error:
+            raise BackupRefused(f"The database cannot be restored: {error}.") from error
+    else:
+        name = str(connection.settings_dict["NAME"])
+        _run("pg_restore", "--no-owner", "--single-transaction", f"--dbname={name}", str(dump))
+
+
+@contextmanager
+def _emptied_on_failure(folder: Path) -> Iterator[None]:
+    """Delete everything in the folder, which was empty, if the block fails."""
+    try:
+        yield
+    except BaseException:
+        for path in folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        raise
+
+
+def _copy_files(source: Path, target: Path) -> None:
+    """Copy a folder that changes meanwhile: without files that are being written, or deleted
+    before their turn. Raises BackupRefused."""
+    unfinished = shutil.ignore_patterns(f"*{SUFFIX}")
+    try:
+        shutil.copytree(
+            source, target, ignore=unfinished, copy_function=_copy_if_there, dirs_exist_ok=True
+        )
+    except shutil.Error as error:
+        path, _, reason = error.args[0][0]
+        raise BackupRefused(f"{path} cannot be copied: {reason}") from error
+
+
+def _copy_if_there(source: str, target: str) -> None:
+    try:
+        shutil.copy2(source, target)
+    except FileNotFoundError:
+        if os.path.lexists(source):
+            raise
+
+
+def _contents(folder: Path) -> dict[str, Any]:
+    """The list of contents, if the backup is complete and fits this site."""
+    try:
+        contents = json.loads((folder / CONTENTS).read_text(encoding="utf-8"))
+        is_whole = contents["sha256"] == _digest(folder / DATABASE)
+    except (OSError, ValueError, KeyError) as error:
+        raise BackupRefused(f"{folder} is not a complete backup.") from error
+    if not is_whole:
+        raise BackupRefused(f"The database in {folder} was changed after the backup.")
+    for name in ("site", "engine"):
+        if contents.get(name) != _facts()[name]:
+            raise BackupRefused(
+                f"The {name} of the backup is {contents.get(name)}, and this is {_facts()[name]}."
+            )
+    known = MigrationLoader(None, ignore_no_migrations=True).disk_migrations
+    for app, migration in contents["migrations"].items():
+        if (app, migration) not in known:
+            raise BackupRefused(
+                f"The backup is of another version of the site: it has the migration {migration} "
+                f"of {app}, which this version does not know. Restore it with its own version."
+            )
+    return dict(contents)
+
+
+def _facts() -> dict[str, Any]:
+    """What a backup says about its site."""
+    applied: dict[str, str] = {}
+    for app, migration in sorted(MigrationRecorder(connection).applied_migrations()):
+        applied[app] = migration
+    return {"site": settings.SITE_NAME, "engine": connection.vendor, "migrations": applied}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _run(program: str, *arguments: str) -> None:
+    """Run a program of PostgreSQL for this database. The password is not in its arguments."""
+    given = connection.settings_dict
+    access = {
+        "PGHOST": given["HOST"],
+        "PGPORT": str(given["PORT"]),
+        "PGUSER": given["USER"],
+        "PGPASSWORD": given["PASSWORD"],
+        "PGDATABASE": str(given["NAME"]),
+    }
+    environment = {**os.environ, **{name: value for name, value in access.items() if value}}
+    try:
+        done = subprocess.run(
+            [program, *arguments], env=environment, capture_output=True, text=True
+        )
+    except FileNotFoundError as error:
+        raise BackupRefused(
+            f"There is no program {program}. Install PostgreSQL's client programs of the server's "
+            "version, for example the package postgresql-client."
+        ) from error
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it printed nothing"]
+        raise BackupRefused(f"{program} failed: {lines[0]}")

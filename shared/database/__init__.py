@@ -1,0 +1,1 @@
+"""What Django's database layer lacks: triggers, locks between processes, snapshots."""

@@ -1,0 +1,164 @@
+"""Parsing of ratings, agreement, and scores of sources."""
+
+import csv
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotate.kinds.rating import release
+from annotate.kinds.rating.answers import (
+    NAMES,
+    all_the_same,
+    field_name,
+    mean_similarities,
+    missing,
+    parse,
+    similarity,
+)
+from annotate.kinds.rating.scores import Rated, alpha, differences, source_scores
+from annotate.kinds.rating.sources import in_same_form
+
+# Krippendorff 2011, "Computing Krippendorff's alpha-reliability", section D: four observers, twelve
+# units, some of them not observed. His ordinal alpha is 0.815.
+OBSERVED = [
+    "123321412...",
+    "1233224125.3",
+    ".3332342251.",
+    "12332441251.",
+]
+
+ratings = st.dictionaries(
+    st.sampled_from(["1", "2", "3"]),
+    st.fixed_dictionaries(dict.fromkeys(NAMES, st.integers(1, 5))),
+    min_size=1,
+)
+
+
+def rated(image, ratings, source="model", number=1):
+    """A caption that all workers rated the same for all questions."""
+    given = {worker: dict.fromkeys(NAMES, value) for worker, value in enumerate(ratings, start=1)}
+    return Rated(image, number, "A dog.", {source: "a dog"}, given)
+
+
+def test_alpha_is_krippendorffs_own_example():
+    units = [[row[place] for row in OBSERVED] for place in range(12)]
+    captions = [
+        rated(number, [int(value) for value in unit if value != "."])
+        for number, unit in enumerate(units)
+    ]
+
+    assert alpha(captions, "true") == pytest.approx(0.815, abs=0.0005)
+
+
+@pytest.mark.parametrize("captions", [[], [rated(1, [4])], [rated(1, [4, 4]), rated(2, [4, 4])]])
+def test_there_is_no_alpha_where_nothing_can_disagree(captions):
+    assert alpha(captions, "true") is None
+
+
+def test_a_sources_score_weighs_images_alike_however_many_captions_they_have():
+    captions = [rated(1, [5, 5]), rated(1, [3, 3], number=2), rated(2, [2, 2])]
+
+    score = source_scores(captions, ["model"], seed=1)["model"]["true"]
+
+    assert (score.mean, score.images) == (3.0, 2)
+    assert score.low == 2.0
+    assert score.high == 4.0
+
+
+def test_intervals_get_narrower_with_more_images_and_depend_on_the_seed_alone():
+    def width(images):
+        captions = [rated(image, [image % 5 + 1] * 2) for image in range(images)]
+        scores = [source_scores(captions, ["model"], seed=7)["model"]["true"] for _ in range(2)]
+        assert scores[0] == scores[1]
+        return scores[0].high - scores[0].low
+
+    assert width(400) < width(25) / 2
+
+
+def test_a_difference_is_taken_on_the_images_that_both_have():
+    captions = [
+        rated(1, [5, 5]),
+        rated(1, [3, 3], source="people", number=2),
+        rated(2, [4, 4]),
+        rated(2, [2, 2], source="people", number=2),
+        rated(3, [1, 1]),
+    ]
+
+    apart = differences(captions, ["model", "people"], seed=1)["model", "people"]["fluent"]
+
+    assert apart == (2.0, 2.0, 2.0, 2)
+
+
+def test_a_source_without_a_rating_has_no_score():
+    score = source_scores([], ["model"], seed=1)["model"]["true"]
+
+    assert score.images == 0
+
+
+@given(ratings, ratings)
+def test_similarity_is_a_symmetric_share(one, other):
+    assert 0 <= similarity(one, other) == similarity(other, one) <= 1
+    assert similarity(one, one) == 1
+
+
+def test_the_rater_who_answers_another_way_is_least_similar():
+    high = {"1": dict.fromkeys(NAMES, 5), "2": dict.fromkeys(NAMES, 2)}
+    low = {"1": dict.fromkeys(NAMES, 1), "2": dict.fromkeys(NAMES, 5)}
+
+    means = mean_similarities({1: high, 2: high, 3: low})
+
+    assert means[3] == 0
+    assert means[1] == means[2] == 0.5
+
+
+@given(ratings)
+def test_the_fields_of_an_answer_hold_it(answer):
+    fields = {
+        field_name(name, int(caption), 7): str(value)
+        for caption, values in answer.items()
+        for name, value in values.items()
+    }
+
+    assert parse(fields, captions=3, task=7) == answer
+    assert len(missing(answer, 3)) == 9 - 3 * len(answer)
+
+
+@pytest.mark.parametrize("value", ["", "0", "6", "55", "²", "true", "-1", "5 "])
+def test_what_is_not_on_the_scale_is_no_rating(value):
+    assert parse({"true-1-7": value}, captions=1, task=7) == {}
+
+
+def test_equal_ratings_are_a_sign_for_several_captions_only():
+    same = dict.fromkeys(NAMES, 3)
+
+    assert all_the_same({"1": same}) == 0
+    assert all_the_same({"1": same, "2": same}) == 6
+    assert all_the_same({"1": same, "2": {**same, "true": 4}}) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a man rides a wave", "A man rides a wave."),
+        ("A dog. ", "A dog."),
+        ("what a day!", "What a day!"),
+        ("élan on ice .", "Élan on ice."),
+    ],
+)
+def test_all_captions_have_the_same_form(text, shown):
+    assert in_same_form(text) == shown == in_same_form(shown)
+
+
+def test_a_table_starts_no_formula_in_a_spreadsheet():
+    caption = Rated(1, 1, "x", {"model": '=HYPERLINK("x"), "y"'}, {1: {"true": 5}})
+
+    rows = list(csv.reader(StringIO("".join(release.scores_csv([caption], {1: "-key"})))))
+
+    assert rows[0] == [
+        "image_id", "image", "caption_id", "source", "caption", "raters", *NAMES
+    ]  # fmt: skip
+    assert rows[1] == [
+        "1", "'-key", "1-1", "model", '\'=HYPERLINK("x"), "y"', "1", "5.0", "", ""
+    ]  # fmt: skip

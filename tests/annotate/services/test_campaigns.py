@@ -1,0 +1,107 @@
+"""Creating campaigns."""
+
+import pytest
+
+from annotate.models import Campaign
+from annotate.queries.progress import progress
+from annotate.services.campaigns import CampaignNotPossible, create_campaign
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SelectionFactory,
+    TaskFactory,
+    config,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def create(**values):
+    return create_campaign(config=config(**values), endpoint="local", at=NOON)
+
+
+def primed(campaign):
+    return list(campaign.tasks.filter(shows_keywords=True).values_list("number", flat=True))
+
+
+def test_a_campaign_has_a_task_for_each_image_in_the_order_of_its_selection():
+    selection = SelectionFactory(name="scenes", images=3)
+
+    campaign = create()
+
+    assert (campaign.status, campaign.endpoint) == ("DRAFT", "local")
+    chosen = list(selection.selected.values_list("image", "position"))
+    assert list(campaign.tasks.order_by("number").values_list("image", "number")) == chosen
+
+
+@pytest.mark.parametrize(
+    ("preset", "wanted", "primed_tasks"),
+    [("nocaps", 11, 4), ("coco-c5", 6, 0), ("coco-c40", 41, 0)],
+)
+def test_a_preset_says_how_many_captions_and_whether_keywords_are_shown(
+    preset, wanted, primed_tasks
+):
+    SelectionFactory(name="scenes", images=4)
+
+    campaign = create(preset=preset)
+
+    assert set(campaign.tasks.values_list("wanted", "places_left")) == {(wanted, wanted)}
+    assert len(primed(campaign)) == primed_tasks
+
+
+def test_keywords_are_shown_on_the_share_of_tasks_that_the_file_asks_for():
+    SelectionFactory(name="scenes", images=10)
+
+    campaign = create(priming={"share": 0.3})
+
+    assert len(primed(campaign)) == 3
+
+
+def test_which_tasks_show_keywords_depends_on_the_seed_alone():
+    SelectionFactory(name="scenes", images=20)
+
+    same = [create(name=name, seed=1, priming={"share": 0.5}) for name in ["first", "again"]]
+    other = create(name="other", seed=2, priming={"share": 0.5})
+
+    assert primed(same[0]) == primed(same[1])
+    assert primed(same[0]) != primed(other)
+
+
+def test_the_campaign_keeps_the_file_as_it_was_checked():
+    SelectionFactory(name="scenes", images=1)
+    file = config(captions={"least_words": 5})
+
+    campaign = create_campaign(config=file, endpoint="local", at=NOON)
+
+    assert Campaign.objects.get().config == file
+    assert campaign.config.captions.least_words == 5
+
+
+@pytest.mark.parametrize(
+    ("values", "key"),
+    [({"selection": "nowhere"}, "selection"), ({"name": "taken"}, "name"), ({"kind": "x"}, "kind")],
+)
+def test_a_campaign_that_cannot_be_made_names_the_key_and_leaves_nothing(values, key):
+    SelectionFactory(name="scenes", images=1)
+    CampaignFactory(slug="taken")
+
+    with pytest.raises(CampaignNotPossible, match=f"^{key}: "):
+        create(**values)
+
+    assert Campaign.objects.count() == 1
+
+
+def test_progress_counts_what_counts():
+    campaign = CampaignFactory()
+    done = TaskFactory(campaign=campaign, wanted=1)
+    ResponseFactory(task=done)
+    begun = TaskFactory(campaign=campaign, wanted=3)
+    ResponseFactory(task=begun)
+    ResponseFactory(task=begun, status="DISCARDED")
+
+    now = progress(campaign)
+
+    assert (now.tasks, now.complete, now.wanted) == (2, 1, 4)
+    assert (now.submitted, now.answered, now.missing) == (2, 2, 2)
+    assert now.share == 0.5

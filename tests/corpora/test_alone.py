@@ -1,0 +1,195 @@
+"""`corpora` works without the site: its commands, what they import, and what is declared."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora.__main__ import COMMANDS, main
+
+ROOT = Path(__file__).resolve().parents[2]
+TREE = [path.parent.name for path in ROOT.glob("*/__init__.py") if path.parent.name != "corpora"]
+BLOCKED = ["django", "rest_framework", *TREE]
+# What the names of packages are where their modules have others.
+PACKAGES = {"sklearn": "scikit-learn"}
+PAGE = ROOT / "docs" / "scoring-alone.md"
+EXAMPLES = re.findall(r"^python -m corpora (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+WITHOUT_THE_SITE = """
+import pkgutil, sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in BLOCKED:
+            raise ImportError(f"{name} is blocked")
+
+sys.meta_path.insert(0, Blocker())
+import corpora
+for module in pkgutil.walk_packages(corpora.__path__, "corpora."):
+    __import__(module.name)
+from corpora.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the examples of the page name; the current one."""
+    texts = ["a brown dog runs on grass", "a black cat sits", "the cat sits down"]
+    image = {"width": 100, "height": 50}
+    files: dict[str, Any] = {
+        "captions.json": {
+            "images": [{"id": n} for n in range(6)],
+            "annotations": [
+                {"id": 3 * n + k, "image_id": n, "caption": f"{texts[(n + k) % 3]} {n}"}
+                for n in range(6)
+                for k in range(3)
+            ],
+        },
+        "results.json": [{"image_id": n, "caption": texts[n % 3]} for n in range(6)],
+        "gold.json": {"1": [["a", "b"], ["a"]]},
+        "selected.json": {"1": ["a"]},
+        "instances.json": {
+            "images": [{"id": 7, **image}, {"id": 8, **image}],
+            "categories": [{"id": 1, "name": "person"}, {"id": 2, "name": "dog"}],
+            "annotations": [
+                {"id": 1, "image_id": 7, "category_id": 1, "bbox": [0, 0, 100, 50]},
+                {"id": 2, "image_id": 7, "category_id": 2, "bbox": [10, 10, 50, 25]},
+            ],
+        },
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+    monkeypatch.chdir(tmp_path)
+    # Without Java, which takes long to start, words are split by our tokeniser.
+    monkeypatch.setenv("PATH", "")
+    return tmp_path
+
+
+def test_the_page_has_an_example_of_each_command():
+    assert [example.split()[0] for example in EXAMPLES] == [*COMMANDS]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_page_run(folder, capsys, example):
+    assert main(example.split()) == 0
+    assert capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_nothing_of_the_site_is_needed(folder):
+    assert {"annotate", "shared", "marketplace"} <= set(BLOCKED)
+
+    done = subprocess.run(
+        [sys.executable, "-c", f"BLOCKED = {BLOCKED}\n{WITHOUT_THE_SITE}"]
+        + ["evaluate", "captions.json", "results.json", "--tokeniser", "plain"],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "CIDEr-D" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "message"),
+    [
+        ("evaluate missing.json results.json", 1, "missing.json: No such file"),
+        ("evaluate captions.json", 2, "Name RESULTS.json, or --leave-one-out"),
+        ("evaluate captions.json results.json --language 5", 2, "--language: write the tag"),
+        ("constraints boxes.csv", 2, "add --classes"),
+        ("constraints instances.json --hierarchy h.json", 2, "for a CSV file of Open Images"),
+        ("splits captions.json --validation-share 2", 2, "must be a number from 0 to 1"),
+        ("content_selection gold.json", 2, "Name RESULTS"),
+        ("report captions.json --out new --against-boxes b.json", 2, "--against, which is missing"),
+    ],
+)
+def test_an_error_is_one_line_and_a_status(folder, capsys, command, status, message):
+    assert main(command.split()) == status
+
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+
+
+def test_a_mistyped_option_has_the_status_of_a_wrong_option(folder):
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", "captions.json", "--metrik", "bleu"])
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_every_argument_is_explained(command):
+    parser = ArgumentParser()
+
+    command.add_arguments(parser)
+
+    assert [action.dest for action in parser._actions if not action.help] == []
+
+
+def test_constraints_of_an_instances_file_leave_out_classes_by_name(folder, capsys):
+    main(["constraints", "instances.json"])
+
+    content = json.loads(capsys.readouterr().out)
+
+    first, second = content["images"]
+    assert (first["image_id"], second) == (7, {"image_id": 8, "constraints": []})
+    assert [(one["name"], one["words"]) for one in first["constraints"]] == [
+        ("dog", ["dog", "dogs"])
+    ]
+    assert first["constraints"][0]["fractions"] == [0.1, 0.2, 0.6, 0.7]
+    assert content["info"]["excluded_classes"] == ["coco:1"]
+
+
+def test_constraints_of_open_images_follow_the_hierarchy(folder, capsys, shared_data):
+    data = shared_data / "open_images"
+    rows = ["ImageID,LabelName,Confidence,XMin,XMax,YMin,YMax"]
+    rows += [f"0b5e,{label},1,0,1,0,1" for label in ("/m/0jbk", "/m/0bt9lr")]  # animal, dog
+    (folder / "boxes.csv").write_text("\n".join(rows) + "\n")
+    classes = data / "class-descriptions-boxable.csv"
+    hierarchy = ["--hierarchy", str(data / "bbox_labels_600_hierarchy.json")]
+
+    def names(*more: str) -> list[str]:
+        main(["constraints", "boxes.csv", "--classes", str(classes), *more])
+        (image,) = json.loads(capsys.readouterr().out)["images"]
+        assert image["open_images_id"] == "0b5e"
+        return [one["name"] for one in image["constraints"]]
+
+    assert names() == ["Dog", "Animal"]
+    assert names(*hierarchy) == ["Dog"]
+
+
+def test_what_is_declared_is_what_is_imported():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = set(project["dependencies"])
+    extras = {name for names in project["optional-dependencies"].values() for name in names}
+    at_start, later = set(), set()
+    for path in (ROOT / "corpora").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        at_start |= set(imported(tree.body))
+        later |= set(imported(ast.walk(tree)))
+
+    # Some are imported inside functions for a quick start. The extras are optional.
+    assert at_start <= declared
+    assert later | {"pycocoevalcap"} == declared | extras
+    assert not declared & extras
+
+
+def imported(nodes: Any) -> Iterator[str]:
+    """The packages from outside that these nodes import."""
+    for node in nodes:
+        names = [name.name for name in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        for name in names:
+            top = name.partition(".")[0]
+            if top != "corpora" and top not in sys.stdlib_module_names:
+                yield PACKAGES.get(top, top)

@@ -1,0 +1,37 @@
+"""Do HITs at the marketplace, on the task page in its frame."""
+
+from urllib.parse import urlsplit
+
+from bs4 import BeautifulSoup
+
+SENTENCE = "A brown dog jumps over a low wooden fence number {}."
+
+
+def open_page(client, frame):
+    parts = urlsplit(frame.src)
+    return client.get(f"{parts.path}?{parts.query}")
+
+
+def fields_of(page, selector):
+    form = BeautifulSoup(page.content, "html.parser").select_one(selector)
+    assert form is not None, page.content.decode()
+    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
+
+
+def write(client, frame, text):
+    """Fill in the task page's form; return the page that submits to the marketplace."""
+    page = open_page(client, frame)
+    fields = fields_of(page, "form[data-task]")
+    answers = {
+        name: text if name.startswith("caption-") else value for name, value in fields.items()
+    }
+    return client.post(urlsplit(frame.src).path, answers)
+
+
+def work(client, worker, campaign, number=0):
+    """Do one assignment: accept, write, submit."""
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    fields = fields_of(write(client, frame, SENTENCE.format(number)), "form[data-forward]")
+    answer = worker.submit(fields.pop("assignmentId"), **fields)
+    assert answer.ok, answer.text
+    return frame

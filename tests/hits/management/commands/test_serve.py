@@ -1,0 +1,169 @@
+"""`serve` on one's own databases: what it says, and what becomes of its processes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import requests
+
+from hits.local import processes
+from hits.local.folders import locked_to_serve
+from hits.local.processes import ProcessFailed, child, clean_environment
+from tests.servers import PATIENCE, free_port, stop
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Of an installation in the folder, which knows no address of its own."""
+    inherited = clean_environment({})
+    left = {k: v for k, v in inherited.items() if k not in {"SITE_URL", "MARKETPLACE_URL"}}
+    return {
+        **left,
+        "DATABASE_URL": f"sqlite:///{folder / 'campaigns.sqlite3'}",
+        "MARKETPLACE_DATABASE_URL": f"sqlite:///{folder / 'marketplace.sqlite3'}",
+        "MEDIA_ROOT": str(folder / "media"),
+        "UPLOAD_ROOT": str(folder / "uploads"),
+    }
+
+
+def serve(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-u", "manage.py", "serve", *arguments],
+        cwd=ROOT,
+        env=environment(folder),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def refusal(folder: Path, *arguments: str) -> str:
+    """What a `serve` that does not start prints."""
+    process = serve(folder, *arguments)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    return said
+
+
+def told(process: "subprocess.Popen[str]", words: str) -> str:
+    """What the process prints up to the line with these words."""
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if words in line:
+            return "".join(lines)
+    raise AssertionError("".join(lines))
+
+
+def ended(process: "subprocess.Popen[str]") -> None:
+    stop(process)
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def ports() -> list[str]:
+    return ["--port", str(free_port()), "--marketplace-port", str(free_port())]
+
+
+def test_a_second_serve_on_a_folder_is_refused_in_one_line(tmp_path):
+    ready = tmp_path / "ready"
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, time; from pathlib import Path; "
+            "from hits.local.folders import locked_to_serve; "
+            f"locked_to_serve(Path({str(tmp_path)!r})); Path({str(ready)!r}).touch(); "
+            "time.sleep(600)",
+        ],
+        cwd=ROOT,
+    )
+    try:
+        while not ready.exists():
+            time.sleep(0.05)
+        said = refusal(tmp_path, "--own", *ports())
+    finally:
+        stop(holder)
+
+    assert said == (
+        f"CommandError: {tmp_path} is in use by another `demo` or `serve`; stop that one first.\n"
+    )
+    locked_to_serve(tmp_path)
+
+
+def test_another_address_to_listen_on_is_refused_where_it_would_be_ignored(tmp_path):
+    said = refusal(tmp_path, "--own", "--host", "127.0.0.2", *ports())
+
+    assert said.startswith("CommandError: --host needs --site-only.")
+
+
+def test_a_site_on_another_port_knows_its_address(tmp_path):
+    port = free_port()
+    process = serve(tmp_path, "--site-only", "--port", str(port))
+    try:
+        said = told(process, "is ready")
+        answer = requests.get(f"http://127.0.0.1:{port}/sign-in/", timeout=PATIENCE)
+    finally:
+        ended(process)
+
+    assert said == f"The site is ready at http://127.0.0.1:{port}.\n"
+    assert answer.status_code == 200
+
+
+def test_a_process_that_ended_is_started_again_and_not_for_ever(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "MOST_RESTARTS", 1)
+    with child("reader", ["version"], log=tmp_path / "log", environment={}) as running:
+        running.process.wait(PATIENCE)
+        running.restart()
+        running.process.wait(PATIENCE)
+        with pytest.raises(ProcessFailed, match="The reader ends again and again"):
+            running.restart()
+
+    assert len((tmp_path / "log").read_text().splitlines()) == 2
+
+
+def test_killing_a_process_stops_neither_site(tmp_path):
+    site, marketplace = free_port(), free_port()
+    process = serve(tmp_path, "--own", "--port", str(site), "--marketplace-port", str(marketplace))
+    try:
+        told(process, "Stop with Ctrl-C")
+        for name, command in (("worker", "work_jobs"), ("site", "--site-only")):
+            os.kill(child_of(process.pid, command), signal.SIGKILL)
+            assert f"The {name} stopped unexpectedly and was started again." in told(
+                process, "started again"
+            )
+        answers = [
+            answer_of(f"http://127.0.0.1:{site}/sign-in/"),
+            answer_of(f"http://127.0.0.1:{marketplace}/healthz"),
+        ]
+    finally:
+        ended(process)
+
+    assert answers == [200, 200]
+
+
+def child_of(pid: int, command: str) -> int:
+    """The first child of the process whose command line has these words."""
+    for line in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        if command in Path(f"/proc/{line}/cmdline").read_text():
+            return int(line)
+    raise AssertionError(f"no child runs {command}")
+
+
+def answer_of(url: str) -> int:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return requests.get(url, timeout=PATIENCE).status_code
+        except requests.ConnectionError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.2)

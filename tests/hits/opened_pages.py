@@ -1,0 +1,44 @@
+"""Open and send task pages with Django's client, without a marketplace."""
+
+from urllib.parse import urlencode
+
+from bs4 import BeautifulSoup
+
+from hits.mturk.replies import ListedAssignment
+from tests.factories import NOON
+
+SENTENCE = "A brown dog jumps over a low wooden fence in a garden."
+
+
+def open_page(client, hit, assignment, worker):
+    query = {"assignmentId": assignment, "hitId": hit.hit_id, "workerId": worker}
+    return client.get(f"/task/{hit.campaign.slug}/?{urlencode(query)}")
+
+
+def form_fields(page):
+    form = BeautifulSoup(page.content, "html.parser").select_one("form[data-task]")
+    assert form is not None, page.content.decode()
+    return {field["name"]: field.get("value", "") for field in form.select("[name]")}
+
+
+def send(client, hit, page, text=SENTENCE):
+    fields = form_fields(page)
+    filled = {n: text if n.startswith("caption-") else value for n, value in fields.items()}
+    return client.post(f"/task/{hit.campaign.slug}/", filled)
+
+
+def listed(assignment, worker, **fields):
+    """The assignment as the marketplace lists it after submission."""
+    answers = "".join(
+        f"<Answer><QuestionIdentifier>{name}</QuestionIdentifier>"
+        f"<FreeText>{text}</FreeText></Answer>"
+        for name, text in fields.items()
+    )
+    return ListedAssignment(
+        AssignmentId=assignment,
+        HITId="HIT",
+        WorkerId=worker,
+        AssignmentStatus="Submitted",
+        SubmitTime=NOON,
+        Answer=f"<QuestionFormAnswers>{answers}</QuestionFormAnswers>",
+    )

@@ -1,0 +1,144 @@
+"""What assignments cost, what a campaign will cost, and the paid number of a retired HIT."""
+
+from decimal import Decimal
+from types import SimpleNamespace
+
+import pytest
+from django.db import IntegrityError
+
+from annotate.campaign_file import CampaignConfig
+from annotate.kinds import KINDS
+from hits.models import Assignment, Hit
+from hits.queries.costs import ZERO, estimate, fee_for, shortfall, slot_cost, spend
+from hits.reconcile.reconciler import reconcile
+from hits.reconcile.top_up import plan_slots
+from tests.factories import (
+    NOON,
+    AssignmentFactory,
+    CampaignFactory,
+    HitFactory,
+    HitTypeFactory,
+    ResponseFactory,
+    TaskFactory,
+)
+from tests.hits.conftest import make_campaign
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("assignments", "masters", "fee"),
+    [(9, False, "0.02"), (11, False, "0.04"), (9, True, "0.03"), (11, True, "0.05")],
+)
+def test_the_fee_of_a_caption_at_ten_cents(assignments, masters, fee):
+    """The pricing page rounds half a cent up: 25% and 45% of ten cents are 2.5 and 4.5."""
+    assert fee_for(Decimal("0.10"), assignments, masters=masters) == Decimal(fee)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "wanted", "assignments", "images", "complete", "hits"),
+    [
+        (10, 3, 9, 1, 0, 10),
+        (10, 11, 9, 1, 0, 13),
+        (2, 3, 2, 1, 0, 3),
+        (9, 3, 9, 3, 0, 3),
+        (10, 3, 9, 3, 0, 4),
+    ]
+    + [(10, 3, 9, 1, 4, 6), (10, 3, 9, 3, 0, 4)],
+)
+def test_the_estimate_has_as_many_hits_as_are_made(
+    tasks, wanted, assignments, images, complete, hits
+):
+    """`complete` tasks have imported captions only."""
+    campaign = CampaignFactory(config={"hit": {"assignments": assignments, "images": images}})
+    made = TaskFactory.create_batch(tasks, campaign=campaign, wanted=wanted)
+    for task in made[:complete]:
+        ResponseFactory.create_batch(wanted, task=task)
+
+    found = estimate(campaign)
+    plan_slots(SimpleNamespace(campaign=campaign, at=NOON), HitTypeFactory(campaign=campaign))
+
+    assert (found.hits, campaign.hits.count()) == (hits, hits)
+
+
+def assignment(hit, status):
+    decided_at = None if status == "SUBMITTED" else NOON
+    return AssignmentFactory(hit=hit, status=status, decided_at=decided_at)
+
+
+def test_retiring_a_hit_counts_its_paid_assignments_and_moves_no_money():
+    hit = HitFactory(reward="0.10", fee="0.02", available=0)
+    for status in ("APPROVED", "APPROVED", "REJECTED", "LOST"):
+        assignment(hit, status)
+    before = spend(hit.campaign)
+
+    assert Hit.objects.filter(pk=hit.pk).retire() == 1
+
+    hit.refresh_from_db()
+    assert (hit.status, hit.paid) == ("RETIRED", 2)
+    assert spend(hit.campaign) == before
+    assert f"{before.paid:.2f}" == "0.24"
+
+
+def test_a_retired_hit_without_assignments_has_paid_none():
+    hit = HitFactory()
+
+    Hit.objects.filter(pk=hit.pk).retire()
+
+    hit.refresh_from_db()
+    assert hit.paid == 0
+
+
+def test_an_undecided_assignment_keeps_the_money_of_a_retired_hit_in_sight():
+    hit = HitFactory(reward="0.10", fee="0.02", available=0)
+    late = assignment(hit, "SUBMITTED")
+    assignment(hit, "APPROVED")
+
+    Hit.objects.filter(pk=hit.pk).retire()
+
+    assert f"{spend(hit.campaign).owed:.2f}" == "0.12"
+    Assignment.objects.filter(pk=late.pk).update(status="APPROVED", decided_at=NOON)
+    assert f"{spend(hit.campaign).paid:.2f}" == "0.24"
+
+
+def test_a_hit_that_is_open_has_no_number_of_paid_assignments():
+    hit = HitFactory()
+
+    with pytest.raises(IntegrityError, match="hit_paid_once_retired"):
+        Hit.objects.filter(pk=hit.pk).update(paid=1)
+
+
+UNPAID = {"hit": {"reward": "0"}, "workers": {"who": "own"}, "budget": "0"}
+
+
+def test_a_campaign_without_reward_and_budget_gets_its_hits(marketplace, requester):
+    campaign = make_campaign(tasks=2, **UNPAID)
+
+    reconcile(campaign)
+
+    assert sum(hit.slots for hit in Hit.objects.all()) == 6
+    assert {(hit.reward, hit.fee) for hit in Hit.objects.all()} == {(ZERO, ZERO)}
+    assert spend(campaign).committed == ZERO
+    assert estimate(campaign).total == slot_cost(campaign) == fee_for(ZERO, 10) == ZERO
+    assert shortfall(campaign, spend(campaign)) is None
+
+
+def test_a_second_sync_of_an_unpaid_campaign_creates_nothing_more(marketplace, requester):
+    campaign = make_campaign(tasks=2, **UNPAID)
+    reconcile(campaign)
+    before = Hit.objects.count()
+
+    reconcile(campaign)
+
+    assert Hit.objects.count() == before
+
+
+@pytest.mark.parametrize(("who", "is_allowed"), [("own", True), ("panel", True), ("nocaps", False)])
+def test_strangers_are_paid(who, is_allowed):
+    file = {"name": "x", "selection": "s", "kind": next(iter(KINDS)), **UNPAID}
+    file["workers"] = {"who": who}
+    if is_allowed:
+        assert CampaignConfig.model_validate(file).hit.reward == 0
+    else:
+        with pytest.raises(ValueError, match="only suits your own people"):
+            CampaignConfig.model_validate(file)

@@ -1,0 +1,199 @@
+"""Holding payments for answers that were posted to the marketplace directly."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotate.models import Response
+from hits.models import Assignment, AssignmentStatus
+from hits.mturk.client import marketplace_of
+from hits.reconcile.reconciler import reconcile
+from hits.services.lifecycle import CannotMove, finish
+from hits.services.payments import accept_held, reject_held
+from qualcontrol.models import Act, Decision, HeldOutcome, HeldPayment, Pause, SpotCheck
+from qualcontrol.review.judging import judge
+from qualcontrol.services.exclusions import resume_worker
+from tests.factories import NOON, UserFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.framed_work import fields_of, open_page, work
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LONG = "word " * 40_000
+
+
+@pytest.fixture
+def campaign(marketplace, requester):
+    """A published campaign of four images."""
+    campaign = make_campaign(tasks=4)
+    reconcile(campaign)
+    return campaign
+
+
+def post(worker, campaign, **fields):
+    """Accept a HIT and post the fields to the marketplace without opening the task page."""
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    answer = worker.submit(frame.assignment_id, **fields)
+    assert answer.ok, answer.text
+    return frame
+
+
+def send_caption(client, worker, campaign, text):
+    """Submit a caption directly, without the checks of the task page."""
+    frame = worker.accept(campaign.hit_types.get().hit_type_id)
+    fields = fields_of(open_page(client, frame), "form[data-task]")
+    name = next(field for field in fields if field.startswith("caption-"))
+    answer = worker.submit(frame.assignment_id, **{name: text})
+    assert answer.ok, answer.text
+
+
+def status_there(campaign):
+    return [
+        marketplace_of(campaign).assignment(each.assignment_id).status
+        for each in Assignment.objects.order_by("pk")
+    ]
+
+
+def held():
+    return HeldPayment.objects.get()
+
+
+def decide(decision, reason="An answer with one field, “junk”."):
+    decision(held=held(), reason=reason, actor=UserFactory(), at=timezone.now())
+
+
+def test_junk_is_never_paid_without_a_person(marketplace, campaign):
+    post(marketplace.fresh_workers(1)[0], campaign, junk="hello")
+
+    runs = [reconcile(campaign) for _ in range(3)]
+
+    assert runs[-1].notes == "1 held payment needs a decision."
+    assert [run.approved for run in runs] == [0, 0, 0]
+    assert status_there(campaign) == ["Submitted"]
+    assert held().why == "The answer has no field of a task of this campaign."
+
+
+def test_junk_that_a_person_accepts_is_paid(marketplace, campaign):
+    post(marketplace.fresh_workers(1)[0], campaign, junk="hello")
+    reconcile(campaign)
+
+    decide(accept_held, reason="")
+
+    assert reconcile(campaign).approved == 1
+    assert status_there(campaign) == ["Approved"]
+    assert held().decision == Decision.objects.get(act=Act.PAY)
+
+
+def test_junk_that_a_person_rejects_is_rejected_with_the_reason(marketplace, campaign):
+    post(marketplace.fresh_workers(1)[0], campaign, junk="hello")
+    reconcile(campaign)
+
+    decide(reject_held)
+
+    assert reconcile(campaign).rejected == 1
+    there = marketplace_of(campaign).assignment(Assignment.objects.get().assignment_id)
+    assert (there.status, there.feedback) == ("Rejected", "An answer with one field, “junk”.")
+    assert held().decision.actor is not None
+
+
+def test_a_worker_who_sends_junk_twice_is_paused_until_a_person_ends_the_pause(
+    marketplace, campaign
+):
+    worker = marketplace.fresh_workers(1)[0]
+    post(worker, campaign, junk="1")
+    reconcile(campaign)
+    assert not Pause.objects.exists()
+
+    post(worker, campaign, junk="2")
+    reconcile(campaign)
+    pause = Pause.objects.in_force().get()
+    assert (pause.reason, pause.is_by_policy) == ("2 submitted answers fit no task", True)
+
+    about = {"campaign": campaign, "worker": pause.worker, "at": timezone.now()}
+    resume_worker(reason="A fault of ours.", actor=UserFactory(), **about)
+    reconcile(campaign)
+    assert not Pause.objects.in_force().exists()
+
+    post(worker, campaign, junk="3")
+    reconcile(campaign)
+    assert Pause.objects.in_force().exists()
+
+
+def test_a_caption_of_200000_characters_is_flagged_and_waits_for_a_verdict(
+    client, marketplace, campaign
+):
+    send_caption(client, marketplace.fresh_workers(1)[0], campaign, LONG)
+
+    assert reconcile(campaign).approved == 0
+    response = Response.objects.get()
+    assert "breaks_rules" in response.assessment.codes
+    assert "2,000 characters" in held().why
+    assert SpotCheck.objects.open().get().response == response
+
+    judge(response=response, verdict="BAD", reason="x", reviewer=UserFactory(), at=timezone.now())
+
+    assert held().outcome == HeldOutcome.JUDGED
+    assert reconcile(campaign).approved == 1
+
+
+def test_a_good_caption_that_came_only_through_the_marketplace_is_paid(
+    client, marketplace, campaign
+):
+    text = "A brown dog jumps over a low wooden fence in a garden."
+    send_caption(client, marketplace.fresh_workers(1)[0], campaign, text)
+
+    assert reconcile(campaign).approved == 1
+    assert not HeldPayment.objects.exists()
+
+
+def test_the_pages_list_what_is_held_and_take_the_decision(client, marketplace, campaign):
+    post(marketplace.fresh_workers(1)[0], campaign, junk="<b>hello</b>")
+    reconcile(campaign)
+    client.force_login(UserFactory())
+    listing = reverse("hits:held_payments", args=[campaign.slug])
+
+    overview = client.get(campaign.get_absolute_url()).content.decode()
+    page = client.get(listing).content.decode()
+    reject = reverse("hits:reject_held", args=[campaign.slug, held().pk])
+    without_reason = client.post(reject, {"reason": ""})
+    done = client.post(reject, {"reason": "No caption."}, follow=True).content.decode()
+
+    assert "1 held payment needs a decision" in overview
+    assert "junk: &lt;b&gt;hello" in page
+    assert "fits no task" in page
+    assert without_reason.status_code == 422
+    assert "Rejection scheduled" in done
+    assert held().outcome == HeldOutcome.REJECT
+    worker = reverse("qualcontrol:worker", args=[campaign.slug, held().worker.pseudonym])
+    assert client.get(worker).status_code == 200
+
+
+def test_a_campaign_with_a_held_payment_cannot_be_finished(marketplace, campaign):
+    post(marketplace.fresh_workers(1)[0], campaign, junk="hello")
+    reconcile(campaign)
+
+    with pytest.raises(CannotMove, match="1 held payment needs a decision first"):
+        finish(campaign=campaign, actor=None, at=NOON)
+
+    decide(accept_held)
+    finish(campaign=campaign, actor=None, at=NOON)
+
+
+def test_what_the_marketplace_approves_automatically_is_no_longer_held(marketplace, campaign):
+    post(marketplace.fresh_workers(1)[0], campaign, junk="hello")
+    reconcile(campaign)
+    marketplace_of(campaign).approve(Assignment.objects.get().assignment_id)
+
+    reconcile(campaign, at=timezone.now() + timedelta(minutes=1))
+
+    assert Assignment.objects.get().status == AssignmentStatus.APPROVED
+    assert held().outcome == HeldOutcome.LAPSED
+
+
+def test_what_was_written_on_the_page_is_not_held(client, marketplace, campaign):
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+
+    assert reconcile(campaign).approved == 1
+    assert not HeldPayment.objects.exists()

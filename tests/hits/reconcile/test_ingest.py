@@ -1,0 +1,92 @@
+"""HITs that a listing shows as they are stored cost no statements of their own."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotate.queries.progress import open_work
+from hits.models import Hit, HitStatus, TaskPage
+from hits.mturk.client import Marketplace
+from hits.queries.costs import outstanding_slots
+from hits.reconcile.ingest import ingest
+from hits.reconcile.reconciler import reconcile
+from hits.services.claims import recount_places
+from tests.factories import TaskPageFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.framed_work import work
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def statements_of_a_listing(campaign) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        reconcile(campaign, steps=(ingest,))
+    return len(queries)
+
+
+def test_a_listing_takes_as_many_statements_for_many_hits_as_for_few(requester):
+    few, many = make_campaign(tasks=2), make_campaign(tasks=12)
+    for campaign in (few, many):
+        reconcile(campaign)
+        reconcile(campaign, steps=(ingest,))
+    listed_before = set(many.hits.values_list("listed_at", flat=True))
+
+    assert statements_of_a_listing(few) == statements_of_a_listing(many)
+
+    assert (few.hits.count(), many.hits.count()) == (2, 12)
+    assert not listed_before & set(many.hits.values_list("listed_at", flat=True))
+
+
+def test_an_answer_that_comes_after_the_listing_takes_no_slot_from_anybody(
+    client, marketplace, requester, monkeypatch
+):
+    """Otherwise the sync counts its slot as open, and expires another HIT as one too many."""
+    campaign = make_campaign(tasks=3)
+    first, second = marketplace.fresh_workers(2)
+    reconcile(campaign)
+    for number in range(3):
+        work(client, first, campaign, number)
+    assignments, late = Marketplace.assignments, [second]
+
+    def one_more_meanwhile(self, hit_id, **options):
+        if late:
+            work(client, late.pop(), campaign)
+        return assignments(self, hit_id, **options)
+
+    monkeypatch.setattr(Marketplace, "assignments", one_more_meanwhile)
+    reconcile(campaign)
+
+    assert not late
+    assert outstanding_slots(campaign) == open_work(campaign).missing == 5
+    assert set(campaign.hits.values_list("status", flat=True)) == {HitStatus.OPEN}
+
+
+def test_pages_of_an_unchanged_hit_are_closed_if_nobody_is_at_work(requester):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    reconcile(campaign, steps=(ingest,))
+    TaskPageFactory(hit=Hit.objects.get(), opened_at=timezone.now())
+
+    reconcile(campaign, steps=(ingest,))
+
+    assert not TaskPage.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"available": 0}, {"pending": 2}, {"settled": 0}, {"ingested": 2, "settled": 1}]
+)
+def test_a_hit_whose_stored_counts_are_wrong_is_read(client, marketplace, requester, wrong):
+    campaign = make_campaign(tasks=1)
+    reconcile(campaign)
+    work(client, marketplace.fresh_workers(1)[0], campaign)
+    reconcile(campaign)
+    reconcile(campaign, steps=(ingest,))
+    columns = ("available", "pending", "ingested", "settled", "status")
+    right = Hit.objects.values(*columns).get()
+    Hit.objects.update(**wrong)
+
+    reconcile(campaign, steps=(ingest,))
+
+    assert Hit.objects.values(*columns).get() == right
+    assert recount_places(campaign) == 0

@@ -1,0 +1,210 @@
+"""Withdrawals of own people: the sync asks a real marketplace for them, and discards the work."""
+
+import re
+
+import pytest
+from django.utils import timezone
+
+from annotate.models import Campaign, Response, ResponseStatus
+from hits.models import Assignment, AssignmentStatus, Sync, WorkerAccount
+from hits.mturk import people
+from hits.mturk.connection import MarketplaceError
+from hits.mturk.endpoints import Endpoint
+from hits.queries.worker_data import digest_of
+from hits.reconcile.reconciler import reconcile
+from hits.services.worker_data import erase_worker
+from qualcontrol.models import Decision
+from qualcontrol.services.exclusions import exclude_worker
+from tests.factories import NOON, UserFactory
+from tests.hits.conftest import make_campaign
+from tests.hits.framed_work import work
+from tests.hits.marketplace_process import Person
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TEXTS: dict[str, str | bool] = {
+    "name": "Seminar",
+    "organizer": "Vision lab",
+    "purpose": "We study captions.",
+    "contact": "lab@university.example",
+    "consent": "You may stop at any time.",
+}
+
+
+def link_of(campaign: Campaign, **texts: str | bool) -> str:
+    made = people.make_group(campaign, {**TEXTS, "name": f"Group of {campaign}", **texts})
+    assert made.link is not None
+    return made.link
+
+
+@pytest.fixture
+def campaign(requester):
+    found = make_campaign(tasks=2, workers={"who": "own"})
+    reconcile(found)
+    return found
+
+
+@pytest.fixture
+def mia(client, campaign):
+    """A person with a response that has been ingested; Ben has one, too."""
+    link = link_of(campaign)
+    mia, ben = (Person.join(link, f"{name} of {campaign}") for name in ("Mia", "Ben"))
+    for person in (mia, ben):
+        work(client, person, campaign, 0)
+    reconcile(campaign)
+    assert Response.objects.count() == 2
+    return mia
+
+
+def withdrawn() -> list[Response]:
+    return list(Response.objects.exclude(withdrawn_at=None))
+
+
+def test_a_sync_discards_what_a_person_has_withdrawn_and_opens_its_places(campaign, mia):
+    missing = sum(task.answers_missing for task in campaign.tasks.all())
+    mia.withdraw()
+
+    reconcile(campaign)
+
+    [gone] = withdrawn()
+    assert gone.status == ResponseStatus.DISCARDED
+    assert sum(task.answers_missing for task in campaign.tasks.all()) == missing + 1
+    assert "1 response was withdrawn." in Sync.objects.first().notes
+    assert Decision.objects.filter(reason="withdrawn").count() == 1
+
+
+def test_a_second_sync_changes_nothing(campaign, mia):
+    mia.withdraw()
+    reconcile(campaign)
+    before = list(Response.objects.values()), Decision.objects.count()
+
+    done = reconcile(campaign)
+
+    assert (list(Response.objects.values()), Decision.objects.count()) == before
+    assert (done.notes, done.error) == ("", "")
+
+
+def lacking(client, campaign):
+    """How many more people the campaign's page asks for, if it does."""
+    page = client.get(f"/campaigns/{campaign.slug}/").content.decode()
+    found = re.search(r"cannot finish this: invite at least (\d+) more", page)
+    return int(found[1]) if found else 0
+
+
+def test_a_withdrawal_that_leaves_too_few_people_is_told_on_the_campaigns_page(
+    client, campaign, mia
+):
+    client.force_login(UserFactory(is_superuser=True))
+    link = people.groups_of(campaign)[0].link
+
+    two = lacking(client, campaign)
+    cid = Person.join(link, f"Cid of {campaign}")
+    reconcile(campaign)
+    three = lacking(client, campaign)
+    mia.withdraw()
+    reconcile(campaign)
+    after = lacking(client, campaign)
+    Person.join(link, f"Dora of {campaign}")
+    reconcile(campaign)
+
+    assert cid
+    assert (two, three, after, lacking(client, campaign)) == (1, 0, 1, 0)
+
+
+def test_an_exclusion_that_leaves_too_few_people_is_told(client, campaign, mia):
+    client.force_login(UserFactory(is_superuser=True))
+    exclude_worker(
+        campaign=campaign,
+        worker=Response.objects.first().worker,
+        reason="careless",
+        actor=None,
+        at=timezone.now(),
+    )
+
+    reconcile(campaign)
+
+    assert lacking(client, campaign) == 2
+
+
+def test_nobody_who_joined_is_no_fault_but_the_number_of_people_is_told(client, campaign):
+    client.force_login(UserFactory(is_superuser=True))
+    link_of(campaign)
+    reconcile(campaign)
+
+    page = client.get(f"/campaigns/{campaign.slug}/").content.decode()
+
+    assert lacking(client, campaign) == 0
+    assert "which you send them. Each image needs 3 different people." in page
+
+
+def keep_digest():
+    for account in WorkerAccount.objects.all():
+        account.marketplace_id = digest_of(account.endpoint, account.marketplace_id)
+        account.id_deleted_at = NOON
+        account.save()
+
+
+def erase_all():
+    Assignment.objects.update(status=AssignmentStatus.APPROVED, decided_at=NOON)
+    for account in WorkerAccount.objects.all():
+        erase_worker(worker=account.worker, by=None, at=timezone.now())
+
+
+@pytest.mark.parametrize("delete_ids", [keep_digest, erase_all])
+def test_work_is_withdrawn_although_worker_ids_were_deleted(campaign, mia, delete_ids):
+    delete_ids()
+    mia.withdraw()
+
+    reconcile(campaign)
+
+    assert len(withdrawn()) == 1
+
+
+def test_a_sync_of_single_hits_does_not_ask(campaign, mia):
+    mia.withdraw()
+
+    reconcile(campaign, is_whole=False)
+
+    assert withdrawn() == []
+
+
+def test_a_marketplace_without_these_addresses_is_no_problem(campaign, mia, monkeypatch):
+    mia.withdraw()
+    nowhere = Endpoint("local", f"{mia.url}/nowhere", (), ())
+    monkeypatch.setattr(people, "endpoint_of", lambda _: nowhere)
+
+    done = reconcile(campaign)
+
+    assert done.error == ""
+    assert withdrawn() == []
+
+
+def test_a_failure_is_told_and_the_sync_goes_on(campaign, mia, monkeypatch):
+    def fail(*_):
+        raise MarketplaceError("The marketplace is busy.")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(people, "describe", fail)
+        done = reconcile(campaign)
+
+    assert "The marketplace is busy." in done.error
+    assert campaign.sync_problems.get().subject.startswith("withdrawals of ")
+    mia.withdraw()
+    assert reconcile(campaign).error == ""
+    assert len(withdrawn()) == 1
+
+
+def test_no_other_campaigns_work_is_touched_by_a_forged_list(campaign, mia, monkeypatch):
+    other = make_campaign(tasks=1, workers={"who": "own"})
+    reconcile(other)
+    listed = {
+        each.account.marketplace_id: {each.assignment_id} for each in Assignment.objects.all()
+    }
+    monkeypatch.setattr(people, "withdrawn_work", lambda *_: listed)
+    answer = people.Described(page="https://marketplace.example/", withdrawn=2, members=[])
+    monkeypatch.setattr(people, "describe", lambda *_: answer)
+
+    reconcile(other)
+    assert withdrawn() == []
+    reconcile(campaign)
+    assert len(withdrawn()) == 2

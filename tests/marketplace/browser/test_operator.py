@@ -1,0 +1,143 @@
+"""The operator's pages in a browser: accessibility, small screens, and forms."""
+
+from datetime import timedelta
+
+import pyotp
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Page, expect
+
+from marketplace import clock
+from marketplace.models import Account, HitLayout, Requester, Study
+from marketplace.services import accounts, layouts, payouts, studies
+from tests.accessibility import violations_in_both_schemes
+from tests.marketplace.driver import create_hit, create_hit_type
+from tests.marketplace.factories import make_hit_type
+from tests.marketplace.ledger import ledger_balance
+
+pytestmark = pytest.mark.browser
+
+PASSWORD = "a long password"
+WIDTHS = {"phone": 390, "tablet": 1024, "desktop": 1600}
+
+
+@pytest.fixture
+def operator(marketplace, page) -> Page:
+    """A page in which an operator has signed in with the form."""
+    User.objects.create_user("root", password=PASSWORD, is_staff=True)
+    page.goto(f"{marketplace.url}/operator/sign-in")
+    page.get_by_label("Name").fill("root")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def busy_marketplace(marketplace) -> list[str]:
+    """A marketplace with data on every page; returns the pages' paths."""
+    client, now = marketplace.requester("A lab with a rather long name"), clock.now()
+    hit_type_id = create_hit_type(client, Title="Describe an image in a sentence or two")
+    hit = create_hit(client, hit_type_id, MaxAssignments=3)
+    worker = marketplace.worker(country="NL")
+    client.approve_assignment(AssignmentId=worker.work(hit_type_id))
+    payouts.pay_out(at=now)
+    marketplace.worker().work(hit_type_id)
+    lab = Requester.objects.get()
+    for at in (now, now - timedelta(days=1)):
+        accounts.invite(uses=5, expires_at=at + timedelta(hours=1), at=now)
+    plan = studies.StudyPlan(
+        assignments=3, completion_code="C1A2B3", return_url="https://panel.example/complete"
+    )
+    studies.create_study(name="Everyday scenes", hit_type=lab.hit_types.get(), plan=plan, at=now)
+    layouts.create_layout(requester=lab, name="Captions", page="<p>${image}</p>", at=now)
+    return [
+        "", "requesters", f"requesters/{lab.pk}", "workers", f"workers/{worker.worker_id}",
+        "invitations", "studies", "groups", "layouts", "hits", f"hits/{hit['HITId']}",
+        "activity", "money", "money/ledger", "account", "account/app", "operators", "backups",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_no_page_of_the_operators_has_a_fault_or_scrolls_sideways(
+    marketplace, operator, busy_marketplace, width
+):
+    operator.set_viewport_size({"width": width, "height": 844})
+
+    faults = {}
+    for path in busy_marketplace:
+        answer = operator.goto(f"{marketplace.url}/operator/{path}")
+        assert answer is not None
+        assert answer.status == 200, path
+        if found := violations_in_both_schemes(operator):
+            faults[path] = found
+        if operator.locator("html").evaluate("root => root.scrollWidth") > width:
+            faults[path] = "scrolls sideways"
+
+    assert faults == {}
+
+
+def test_an_operator_makes_a_requester_a_layout_and_a_study(marketplace, operator):
+    operator.get_by_role("link", name="Requesters", exact=True).click()
+    operator.get_by_label("Name", exact=True).fill("A new lab")
+    operator.get_by_label("Balance in dollars", exact=True).fill("25.00")
+    operator.get_by_role("button", name="Create requester").click()
+    expect(operator.get_by_role("status")).to_have_text("Requester A new lab created.")
+    lab = Requester.objects.get(name="A new lab")
+
+    operator.get_by_role("link", name="HIT layouts").click()
+    operator.get_by_label("Requester", exact=True).select_option("A new lab")
+    operator.get_by_label("Name", exact=True).fill("Captions")
+    operator.get_by_label("Page", exact=True).fill("<p>${image}</p>")
+    operator.get_by_role("button", name="Create layout").click()
+    expect(operator.get_by_role("cell", name="image", exact=True)).to_be_visible()
+
+    hit_type = make_hit_type(lab)
+    operator.get_by_role("link", name="Studies").click()
+    operator.get_by_label("Name", exact=True).fill("Everyday scenes")
+    operator.get_by_label("HITs", exact=True).select_option(hit_type.public_id)
+    operator.get_by_label("HITs for each participant", exact=True).fill("3")
+    operator.get_by_label("Completion code", exact=True).fill("C1A2B3")
+    operator.get_by_role("button", name="Create study").click()
+    operator.get_by_role("button", name="Close Everyday scenes").click()
+    expect(operator.get_by_role("status")).to_have_text(
+        "Everyday scenes is closed to new participants."
+    )
+
+    assert lab.available_balance == ledger_balance(lab, Account.AVAILABLE) == 25
+    assert HitLayout.objects.get().requester == lab
+    assert not Study.objects.get().is_open
+
+
+def test_an_operator_sets_up_an_app_and_adds_another_operator(marketplace, operator, browser):
+    operator.get_by_role("link", name="Your account: root").click()
+    operator.get_by_role("link", name="Set up an app").click()
+    picture = operator.get_by_alt_text("QR code with the key for your app")
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    key = operator.locator("ol code").inner_text().replace(" ", "")
+    operator.get_by_label("Code").fill(pyotp.TOTP(key).now())
+    operator.get_by_role("button", name="Turn on").click()
+    expect(operator.get_by_role("status")).to_contain_text("Keep these recovery codes")
+    operator.get_by_role("link", name="Marketplace admin").click()
+    operator.get_by_role("link", name="Operators").click()
+    operator.get_by_label("Name").fill("ada")
+    operator.get_by_role("button", name="Add operator").click()
+    link = operator.locator(".address").inner_text()
+
+    guest = browser.new_page()
+    guest.goto(link)
+    for label in ("New password", "New password confirmation"):
+        guest.get_by_label(label, exact=True).fill(PASSWORD)
+    guest.get_by_role("button", name="Save password").click()
+    guest.get_by_label("Name").fill("ada")
+    guest.get_by_label("Password").fill(PASSWORD)
+    guest.get_by_role("button", name="Sign in").click()
+
+    expect(guest.get_by_role("heading", name="Overview")).to_be_visible()
+    operator.get_by_role("link", name="Marketplace admin").click()
+    operator.get_by_role("link", name="Operators").click()
+    operator.get_by_role("button", name="Remove ada").click()
+    expect(operator.get_by_role("status")).to_have_text("Operator ada removed.")
+    guest.reload()
+    expect(guest.get_by_role("heading", name="Sign in")).to_be_visible()
+    guest.close()

@@ -1,0 +1,93 @@
+"""manage.py runs the commands of both sites, also several at once on a new database."""
+
+import json
+import os
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg2
+import pytest
+from django.db import connection
+
+from tests.servers import PATIENCE
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[3]
+COMMANDS = sorted(
+    path.stem for path in (ROOT / "marketplace").glob("**/management/commands/marketplace*.py")
+)
+
+
+def start(*arguments: str, **environ: str) -> "subprocess.Popen[str]":
+    kept = {name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT, env={**kept, **environ}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def run(*arguments: str) -> str:
+    process = start(*arguments)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, err
+    return out
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"], ["--help"], ["help", "--commands"]])
+def test_help_lists_the_commands_of_both_sites(arguments):
+    listed = run(*arguments).split()
+
+    assert [name for name in COMMANDS if listed.count(name) != 1] == []
+    assert "sync" in listed
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_explains_a_command_of_the_marketplace(name):
+    assert f"manage.py {name}" in run("help", name)
+
+
+def test_help_explains_a_command_of_the_requesters_site():
+    assert "manage.py sync" in run("help", "sync")
+
+
+def test_a_misspelt_command_names_the_one_that_was_meant():
+    process = start("help", "marketplace_wroker")
+
+    assert "Did you mean marketplace_worker?" in process.communicate(timeout=PATIENCE)[1]
+
+
+@pytest.fixture
+def new_database(tmp_path) -> Iterator[str]:
+    """URL of an empty database of the same type as the tests' database."""
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{tmp_path / 'new.sqlite3'}"
+        return
+    name = f"new_{uuid.uuid4().hex}"
+    # By a connection of its own, since databases are not made in transactions.
+    server = psycopg2.connect(**{**connection.get_connection_params(), "dbname": "postgres"})
+    server.autocommit = True
+    with server.cursor() as cursor:
+        cursor.execute(f'CREATE DATABASE "{name}"')
+        base, _slash, _name = os.environ["MARKETPLACE_DATABASE_URL"].rpartition("/")
+        yield f"{base}/{name}"
+        cursor.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+    server.close()
+
+
+@pytest.mark.django_db
+def test_commands_that_begin_together_on_a_new_database_all_succeed(new_database):
+    processes = [
+        start("marketplace_requester", f"lab {n}", "--json", MARKETPLACE_DATABASE_URL=new_database)
+        for n in range(3)
+    ] + [start("marketplace_worker", "ann", "--json", MARKETPLACE_DATABASE_URL=new_database)]
+
+    outcomes = [(each.communicate(timeout=PATIENCE), each.returncode) for each in processes]
+
+    assert [(err, status) for (_out, err), status in outcomes if status] == []
+    keys = {json.loads(out)["access_key"] for (out, _err), _status in outcomes[:3]}
+    assert len(keys) == 3

@@ -1,0 +1,213 @@
+"""New workers, sign-in links, and groups of HITs on the operator's pages."""
+
+import pytest
+from bs4 import BeautifulSoup
+from django.contrib.auth.models import User
+from django.test import Client
+
+from marketplace import clock
+from marketplace.api.dispatch import HANDLERS
+from marketplace.models import Activity, Hit, HitStatus, Worker
+from marketplace.operator.records import WORDS
+from marketplace.services import people_groups
+from marketplace.services.hits import describe
+from marketplace.services.operators import noted
+from tests.marketplace.factories import make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.people import make_group
+
+pytestmark = pytest.mark.django_db
+
+NEW = {"country": "US", "approved": "6000", "rate": "99"}
+
+
+@pytest.fixture
+def operator(client):
+    """A client signed in as an operator."""
+    client.force_login(User.objects.create_user("root", is_staff=True))
+    return client
+
+
+def main_of(answer) -> BeautifulSoup:
+    return BeautifulSoup(answer.content, "lxml").find("main")
+
+
+def text_of(answer) -> str:
+    return main_of(answer).get_text(" ", strip=True)
+
+
+def is_signed_in(link: str, settings) -> bool:
+    answer = Client().get(link.removeprefix(settings.MARKETPLACE_URL))
+    return answer.status_code == 302 and answer.url == "/"
+
+
+def test_new_workers_each_get_a_link_of_their_own(operator, settings):
+    answer = operator.post("/operator/workers", {**NEW, "names": "Ada\n\n  Grace  Hopper \nAda"})
+
+    links = [part.text for part in main_of(answer).select("[aria-labelledby=made] .address")]
+    assert [worker.name for worker in Worker.objects.order_by("pk")] == ["Ada", "Grace Hopper"]
+    assert len(set(links)) == 2
+    assert all(is_signed_in(link, settings) for link in links)
+    ada = Worker.objects.get(name="Ada")
+    assert (ada.country, ada.approved_count, ada.rejected_count) == ("US", 6000, 60)
+    assert Activity.objects.get().action == "created workers"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"names": "  \n "}, "This field is required"),
+        ({"names": "x" * 101}, "at most 100"),
+        ({"names": "Bell\a"}, "printable"),
+        ({"names": "\n".join(map(str, range(101)))}, "at most 100 names"),
+        ({"names": "Ada", "country": "Utopia"}, "Two letters"),
+        ({"names": "Ada", "approved": "-1"}, "greater than or equal to 0"),
+        ({"names": "Ada", "rate": "0"}, "greater than or equal to 1"),
+    ],
+)
+def test_invalid_workers_are_not_created(operator, changes, told):
+    answer = operator.post("/operator/workers", {**NEW, **changes})
+
+    assert answer.status_code == 400
+    assert told in text_of(answer)
+    assert not Worker.objects.exists()
+
+
+def test_no_worker_is_created_when_one_name_is_taken(operator):
+    known = make_worker()
+
+    answer = operator.post("/operator/workers", {**NEW, "names": f"Ada\n{known.name}"})
+
+    assert answer.status_code == 400
+    assert f"names already: {known.name}. Nobody was created." in text_of(answer)
+    assert list(Worker.objects.all()) == [known]
+
+
+def test_a_new_link_works_until_the_worker_is_signed_out_everywhere(operator, settings):
+    page = f"/operator/workers/{make_worker().public_id}"
+
+    answer = operator.post(f"{page}/link")
+    link = main_of(answer).find(class_="address").text
+
+    assert is_signed_in(link, settings)
+    assert link not in operator.get(page).content.decode()
+    assert not any(link in each.about for each in Activity.objects.all())
+    operator.post(f"{page}/sessions")
+    operator.post(f"{page}/sessions")
+    assert not is_signed_in(link, settings)
+
+
+def test_a_link_of_an_unknown_worker_is_not_found(operator):
+    assert operator.post("/operator/workers/A0/link").status_code == 404
+    assert operator.post("/operator/workers/A0/sessions").status_code == 404
+    assert operator.get(f"/operator/workers/{make_worker().public_id}/link").status_code == 405
+
+
+def test_groups_are_found_by_title_and_show_the_state_of_their_hits(operator):
+    scenes, other = make_hit_type(title="Everyday scenes"), make_hit_type(title="Portraits")
+    make_hit(scenes, max_assignments=3)
+    make_hit(scenes, max_assignments=4)
+
+    page = main_of(operator.get("/operator/groups?q=everyday"))
+
+    [row] = page.select("tbody tr")
+    assert "Everyday scenes" in row.text
+    assert row.find("td", {"data-label": "Open places"}).text == "7"
+    assert scenes.get_absolute_url() in row.find(class_="address").text
+    assert "Everyday scenes" in text_of(operator.get("/operator/groups"))
+    # It has no HITs.
+    assert other.title not in text_of(operator.get("/operator/groups"))
+    assert other.title in text_of(operator.get("/operator/groups?state=all"))
+    assert other.title in text_of(operator.get("/operator/groups?q=portraits"))
+
+
+@pytest.fixture
+def of_campaigns():
+    """Two types of one title, of a German campaign under way and of a finished Arabic one."""
+    types = []
+    for campaign, language in [("dogs-de", "de"), ("dogs-ar", "ar")]:
+        made = make_hit_type(title="Describe a photograph", keywords=campaign)
+        url = f"https://site.example/campaigns/{campaign}/"
+        describe(hit_type=made, campaign=campaign, language=language, url=url)
+        types.append(made)
+    hit = make_hit(types[0])
+    done = make_hit(types[1])
+    Hit.objects.filter(pk=done.pk).update(status=HitStatus.REVIEWABLE)
+    group = people_groups.offer(group=make_group(), hit_type=types[0], share=None).group
+    return types, hit, group
+
+
+def test_the_campaign_and_its_language_stand_beside_a_title_that_repeats(operator, of_campaigns):
+    _, hit, group = of_campaigns
+    pages = ["groups", f"hits/{hit.public_id}", "hits", f"people/{group.pk}", "groups?q=dogs-de"]
+
+    for path in pages:
+        page = main_of(operator.get(f"/operator/{path}"))
+        link = page.select_one('a[href="https://site.example/campaigns/dogs-de/"]')
+        assert link.text == "dogs-de"
+        assert "German" in link.parent.text
+
+
+def test_tasks_of_finished_campaigns_are_chosen_from_the_end_of_the_list(operator, of_campaigns):
+    (german, arabic), _, group = of_campaigns
+
+    for path in (f"people/{group.pk}", "studies"):
+        choice = main_of(operator.get(f"/operator/{path}")).select_one("select[name=hit_type]")
+        [first] = choice.select("select > option[value!='']")
+        [last] = choice.select("optgroup[label^=Finished] > option")
+        assert (first["value"], last["value"]) == (german.public_id, arabic.public_id)
+        assert first.text.startswith("dogs-de, German: Describe a photograph")
+        assert last.text.startswith("dogs-ar, Arabic: Describe a photograph")
+
+
+def test_the_overview_names_own_people_first(operator):
+    first = main_of(operator.get("/operator/")).select_one("li a")
+
+    assert first["href"] == "/operator/people"
+
+
+def test_groups_cost_the_same_however_many(operator, django_assert_max_num_queries):
+    requester = make_requester()
+    for number in range(20):
+        make_hit(make_hit_type(requester, title=f"Scenes {number}"))
+
+    with django_assert_max_num_queries(6):
+        operator.get("/operator/groups")
+
+
+def test_the_study_form_offers_groups_by_title(operator):
+    group = make_hit_type(title="Everyday scenes")
+
+    page = main_of(operator.get(f"/operator/studies?hit_type={group.public_id}"))
+
+    chosen = page.select_one("select[name=hit_type] option[selected]")
+    assert chosen["value"] == group.public_id
+    assert chosen.text.startswith(f"Everyday scenes ({group.requester.name}, posted ")
+
+
+def test_the_activity_log_tells_calls_in_words_and_things_by_name(
+    operator, django_assert_max_num_queries
+):
+    worker, hit = make_worker(), make_hit(make_hit_type(title="Everyday scenes"))
+    for action, about in (
+        ("CreateHITWithHITType", hit.public_id),
+        ("CreateWorkerBlock", worker.public_id),
+        ("DeleteHIT", "3GONE"),
+    ):
+        with noted(actor="Lab", action=action, about=about, at=clock.now()):
+            pass
+
+    with django_assert_max_num_queries(10):
+        page = main_of(operator.get("/operator/activity"))
+
+    deleted, blocked, created = page.select("tbody tr")
+    assert "Lab created a HIT" in created.text
+    assert created.find("a")["href"] == f"/operator/hits/{hit.public_id}"
+    assert "Everyday scenes" in created.text
+    assert "Lab blocked a worker" in blocked.text
+    assert worker.name in blocked.text
+    assert "3GONE" in deleted.text
+
+
+def test_every_call_that_changes_something_has_words():
+    changing = {name for name in HANDLERS if not name.startswith(("Get", "List"))}
+    assert set(WORDS) == changing

@@ -1,0 +1,274 @@
+"""Pages for an operator's own people: joining, consent, tasks, and whom they are for."""
+
+import re
+from decimal import Decimal
+
+import pytest
+from bs4 import BeautifulSoup
+from django.test import Client
+
+from marketplace import clock, errors
+from marketplace.models import Assignment, AssignmentStatus, Consent, Membership, Worker
+from marketplace.pages.decorators import MEMBERS_PAGES
+from marketplace.pages.people.access import SENTENCES, plainly
+from marketplace.pages.people.links import group_url
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services import people_groups, reviews
+from marketplace.services.people_groups import GroupPlan
+from tests.marketplace.factories import make_worker
+from tests.marketplace.people import (
+    TEXTS,
+    begin,
+    join,
+    make_group,
+    make_offer,
+    membership_of,
+    path_of,
+    work,
+)
+
+pytestmark = pytest.mark.django_db
+
+TERMS = re.compile(r"\b(hits?|requesters?|assignments?|m?turk(er)?s?)\b", re.IGNORECASE)
+
+
+def words_of(answer) -> str:
+    """What a person reads on a page, also where it is folded, and names for screen readers."""
+    soup = BeautifulSoup(answer.content, "lxml")
+    names = ("aria-label", "alt", "placeholder", "title")
+    spoken = [tag[name] for name in names for tag in soup.find_all(attrs={name: True})]
+    return "\n".join([soup.get_text(" ", strip=True), *spoken])
+
+
+def test_joining_stores_the_version_and_the_time_of_the_consent():
+    group = make_group()
+    before = clock.now()
+
+    join(group)
+
+    consent = Consent.objects.get()
+    assert (consent.text.version, consent.text.text) == (1, TEXTS["consent"])
+    assert before <= consent.given_at <= clock.now()
+    assert consent.membership == membership_of("Mia")
+    assert Worker.objects.get().is_member
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"agree": ""}, {"version": "2"}, {"version": "x"}, {"name": ""}, {"password": "short"}],
+)
+def test_nobody_joins_without_consent_and_a_name(fields):
+    group = make_group()
+    given = {"agree": "yes", "version": "1", "name": "Mia", "password": "", **fields}
+
+    answer = Client().post(path_of(group_url(group)), given)
+
+    assert answer.status_code == 400
+    assert 'role="alert"' in answer.content.decode()
+    assert not Worker.objects.exists()
+
+
+def test_a_closed_group_and_a_replaced_link_admit_nobody():
+    group = make_group()
+    link = path_of(group_url(group))
+    people_groups.set_open(group=group, is_open=False)
+    fields = {"agree": "yes", "version": "1", "name": "Mia", "password": ""}
+    assert Client().post(link, fields).status_code == 400
+
+    people_groups.set_open(group=group, is_open=True)
+    people_groups.replace_link(group=group)
+
+    assert Client().post(link, fields).status_code == 403
+    assert Client().get("/welcome/forged").status_code == 403
+    assert not Worker.objects.exists()
+
+
+def test_a_new_consent_text_is_asked_for_before_the_next_task():
+    group = make_group()
+    offer = make_offer(group)
+    person = join(group)
+    plan = GroupPlan(**{**TEXTS, "consent": "A new text."})
+    people_groups.change_group(group=group, plan=plan, at=clock.now())
+
+    assert person.post(f"/home/next/{offer.pk}").url == "/home"
+    assert not Assignment.objects.exists()
+    assert "A new text." in words_of(person.get("/home"))
+
+    person.post(f"/home/groups/{group.pk}/agreement", {"agree": "yes", "version": "1"})
+    assert Consent.objects.count() == 1
+    person.post(f"/home/groups/{group.pk}/agreement", {"agree": "yes", "version": "2"})
+
+    assert [consent.text.version for consent in Consent.objects.order_by("pk")] == [1, 2]
+    begin(person, offer)
+
+
+def test_the_same_consent_text_is_no_new_version():
+    group = make_group()
+
+    plan = GroupPlan(**{**TEXTS, "contact": "somebody else"})
+    people_groups.change_group(group=group, plan=plan, at=clock.now())
+
+    assert people_groups.latest_text(group).version == 1
+
+
+def test_a_share_ends_a_persons_tasks_but_not_the_others():
+    group = make_group()
+    offer = make_offer(group, share=2)
+    first, second = join(group, "Mia"), join(group, "Ben")
+
+    work(first, offer)
+    work(first, offer)
+
+    assert first.post(f"/home/next/{offer.pk}").url == "/home"
+    assert "You have done all 2 tasks" in words_of(first.get("/home"))
+    work(second, offer)
+
+
+def test_after_the_last_task_that_there_is_a_person_is_thanked_once():
+    group = make_group()
+    offer, person = make_offer(group), join(group)
+    for _ in range(3):
+        work(person, offer)
+
+    person.post(f"/home/next/{offer.pk}")
+
+    page = words_of(person.get("/home"))
+    assert page.count("You have done all 3 tasks. Thank you!") == 1
+    assert "Look again later" not in page
+
+
+def test_an_open_task_is_continued_and_counts_for_the_share():
+    group = make_group()
+    offer = make_offer(group, share=1)
+    person = join(group)
+
+    task = begin(person, offer)
+
+    assert begin(person, offer) == task
+    assert "Continue" in words_of(person.get("/home"))
+    person.post(f"/home/tasks/{task}/return")
+    assert Assignment.objects.get(public_id=task).status == AssignmentStatus.RETURNED
+    work(person, offer)
+
+
+def test_people_see_the_tasks_of_their_own_groups_only():
+    group, other = make_group(), make_group(name="Another")
+    offer = make_offer(other, title="Secret tasks")
+    person = join(group)
+
+    assert "Secret tasks" not in words_of(person.get("/home"))
+    assert person.post(f"/home/next/{offer.pk}").status_code == 404
+    assert person.get(f"/home/groups/{other.pk}/withdrawal").status_code == 404
+    assert person.post(f"/groups/{offer.hit_type.public_id}/accept").url == "/home"
+    assert not Assignment.objects.exists()
+
+
+def test_a_closed_offer_is_not_shown():
+    group = make_group()
+    offer = make_offer(group, title="Old tasks")
+    person = join(group)
+    people_groups.close_offer(offer=offer)
+
+    assert "Old tasks" not in words_of(person.get("/home"))
+    assert person.post(f"/home/next/{offer.pk}").url == "/home"
+    assert not Assignment.objects.exists()
+
+
+def test_another_persons_task_is_not_there():
+    group = make_group()
+    offer = make_offer(group)
+    task = begin(join(group, "Mia"), offer)
+    other = join(group, "Ben")
+
+    assert other.get(f"/home/tasks/{task}").status_code == 404
+    assert other.post(f"/home/tasks/{task}/return").status_code == 404
+    assert Assignment.objects.get().status == AssignmentStatus.ACCEPTED
+
+
+def test_a_member_of_one_group_joins_another_with_the_same_account():
+    person = join(make_group())
+
+    join(make_group(name="Another"), client=person)
+
+    assert Worker.objects.count() == 1
+    assert Membership.objects.count() == 2
+
+
+@pytest.mark.parametrize(("page", "own"), sorted(MEMBERS_PAGES.items()))
+def test_a_workers_page_leads_a_member_to_their_own(page, own):
+    group = make_group()
+    person = join(group)
+    task = begin(person, make_offer(group))
+    rest = f"s/{task}" if page == "assignment" else ""
+
+    answer = person.get(f"/{page}{rest}")
+
+    assert answer.status_code == 302
+    expected = f"/home/tasks/{task}" if own == "people_task" else own.replace("people_", "/home/")
+    assert answer.url == expected
+
+
+@pytest.mark.parametrize("path", ["/", "/queue", "/qualifications/3X", "/studies/none"])
+def test_every_other_page_of_workers_leads_a_member_home(path):
+    assert join(make_group()).get(path).url == "/home"
+
+
+def test_workers_do_not_get_the_pages_for_people():
+    client = Client()
+    assert client.get("/home").url == "/sign-in?next=%2Fhome"
+
+    client.get(path_of(sign_in_url(make_worker())))
+
+    for path in ("", "/done", "/messages", "/account"):
+        assert client.get(f"/home{path}").url == "/"
+
+
+def all_pages(person: Client, group, offer) -> list[str]:
+    """The words of every page that a person can meet, with tasks in each state."""
+    approved, rejected, returned = (work(person, offer), work(person, offer), begin(person, offer))
+    for name, found in ((reviews.approve, approved), (reviews.reject, rejected)):
+        assignment = Assignment.objects.get(public_id=found)
+        extra = {"feedback": "Too short."} if name is reviews.reject else {}
+        name(assignment=assignment, at=clock.now(), **extra)
+    submit = {"assignmentId": returned, "caption": "A dog."}
+    pages = [person.get(f"/home/tasks/{task}") for task in (approved, rejected, returned)]
+    person.post(f"/home/tasks/{returned}/return")
+    pages += [person.get(f"/home/tasks/{returned}"), person.get("/home")]
+    pages += [person.post("/mturk/externalSubmit", submit), person.get("/mturk/externalSubmit")]
+    pages += [person.post(f"/home/next/{offer.pk}", follow=True), person.get("/nowhere")]
+    pages += [person.get(f"/home{page}") for page in ("/done", "/messages", "/account")]
+    pages += [person.get(f"/home/groups/{group.pk}/withdrawal")]
+    pages += [person.post("/profile/password", {"password": "x"}), Client().get("/welcome/x")]
+    pages += [Client().get(path_of(group_url(group))), Client().get("/sign-in")]
+    return [words_of(each) for each in pages]
+
+
+def test_no_page_for_people_has_a_term_of_the_marketplace():
+    group = make_group()
+    offer = make_offer(group)
+
+    found = [TERMS.findall(words) for words in all_pages(join(group), group, offer)]
+
+    assert len(found) == 17
+    assert not any(found)
+
+
+def test_every_refusal_has_words_for_people():
+    refusals = (errors.NothingToAccept, errors.NotQualified, errors.AssignmentClosed)
+
+    assert set(SENTENCES) == set(refusals)
+    for kind in refusals:
+        assert not TERMS.search(plainly(kind("This HIT is over.")))
+
+
+@pytest.mark.parametrize(("reward", "shown"), [("0.00", False), ("0.10", True)])
+def test_dollars_are_shown_to_people_who_are_paid(reward, shown):
+    group = make_group()
+    offer = make_offer(group, reward=Decimal(reward))
+    person = join(group)
+    work(person, offer)
+
+    pages = ["/home", "/home/done", path_of(group_url(group))]
+    texts = [words_of(person.get(page)) for page in pages[:2]] + [words_of(Client().get(pages[2]))]
+
+    assert ["$" in text for text in texts] == [shown] * 3

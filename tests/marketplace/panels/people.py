@@ -1,0 +1,165 @@
+"""The stand-in for Prolific in this process, and participants who work through the site's pages."""
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+from urllib.parse import parse_qsl, urlsplit
+
+import requests
+from django.test import Client
+from requests.adapters import BaseAdapter
+
+from marketplace import clock
+from marketplace.models import Assignment, Hit, Screening, Study
+from marketplace.panels import client as prolific_client
+from marketplace.panels.models import PanelStudy
+from marketplace.panels.services import studies as panel_studies
+from marketplace.services import screenings, studies
+from simulation.prolific.routes import Routes
+from simulation.prolific.state import Submission, World
+from tests.marketplace.factories import make_hit, make_hit_type, make_requester
+from tests.marketplace.panels.prolific_requests import check_request
+
+TOKEN = "a token of the test"
+ADDRESS = "https://prolific.test"
+REWARD = Decimal("2.00")
+
+
+class StandInAdapter(BaseAdapter):
+    """Answers a session's requests from a World; `fault` may answer or raise around each.
+
+    Each request is checked against Prolific's reference first.
+    """
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self.routes = Routes(world, token=TOKEN)
+        self.calls: list[str] = []
+        self.documented: set[str] = set()
+        # Called with the method, the path and "before" or "after"; returns a status, or None.
+        self.fault: Callable[[str, str, str], int | None] = lambda *_: None
+
+    def send(self, request, **_kwargs) -> requests.Response:
+        path = urlsplit(request.url).path
+        self.calls.append(f"{request.method} {path}")
+        body = json.loads(request.body) if request.body else None
+        self.documented.add(check_request(request.method, request.path_url, body))
+        status = self.fault(request.method, path, "before")
+        content, headers = None, {}
+        if status is None:
+            status, content, headers = self.routes.answer(
+                request.method, request.path_url, request.headers.get("Authorization", ""), body
+            )
+            lost = self.fault(request.method, path, "after")
+            if lost is not None:
+                status, content = lost, None
+        response = requests.Response()
+        response.status_code, response.request, response.url = status, request, request.url
+        response.headers.update(headers)
+        response._content = b"" if content is None else json.dumps(content).encode()
+        return response
+
+    def close(self) -> None:
+        pass
+
+
+def connect(world: World, settings, monkeypatch) -> StandInAdapter:
+    """Let the site talk to this world in place of Prolific."""
+    adapter = StandInAdapter(world)
+
+    def new_session() -> requests.Session:
+        session = requests.Session()
+        session.trust_env = False
+        session.mount("https://", adapter)
+        return session
+
+    monkeypatch.setattr(prolific_client, "new_session", new_session)
+    settings.PROLIFIC_API_TOKEN = TOKEN
+    settings.PROLIFIC_API_URL = ADDRESS
+    settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = world.workspace, world.project
+    settings.PROLIFIC_VAT = Decimal("0.20")
+    settings.PROLIFIC_BONUS_EVERY = timedelta(0)
+    return adapter
+
+
+def make_panel_study(
+    *,
+    name: str = "Everyday scenes",
+    hits: int = 2,
+    places: int = 3,
+    reward: str = "1.50",
+    per_hit: str = "1.00",
+    screening: Screening | None = None,
+    **plan,
+) -> PanelStudy:
+    """A study of `hits` HITs a participant, planned for the panel and not yet a draft there."""
+    requester = make_requester(balance="100000.00")
+    hit_type = make_hit_type(requester, reward=Decimal(per_hit), auto_approval_delay=timedelta(30))
+    for _ in range(hits):
+        make_hit(hit_type, max_assignments=places + 5)
+    Hit.objects.update(expires_at=clock.now() + timedelta(days=60))
+    study = studies.create_study(
+        name=name,
+        hit_type=hit_type,
+        plan=studies.StudyPlan(
+            assignments=hits,
+            completion_code="DONE",
+            no_work_code="NOWORK",
+            return_url="https://app.prolific.test/submissions/complete",
+        ),
+        at=clock.now(),
+    )
+    if screening is not None:
+        screenings.set_screening(study=study, screening=screening)
+    panel_plan = panel_studies.PanelPlan(
+        **{
+            "description": "Describe photographs.",
+            "reward": Decimal(reward),
+            "minutes": 5,
+            "places": places,
+            **plan,
+        }
+    )
+    return panel_studies.plan_study(study=study, plan=panel_plan, at=clock.now())
+
+
+def publish(panel_study: PanelStudy, at: datetime | None = None) -> None:
+    """Create the draft and publish it at the cost that is shown."""
+    at = at or clock.now()
+    panel_studies.make_draft(panel_study=panel_study, at=at)
+    offer = panel_studies.offer(panel_study=panel_study, places=panel_study.places)
+    panel_studies.publish(panel_study=panel_study, confirmed=offer.total, at=at)
+
+
+def arrive(world: World, panel_study: PanelStudy, participant: str) -> tuple[Client, Submission]:
+    """A participant takes a place at the panel and follows the study's link."""
+    there = world.study(panel_study.external_id)
+    submission = world.take_place(there, participant)
+    address = urlsplit(there.fields["external_study_url"])
+    marks = {"PROLIFIC_PID": participant, "STUDY_ID": there.id, "SESSION_ID": submission.id}
+    query = {name: marks[name] for name, _ in parse_qsl(address.query)}
+    client = Client()
+    client.post(address.path, query)
+    return client, submission
+
+
+def work(client: Client, study: Study, *, hits: int) -> None:
+    """Submit this many HITs on the study's pages."""
+    for number in range(hits):
+        path = client.post(f"/studies/{study.slug}/next").url
+        answer = client.post(
+            "/mturk/externalSubmit",
+            {"assignmentId": path.rpartition("/")[2], "caption": f"A dog {number}."},
+        )
+        assert answer.status_code == 200, answer.content.decode()
+
+
+def go_back(world: World, client: Client, study: Study, submission: Submission) -> None:
+    """Return to the panel with the code of the study's last page."""
+    target = client.get(f"/studies/{study.slug}/complete").url
+    world.complete(submission, dict(parse_qsl(urlsplit(target).query))["cc"])
+
+
+def assignments_of(panel_study: PanelStudy):
+    return Assignment.objects.filter(hit__hit_type=panel_study.study.hit_type)

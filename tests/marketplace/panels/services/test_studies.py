@@ -1,0 +1,650 @@
+"""A study at Prolific's stand-in: draft, publication, submissions, approval and bonuses."""
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+import requests
+from django.db import IntegrityError
+from django.test import Client
+from django.urls import reverse
+
+from marketplace import clock
+from marketplace.errors import StudyRefused
+from marketplace.models import Account, ExternalIdentity, Participation, Transfer, Worker
+from marketplace.panels.models import (
+    BatchState,
+    BonusBatch,
+    PanelPayment,
+    PanelStudy,
+    PanelSubmission,
+    PanelTransfer,
+)
+from marketplace.panels.panel import PanelRefused, PanelUnclear, StudyAction
+from marketplace.panels.services import amounts, bonuses, rounds, submissions
+from marketplace.panels.services import studies as panel_studies
+from marketplace.services import assignments, payouts, reviews, studies
+from marketplace.services.worker_data import CannotErase, erase_worker
+from simulation.prolific.state import World, new_id
+from tests.marketplace.factories import make_worker
+from tests.marketplace.panels.people import (
+    arrive,
+    assignments_of,
+    connect,
+    go_back,
+    make_panel_study,
+    publish,
+    work,
+)
+from tests.marketplace.panels.prolific_requests import DOCUMENTED
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def there(world, settings, monkeypatch):
+    """The connection to the stand-in, with its calls and its faults."""
+    return connect(world, settings, monkeypatch)
+
+
+def run(panel_study: PanelStudy, *, later: timedelta = timedelta(0)) -> PanelStudy:
+    rounds.run_round(panel_study=panel_study, at=clock.now() + later)
+    panel_study.refresh_from_db()
+    return panel_study
+
+
+def participate(world, panel_study, participant, *, hits=2):
+    client, submission = arrive(world, panel_study, participant)
+    work(client, panel_study.study, hits=hits)
+    go_back(world, client, panel_study.study, submission)
+    return submission
+
+
+def approve_all(panel_study) -> None:
+    for assignment in assignments_of(panel_study).filter(status="Submitted"):
+        reviews.approve(assignment=assignment, at=clock.now())
+
+
+def agree(world, panel_study) -> None:
+    """The ledger here and the stand-in have the same amounts, to the cent."""
+    here = amounts.recorded(panel_study)
+    cents = {name: int(amount * 100) for name, amount in vars(here).items()}
+    assert cents == world.spent(world.study(panel_study.external_id))
+
+
+def test_a_study_becomes_a_draft_and_is_published_at_the_cost_that_was_shown(world, there):
+    panel_study = make_panel_study(filters=[{"filter_id": "age", "selected_values": ["1"]}])
+
+    publish(panel_study)
+
+    [study] = world.studies.values()
+    assert (study.status, panel_study.status) == ("ACTIVE", "ACTIVE")
+    assert study.fields["reward"] == 150
+    # In five minutes; the panel's own default is its longest time.
+    assert study.fields["maximum_allowed_time"] == 17
+    assert study.fields["filters"] == [{"filter_id": "age", "selected_values": ["1"]}]
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in study.fields["external_study_url"]
+    codes = {
+        each["code"]: each["actions"][0]["action"] for each in study.fields["completion_codes"]
+    }
+    assert codes == {"DONE": "MANUALLY_REVIEW", "NOWORK": "REQUEST_RETURN"}
+
+
+def test_a_draft_whose_answer_was_lost_is_found_and_not_made_twice(world, there):
+    panel_study = make_panel_study()
+    there.fault = lambda method, path, when: (
+        500 if (method, when) == ("POST", "after") and path.endswith("/studies/") else None
+    )
+    with pytest.raises(PanelUnclear):
+        panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+    there.fault = lambda *_: None
+
+    panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+
+    assert [study.id for study in world.studies.values()] == [panel_study.external_id]
+
+
+@pytest.mark.parametrize("project", ["of the world", ""])
+def test_a_draft_is_found_among_hundreds_of_studies(world, there, settings, project):
+    if not project:
+        settings.PROLIFIC_PROJECT = ""
+    panel_study = make_panel_study()
+    there.fault = lambda method, path, when: (
+        500 if (method, when) == ("POST", "after") and path.endswith("/studies/") else None
+    )
+    with pytest.raises(PanelUnclear):
+        panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+    there.fault = lambda *_: None
+    [draft] = world.studies.values()
+    for number in range(250):
+        world.create({**draft.fields, "internal_name": f"another {number}"})
+
+    panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+
+    assert panel_study.external_id == draft.id
+    assert len(world.studies) == 251
+
+
+def test_all_submissions_and_subscriptions_are_read_from_all_pages(world, there, settings):
+    panel_study = make_panel_study(places=45)
+    publish(panel_study)
+    for _ in range(45):
+        world.take_place(world.study(panel_study.external_id), new_id())
+    panel = panel_studies.panel()
+    panel.make_hook_secret()
+    for number in range(45):
+        panel.subscribe("study.status.change", f"https://site.example/{number}")
+
+    assert len(panel.submissions(panel_study.external_id)) == 45
+    assert len({each.address for each in panel.subscriptions()}) == 45
+
+
+def test_each_request_of_the_client_is_in_the_panels_reference(world, there, settings):
+    panel_study = make_panel_study(is_signed=True, devices=["mobile"])
+    publish(panel_study)
+    panel, study = panel_studies.panel(), world.study(panel_study.external_id)
+    done = [world.take_place(study, new_id()) for _ in range(3)]
+    for each in done:
+        world.complete(each, "DONE")
+    panel.ask_to_return(done[0].id, "You did not finish the study.")
+    panel.approve([done[1].id])
+    panel.reject(done[2].id, category="LOW_EFFORT", reason="The text was empty. " * 6)
+    panel.pay_bonuses(panel.set_up_bonuses(study.id, {done[1].id: Decimal("0.50")}).id)
+    panel.bonuses_of(done[1].id)
+    panel.submissions(study.id)
+    panel.spent(study.id)
+    panel.set_places(study.id, 9)
+    panel.make_hook_secret()
+    panel.hook_secret()
+    panel.unsubscribe(panel.subscribe("study.status.change", "https://site.example/").id)
+    panel.subscriptions()
+    replace(panel, project="").find_study("none")
+
+    # Each was checked when it was sent; this is all that there is.
+    assert there.documented == DOCUMENTED.keys()
+
+
+def test_nothing_is_published_at_another_cost_or_without_the_money(world, there):
+    panel_study = make_panel_study()
+    panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+
+    with pytest.raises(StudyRefused, match="confirm it again"):
+        panel_studies.publish(panel_study=panel_study, confirmed=Decimal("1.00"), at=clock.now())
+    world.balance = 100
+    with pytest.raises(StudyRefused, match="does not cover"):
+        publish(panel_study)
+
+    assert world.study(panel_study.external_id).status == "UNPUBLISHED"
+
+
+def test_a_study_is_paused_started_stopped_and_gets_more_places(world, there):
+    panel_study = make_panel_study(places=2)
+    publish(panel_study)
+    for action, status in (("PAUSE", "PAUSED"), ("START", "ACTIVE")):
+        panel_studies.change_status(
+            panel_study=panel_study, action=StudyAction(action), at=clock.now()
+        )
+        assert world.study(panel_study.external_id).status == status
+
+    offer = panel_studies.offer(panel_study=panel_study, places=3)
+    panel_studies.add_places(
+        panel_study=panel_study, places=5, confirmed=offer.total, at=clock.now()
+    )
+
+    assert (world.study(panel_study.external_id).places, panel_study.places) == (5, 5)
+    panel_studies.change_status(panel_study=panel_study, action=StudyAction.STOP, at=clock.now())
+    with pytest.raises(PanelRefused, match="COMPLETED"):
+        panel_studies.change_status(
+            panel_study=panel_study, action=StudyAction.PAUSE, at=clock.now()
+        )
+
+
+def test_a_reward_below_the_panels_least_is_refused(there):
+    with pytest.raises(StudyRefused, match="per hour"):
+        make_panel_study(reward="0.50", minutes=5)
+
+
+def test_a_participant_is_approved_and_gets_what_was_earned_above_the_reward(world, there):
+    panel_study = make_panel_study(hits=2, per_hit="1.00", reward="1.50")
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    run(panel_study)
+    assert submission.status == "AWAITING REVIEW"
+
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+
+    assert (submission.status, submission.bonuses) == ("APPROVED", [50])
+    assert BonusBatch.objects.get().state == BatchState.PAID
+    agree(world, panel_study)
+    assert payouts.balances() == {}
+
+
+def test_who_earned_less_than_the_reward_gets_no_bonus(world, there):
+    panel_study = make_panel_study(hits=1, per_hit="0.00", reward="1.50")
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id(), hits=1)
+    approve_all(panel_study)
+    for _ in range(3):
+        run(panel_study)
+
+    assert (submission.status, submission.bonuses) == ("APPROVED", [])
+    agree(world, panel_study)
+
+
+def give_bonus(panel_study, amount: str) -> None:
+    assignment = assignments_of(panel_study).first()
+    reviews.send_bonus(
+        requester=panel_study.study.hit_type.requester, worker=assignment.worker,
+        assignment=assignment, amount=Decimal(amount), reason="Very good.", at=clock.now(),
+    )  # fmt: skip
+
+
+def test_bonuses_of_the_requesters_after_the_payment_follow(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+
+    for amount in ("0.25", "0.15"):
+        give_bonus(panel_study, amount)
+        for _ in range(3):
+            run(panel_study)
+
+    assert submission.bonuses == [50, 25, 15]
+    agree(world, panel_study)
+
+
+def paid_by_hand(worker) -> None:
+    """The worker earns $5.00 in a study that no panel pays by its API."""
+    study = make_panel_study(name="By hand", hits=1, per_hit="5.00").study
+    study.at_panel.delete()
+    participation = Participation.objects.create(study=study, worker=worker, started_at=clock.now())
+    assignment = studies.next_assignment(participation=participation, at=clock.now())
+    assignments.submit(assignment=assignment, answer="<a/>", at=clock.now())
+    reviews.approve(assignment=assignment, at=clock.now())
+
+
+def test_a_study_at_a_panel_hides_nothing_that_is_owed_for_other_work(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    worker = Worker.objects.get()
+    paid_by_hand(worker)
+    assert payouts.balances() == {worker.pk: Decimal("5.00")}
+
+    for _ in range(4):
+        run(panel_study)
+
+    assert payouts.balances() == {worker.pk: Decimal("5.00")}
+    with pytest.raises(CannotErase, match=r"\$5\.00"):
+        erase_worker(worker=worker, at=clock.now())
+    payouts.pay_out(at=clock.now())
+    assert payouts.balances() == {}
+    erase_worker(worker=worker, at=clock.now())
+
+
+def test_who_worked_before_the_study_was_at_a_panel_is_paid_by_hand(world, there):
+    panel_study = make_panel_study(hits=1)
+    worker = make_worker()
+    before = clock.now() - timedelta(hours=1)
+    participation = Participation.objects.create(
+        study=panel_study.study, worker=worker, started_at=before
+    )
+    assignment = studies.next_assignment(participation=participation, at=before)
+    assignments.submit(assignment=assignment, answer="<a/>", at=before)
+    reviews.approve(assignment=assignment, at=before)
+
+    assert payouts.balances() == {worker.pk: Decimal("1.00")}
+
+
+def test_who_works_before_there_is_a_draft_at_the_panel_is_paid_by_hand(world, there):
+    """The panel refuses the draft, and people come by a link of ours meanwhile."""
+    there.fault = lambda method, path, when: 400 if path.endswith("/studies/") else None
+    panel_study = make_panel_study(hits=1)
+    with pytest.raises(PanelRefused):
+        panel_studies.make_draft(panel_study=panel_study, at=clock.now())
+    client = Client()
+    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": new_id()})
+    work(client, panel_study.study, hits=1)
+    approve_all(panel_study)
+    worker = Worker.objects.get()
+
+    assert payouts.balances() == {worker.pk: Decimal("1.00")}
+    with pytest.raises(CannotErase, match=r"\$1\.00"):
+        erase_worker(worker=worker, at=clock.now())
+    there.fault = lambda *_: None
+    publish(panel_study)
+    run(panel_study)
+    assert payouts.balances() == {worker.pk: Decimal("1.00")}
+
+
+def test_who_was_paid_by_a_payout_is_not_paid_again_through_the_panel(world, there):
+    """Somebody who came by a link of ours, and later takes a place in the same study."""
+    panel_study = make_panel_study(hits=2)
+    participant = new_id()
+    client = Client()
+    client.post(reverse("join", args=[panel_study.study.slug]), {"PROLIFIC_PID": participant})
+    work(client, panel_study.study, hits=1)
+    approve_all(panel_study)
+    worker = Worker.objects.get()
+    PanelStudy.objects.update(created_at=clock.now())
+    assert payouts.balances() == {worker.pk: Decimal("1.00")}
+    payouts.pay_out(at=clock.now())
+
+    publish(panel_study)
+    client, submission = arrive(world, panel_study, participant)
+    work(client, panel_study.study, hits=1)
+    go_back(world, client, panel_study.study, submission)
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+
+    assert submission.status == "AWAITING REVIEW"
+    assert "A payout has paid the participant $1.00" in PanelSubmission.objects.get().question
+    submissions.approve_by_hand(
+        submission=PanelSubmission.objects.get(), there=panel_studies.panel(), at=clock.now()
+    )
+    for _ in range(4):
+        run(panel_study)
+    assert (submission.status, submission.bonuses) == ("APPROVED", [])
+    # What they do elsewhere is paid whole.
+    paid_by_hand(worker)
+    assert payouts.balances() == {worker.pk: Decimal("5.00")}
+    agree(world, panel_study)
+    payouts.pay_out(at=clock.now())
+    erase_worker(worker=worker, at=clock.now())
+
+
+@pytest.mark.parametrize("state", ["before the batch", "before it was sent"])
+def test_a_bonus_is_not_paid_again_after_an_older_backup_was_restored(world, there, state):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+    PanelTransfer.objects.filter(kind="panel bonus").delete()
+    Transfer.objects.filter(kind="panel bonus").delete()
+    if state == "before the batch":
+        PanelTransfer.objects.filter(batch__isnull=False).delete()
+        PanelPayment.objects.filter(kind="bonus").delete()
+        BonusBatch.objects.all().delete()
+    else:
+        BonusBatch.objects.update(state=BatchState.SET_UP, sending_at=None, ended_at=None)
+
+    for _ in range(4):
+        run(panel_study)
+
+    assert submission.bonuses == [50]
+    batch = BonusBatch.objects.get()
+    assert batch.state == BatchState.UNCLEAR
+    assert "restored backup" in batch.problem
+
+
+def test_a_participant_is_erased_only_when_the_panel_has_decided_and_paid(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    worker = Worker.objects.get()
+
+    for _ in ("not read yet", "approved, without its bonus"):
+        with pytest.raises(CannotErase, match="panel"):
+            erase_worker(worker=worker, at=clock.now())
+        run(panel_study)
+    erase_worker(worker=worker, at=clock.now())
+
+    assert submission.bonuses == [50]
+
+
+def test_a_submission_stays_known_when_the_panels_id_is_deleted(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+    ExternalIdentity.objects.all().delete()
+    give_bonus(panel_study, "0.25")
+
+    for _ in range(3):
+        run(panel_study)
+
+    assert submission.bonuses == [50, 25]
+    agree(world, panel_study)
+
+
+def test_work_without_a_reward_is_paid_once_after_two_refused_batches(world, there, settings):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    client, submission = arrive(world, panel_study, new_id())
+    work(client, panel_study.study, hits=1)
+    world.give_back(submission)
+    approve_all(panel_study)
+    later = settings.PROLIFIC_UNREWARDED_AFTER + timedelta(hours=1)
+    there.fault = lambda _method, path, when: (
+        400 if path.endswith("/bonus-payments/") and when == "before" else None
+    )
+    for _ in range(2):
+        run(panel_study, later=later)
+    assert BonusBatch.objects.filter(state=BatchState.REFUSED).count() == 2
+    there.fault = lambda *_: None
+
+    for _ in range(3):
+        run(panel_study, later=later)
+
+    assert submission.bonuses == [100]
+    agree(world, panel_study)
+
+
+def test_an_error_of_the_site_itself_is_shown_with_the_study(world, there, monkeypatch):
+    panel_study = make_panel_study()
+    publish(panel_study)
+
+    def broken(**_arguments):
+        raise IntegrityError("panel_bonus_once_per_batch")
+
+    monkeypatch.setattr(bonuses, "plan_batch", broken)
+    run(panel_study)
+
+    assert "IntegrityError" in panel_study.problem
+    assert panel_study.read_at is not None
+
+
+def test_who_leaves_early_is_asked_to_return_and_paid_for_what_is_approved(world, there, settings):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    client, submission = arrive(world, panel_study, new_id())
+    world.complete(submission, "NOWORK")
+    other, partly = arrive(world, panel_study, new_id())
+    work(other, panel_study.study, hits=1)
+    world.give_back(partly)
+    approve_all(panel_study)
+
+    run(panel_study)
+    assert submission.return_requested is not None
+    assert partly.bonuses == []
+    for _ in range(3):
+        run(panel_study, later=settings.PROLIFIC_UNREWARDED_AFTER + timedelta(hours=1))
+
+    assert partly.bonuses == [100]
+    assert submission.bonuses == []
+    agree(world, panel_study)
+
+
+def test_only_a_person_rejects_and_with_a_long_reason(world, there):
+    panel_study = make_panel_study(hits=1)
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id(), hits=1)
+    for assignment in assignments_of(panel_study).filter(status="Submitted"):
+        reviews.reject(assignment=assignment, feedback="Empty.", at=clock.now())
+    run(panel_study)
+    [mine] = PanelSubmission.objects.all()
+    assert (submission.status, mine.question) == (
+        "AWAITING REVIEW", "All of the participant's HITs were rejected.",
+    )  # fmt: skip
+
+    panel = panel_studies.panel()
+    with pytest.raises(StudyRefused, match="100"):
+        submissions.reject(submission=mine, category="LOW_EFFORT", reason="Bad.", there=panel)
+    submissions.reject(
+        submission=mine, category="LOW_EFFORT", reason="The text was empty. " * 6, there=panel
+    )
+    run(panel_study)
+
+    assert submission.status == "REJECTED"
+    assert PanelSubmission.objects.get().question == ""
+
+
+def test_nobody_waits_longer_than_the_days_allowed(world, there, settings):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+
+    run(panel_study, later=settings.PROLIFIC_DECIDE_WITHIN - timedelta(hours=1))
+    assert submission.status == "AWAITING REVIEW"
+    run(panel_study, later=settings.PROLIFIC_DECIDE_WITHIN + timedelta(hours=1))
+
+    assert submission.status == "APPROVED"
+
+
+def test_somebody_who_never_arrived_is_left_to_a_person(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    stranger = world.take_place(world.study(panel_study.external_id), new_id())
+    world.complete(stranger, "DONE")
+
+    run(panel_study)
+
+    assert stranger.status == "AWAITING REVIEW"
+    assert "Nobody arrived" in PanelSubmission.objects.get().question
+
+
+@pytest.mark.parametrize("status", [429, 500, "lost"])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_bonuses_whose_answer_is_lost_are_left_to_a_person(world, there, settings, status, when):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    submission = participate(world, panel_study, new_id())
+    approve_all(panel_study)
+
+    def fault(_method, path, moment):
+        if not path.endswith("/pay/") or moment != when:
+            return None
+        if status == "lost":
+            raise requests.ConnectionError("cut")
+        return status
+
+    there.fault = fault
+    for _ in range(4):
+        run(panel_study)
+    there.fault = lambda *_: None
+    for _ in range(3):
+        run(panel_study, later=timedelta(days=2))
+
+    assert sum(call.endswith("/pay/") for call in there.calls) == 1
+    batch, panel = BonusBatch.objects.get(), panel_studies.panel()
+    assert batch.state == BatchState.UNCLEAR
+    assert rounds.open_questions(panel_study) == 1
+    later = clock.now() + timedelta(days=2)
+    if when == "after":
+        with pytest.raises(StudyRefused, match="lists"):
+            bonuses.decide_unclear(
+                batch=batch, was_paid=False, there=panel, operator="root", at=later
+            )
+    bonuses.decide_unclear(
+        batch=batch, was_paid=when == "after", there=panel, operator="root", at=later
+    )
+    for _ in range(3):
+        run(panel_study, later=timedelta(days=3))
+
+    assert submission.bonuses == [50]
+    agree(world, panel_study)
+
+
+def test_a_batch_is_not_called_unpaid_while_the_panel_may_still_pay(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    there.fault = lambda _method, path, when: (
+        500 if path.endswith("/pay/") and when == "before" else None
+    )
+    for _ in range(3):
+        run(panel_study)
+
+    with pytest.raises(StudyRefused, match="minutes"):
+        bonuses.decide_unclear(
+            batch=BonusBatch.objects.get(),
+            was_paid=False,
+            there=panel_studies.panel(),
+            operator="root",
+            at=clock.now(),
+        )
+
+
+def test_the_panels_ids_of_participants_are_in_one_table_only(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    participant = new_id()
+    participate(world, panel_study, participant)
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+
+    for model in (PanelStudy, PanelSubmission, BonusBatch, Transfer):
+        assert model.objects.exists()
+        assert not any(participant in str(row) for row in model.objects.values())
+
+
+def test_the_token_is_in_no_row_and_in_no_problem(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    there.fault = lambda *_: 500
+    run(panel_study)
+
+    assert "500" in panel_study.problem
+    assert "a token of the test" not in str(PanelStudy.objects.values())
+    assert "a token of the test" not in repr(panel_studies.panel())
+
+
+def test_a_round_takes_a_study_once_when_it_is_due(world, there, settings):
+    settings.PROLIFIC_SECONDS = 60
+    panel_study = make_panel_study()
+    publish(panel_study)
+
+    at = clock.now()
+    assert rounds.follow(at=at) == 1
+    assert rounds.follow(at=at) == 0
+    rounds.read_soon(study_id=panel_study.external_id, at=at)
+    assert rounds.follow(at=at) == 1
+
+
+def test_the_rows_of_a_panel_go_to_its_account(world, there):
+    panel_study = make_panel_study()
+    publish(panel_study)
+    participate(world, panel_study, new_id())
+    approve_all(panel_study)
+    for _ in range(4):
+        run(panel_study)
+
+    rows = Transfer.objects.filter(target=Account.PANEL).order_by("pk")
+    assert {(row.kind, row.amount) for row in rows} == {
+        ("panel reward", Decimal("1.50")),
+        ("panel fee", Decimal("0.50")),
+        ("panel tax", Decimal("0.10")),
+        ("panel bonus", Decimal("0.50")),
+        ("panel fee", Decimal("0.17")),
+        ("panel tax", Decimal("0.03")),
+    }

@@ -1,0 +1,266 @@
+"""Two conflicting actions at once: one succeeds, and counts and ledger stay consistent."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from django.test import Client
+
+from marketplace import clock
+from marketplace.errors import AccountRefused, DomainError, LinkRefused, PasswordNeeded
+from marketplace.models import (
+    Account,
+    Assignment,
+    ExternalIdentity,
+    Hit,
+    Participation,
+    Transfer,
+    TransferKind,
+    Worker,
+)
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services import accounts, assignments, hits, payouts, reviews, studies
+from marketplace.services.retention import forget
+from marketplace.services.sweep import sweep
+from tests import threads
+from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.ledger import ledger_balance
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SOON = NOON + timedelta(minutes=1)
+
+
+def outcomes(*actions) -> Counter[str]:
+    """The outcome of each concurrent action: "done", or the name of the error."""
+
+    def run(action) -> str:
+        try:
+            action()
+        except DomainError as error:
+            return type(error).__name__
+        return "done"
+
+    return Counter(threads.at_once(run, actions))
+
+
+def accepted(hit: Hit) -> Assignment:
+    made = assignments.accept(worker=make_worker(), hit_type=hit.hit_type, at=NOON)
+    return Assignment.objects.select_related("hit__hit_type", "hit__requester").get(pk=made.pk)
+
+
+def check_books(hit: Hit) -> None:
+    """Check that the HIT's counts match its rows, and the held money their remaining cost."""
+    hit.refresh_from_db()
+    statuses = Counter(hit.assignments.values_list("status", flat=True))
+    assert hit.pending == statuses["Accepted"]
+    assert hit.unreviewed == statuses["Submitted"]
+    assert hit.completed == statuses["Approved"] + statuses["Rejected"]
+    requester = hit.requester
+    requester.refresh_from_db()
+    assert requester.available_balance == ledger_balance(requester, Account.AVAILABLE)
+    assert requester.held_balance == ledger_balance(requester, Account.HELD)
+    unpaid = 0 if hit.status == "Disposed" else hit.available + hit.pending + hit.unreviewed
+    assert requester.held_balance == hit.cost * unpaid
+
+
+@pytest.mark.parametrize("_run", range(3))
+def test_a_hit_is_submitted_or_returned_or_abandoned_once(_run):
+    hit = make_hit(max_assignments=3)
+    found = accepted(hit)
+
+    def submit(answer: str) -> Callable[[], object]:
+        return lambda: assignments.submit(assignment=found, answer=answer, at=SOON)
+
+    ended = outcomes(
+        *[submit(f"<a>{number}</a>") for number in range(3)],
+        *[lambda: assignments.give_back(assignment=found, at=SOON)] * 3,
+        *[lambda: sweep(at=found.deadline)] * 2,
+    )
+
+    # Sweeping tells nobody whether it was the one that ended the assignment.
+    assert ended["done"] in (2, 3)
+    assert Assignment.objects.get().status in ("Submitted", "Returned", "Abandoned")
+    check_books(hit)
+
+
+@pytest.mark.parametrize("_run", range(3))
+def test_an_answer_that_is_submitted_again_counts_once(_run):
+    hit = make_hit(make_hit_type(auto_approval_delay=timedelta()), max_assignments=3)
+    found = accepted(hit)
+
+    ended = outcomes(*[lambda: assignments.submit(assignment=found, answer="<a/>", at=SOON)] * 4)
+
+    assert ended == {"done": 4}
+    assert Transfer.objects.filter(kind=TransferKind.REWARD).count() == 1
+    check_books(hit)
+
+
+@pytest.mark.parametrize("_run", range(3))
+def test_a_hit_is_extended_or_deleted_but_not_both(_run):
+    hit = make_hit(make_hit_type(make_requester("10.00")), max_assignments=2)
+    hits.expire(hit=hit, at=NOON)
+
+    outcomes(
+        lambda: hits.dispose(hit=hit, at=SOON),
+        lambda: hits.add_assignments(hit=hit, count=3, at=SOON),
+        lambda: hits.update_expiration(hit=hit, expires_at=SOON + timedelta(hours=1), at=SOON),
+        lambda: hits.expire(hit=hit, at=SOON),
+        lambda: hits.dispose(hit=hit, at=SOON),
+    )
+
+    check_books(hit)
+
+
+@pytest.mark.parametrize("_run", range(3))
+def test_a_hit_that_is_deleted_pays_nobody_afterwards(_run):
+    hit = make_hit(max_assignments=1)
+    found = accepted(hit)
+    assignments.submit(assignment=found, answer="<a/>", at=NOON)
+
+    outcomes(
+        lambda: reviews.approve(assignment=found, at=SOON),
+        lambda: reviews.reject(assignment=found, feedback="No.", at=SOON),
+        lambda: hits.dispose(hit=hit, at=SOON),
+        lambda: reviews.approve(assignment=found, override_rejection=True, at=SOON),
+    )
+
+    check_books(hit)
+    rewards = Transfer.objects.filter(kind=TransferKind.REWARD).count()
+    assert rewards == Assignment.objects.filter(status="Approved").count() <= 1
+
+
+def make_study(hit_type):
+    plan = studies.StudyPlan(3, completion_code="C", return_url="https://panel.example/")
+    return studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
+
+
+def test_a_participant_who_arrives_in_many_tabs_is_one_and_has_one_hit():
+    hit_type = make_hit_type()
+    for _ in range(3):
+        make_hit(hit_type, max_assignments=5)
+    study = make_study(hit_type)
+
+    def arrive() -> None:
+        part = studies.join(study=study, identifier="p1", address="192.0.2.1", at=NOON)
+        assert studies.next_assignment(participation=part, at=NOON) is not None
+
+    assert outcomes(*[arrive] * 8) == {"done": 8}
+
+    for model in (Worker, ExternalIdentity, Participation, Assignment):
+        assert model.objects.count() == 1
+
+
+def test_an_arrival_and_a_first_password_leave_no_open_door():
+    """In either order, the panel id no longer opens the account afterwards."""
+    hit_type = make_hit_type()
+    study = make_study(hit_type)
+    arrival = {"study": study, "identifier": "p1", "address": "192.0.2.1", "at": NOON}
+    worker = studies.join(**arrival).worker
+
+    outcomes(
+        lambda: accounts.set_password(
+            worker=worker, current="", password="a long password", at=NOON
+        ),
+        *[lambda: studies.join(**arrival)] * 3,
+    )
+
+    with pytest.raises(PasswordNeeded):
+        studies.join(**arrival)
+
+
+def test_of_two_first_passwords_the_second_needs_the_first():
+    """Both sessions read the account when it had no password."""
+    worker = make_worker()
+    accounts.set_password(
+        worker=Worker.objects.get(), current="", password="the first password", at=NOON
+    )
+
+    with pytest.raises(AccountRefused, match="current password"):
+        accounts.set_password(worker=worker, current="", password="the second password", at=NOON)
+
+
+@pytest.mark.parametrize("_run", range(3))
+def test_a_participant_who_comes_back_while_being_deleted_can_go_on(_run):
+    hit_type = make_hit_type()
+    make_hit(hit_type, max_assignments=5, lifetime=timedelta(days=100))
+    study = make_study(hit_type)
+    studies.join(study=study, identifier="p1", address="192.0.2.1", at=NOON)
+    later = NOON + timedelta(days=40)
+
+    def arrive() -> None:
+        studies.join(study=study, identifier="p1", address="192.0.2.1", at=later)
+
+    outcomes(arrive, lambda: forget(at=later), arrive)
+
+    part = studies.join(study=study, identifier="p1", address="192.0.2.1", at=later)
+    assert studies.next_assignment(participation=part, at=later) is not None
+    assert Worker.objects.count() == 1
+
+
+def test_the_last_use_of_an_invitation_makes_one_account():
+    invitation = accounts.invite(uses=1, expires_at=SOON, at=NOON)
+
+    ended = outcomes(
+        *[
+            lambda n=n: accounts.accept_invitation(
+                invitation_id=invitation.pk, name=f"ada {n}", password="a long password",
+                country="", address="192.0.2.1", at=NOON,
+            )
+            for n in range(4)
+        ]
+    )  # fmt: skip
+
+    assert ended == {"done": 1, LinkRefused.__name__: 3}
+    assert Worker.objects.count() == 1
+
+
+def test_two_payouts_at_once_pay_nobody_twice():
+    hit = make_hit(max_assignments=2)
+    for _ in range(2):
+        found = accepted(hit)
+        assignments.submit(assignment=found, answer="<a/>", at=NOON)
+        reviews.approve(assignment=found, at=NOON)
+
+    outcomes(*[lambda: payouts.pay_out(at=SOON)] * 3)
+
+    paid = Transfer.objects.filter(kind=TransferKind.PAYOUT)
+    assert [each.amount for each in paid] == [Decimal("0.10")] * 2
+
+
+def test_many_clicks_over_http_are_one_acceptance_and_one_submission():
+    hit_type = make_hit_type()
+    hit = make_hit(hit_type, max_assignments=9)
+    Hit.objects.update(expires_at=clock.now() + timedelta(hours=1))
+    path = "/" + sign_in_url(make_worker()).split("/", 3)[3]
+    client = Client()
+    client.get(path)
+    cookie = client.cookies["marketplace_session"].value
+
+    def click(address: str, fields: dict[str, str]) -> int:
+        tab = Client()
+        tab.cookies["marketplace_session"] = cookie
+        return tab.post(address, fields).status_code
+
+    accept = f"/groups/{hit_type.public_id}/accept"
+    clicks = Counter(threads.at_once(lambda _: click(accept, {}), range(6)))
+    assert clicks == {303: 1, 409: 5}
+    found = Assignment.objects.get()
+    fields = {"assignmentId": found.public_id, "caption": "A dog."}
+    ended = Counter(
+        threads.at_once(
+            lambda number: (
+                click("/mturk/externalSubmit", fields)
+                if number % 2
+                else click(f"/assignments/{found.public_id}/return", {})
+            ),
+            range(6),
+        )
+    )
+
+    # A return that comes too late leads back to the list with a word, and changes nothing.
+    assert ended[303] == 3
+    # The same answer again is no error.
+    assert ended[200] == (3 if Assignment.objects.get().status == "Submitted" else 0)
+    check_books(hit)

@@ -1,0 +1,163 @@
+"""Old rows are deleted regularly from tables that would grow without limit."""
+
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.conf import settings as project
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from marketplace.models import (
+    Activity,
+    Assignment,
+    Event,
+    ExternalIdentity,
+    Message,
+    Participation,
+    RequestToken,
+    Worker,
+)
+from marketplace.services import assignments, qualifications, reviews, studies, workers
+from marketplace.services.operators import noted
+from marketplace.services.qualification_types import create_qualification_type
+from marketplace.services.retention import forget
+from marketplace.services.tokens import claim_token
+from tests.marketplace.factories import (
+    NOON,
+    make_hit,
+    make_hit_type,
+    make_requester,
+    make_worker,
+)
+
+pytestmark = pytest.mark.django_db
+MONTH = timedelta(days=31)
+
+
+def test_the_activity_log_goes_back_for_the_days_that_the_operator_wants(settings):
+    settings.ACTIVITY_KEPT = timedelta(days=30)
+    for days in (31, 29):
+        with noted(actor="lab", action="CreateHIT", about="", at=NOON - timedelta(days=days)):
+            pass
+
+    assert forget(at=NOON) == 1
+    assert Activity.objects.get().happened_at == NOON - timedelta(days=29)
+
+
+def test_sessions_that_have_expired_are_deleted_by_real_time():
+    store = import_module(project.SESSION_ENGINE).SessionStore
+    old, new = store(), store()
+    for session in (old, new):
+        session["worker_id"] = 1
+        session.save()
+    Session.objects.filter(session_key=old.session_key).update(
+        expire_date=timezone.now() - timedelta(seconds=1)
+    )
+
+    # A marketplace whose clock was moved on, for a test, signs nobody out.
+    assert forget(at=timezone.now() + timedelta(days=365)) == 1
+    assert Session.objects.get().session_key == new.session_key
+
+
+def test_notifications_are_forgotten_a_month_after_the_event():
+    requester = make_requester()
+    for days in (31, 29):
+        happened = NOON - timedelta(days=days)
+        Event.objects.create(
+            requester=requester, destination="q", transport="SQS", version="2014-08-15", body={},
+            happened_at=happened, due_at=happened,
+        )  # fmt: skip
+
+    assert forget(at=NOON) == 1
+    assert Event.objects.get().happened_at == NOON - timedelta(days=29)
+
+
+def test_messages_are_kept_for_a_year(settings):
+    settings.MTURK_NEEDS_HISTORY_FOR_MESSAGES = False
+    requester, worker = make_requester(), make_worker()
+    for days in (366, 364):
+        workers.notify_workers(
+            requester=requester, subject="Hello", text="There are new HITs.",
+            worker_ids=[worker.public_id], at=NOON - timedelta(days=days),
+        )  # fmt: skip
+
+    assert forget(at=NOON) == 1
+    assert Message.objects.get().sent_at == NOON - timedelta(days=364)
+
+
+def test_tokens_of_hits_are_forgotten_after_their_life_and_those_of_bonuses_never():
+    requester = make_requester()
+    for operation in ("CreateHIT", "SendBonus"):
+        claim_token(requester=requester, operation=operation, token="t", at=NOON)
+
+    assert forget(at=NOON + timedelta(hours=23)) == 0
+    assert forget(at=NOON + timedelta(days=1)) == 1
+    assert RequestToken.objects.get().operation == "SendBonus"
+
+
+@pytest.fixture
+def arrive():
+    """Let a participant with this panel id join a study and accept a HIT."""
+    hit_type = make_hit_type()
+    make_hit(hit_type, max_assignments=9)
+    plan = studies.StudyPlan(
+        assignments=1, completion_code="DONE", return_url="https://panel.example/"
+    )
+    study = studies.create_study(name="Scenes", hit_type=hit_type, plan=plan, at=NOON)
+
+    def arrive(identifier: str) -> Assignment:
+        part = studies.join(study=study, identifier=identifier, address="192.0.2.1", at=NOON)
+        accepted = studies.next_assignment(participation=part, at=NOON)
+        assert accepted is not None
+        return accepted
+
+    return arrive
+
+
+def test_participants_who_never_submitted_anything_are_deleted_after_a_month(arrive):
+    """Anybody can join with invented panel ids, any number of times."""
+    for number in range(3):
+        assignments.give_back(assignment=arrive(f"invented {number}"), at=NOON)
+
+    forget(at=NOON + timedelta(days=29))
+    assert Worker.objects.count() == 3
+    forget(at=NOON + MONTH)
+
+    for model in (Worker, ExternalIdentity, Participation, Assignment):
+        assert not model.objects.exists()
+
+
+def test_participants_of_whom_anything_is_known_are_kept(arrive):
+    arrive("is at work")
+    submitted = arrive("submitted")
+    assignments.submit(assignment=submitted, answer="<a/>", at=NOON)
+    reviews.approve(assignment=submitted, at=NOON)
+    qualified = arrive("qualified")
+    assignments.give_back(assignment=qualified, at=NOON)
+    qualifications.grant(
+        qualification_type=create_qualification_type(
+            requester=make_requester(), name="Reader", description="Reads", at=NOON
+        ),
+        worker=qualified.worker,
+        value=1,
+        at=NOON,
+    )
+    invited = make_worker()
+
+    forget(at=NOON + MONTH)
+
+    kept = {each.worker for each in Assignment.objects.all()} | {invited}
+    assert kept == set(Worker.objects.all())
+
+
+def test_an_account_that_was_deleted_meanwhile_accepts_nothing(arrive):
+    worker = arrive("gone").worker
+    hit_type = make_hit_type()
+    Assignment.objects.all().delete()
+    Participation.objects.all().delete()
+    ExternalIdentity.objects.all().delete()
+    Worker.objects.filter(pk=worker.pk).delete()
+
+    with pytest.raises(assignments.NotQualified, match="deleted"):
+        assignments.accept(worker=worker, hit_type=hit_type, at=NOON)

@@ -1,0 +1,207 @@
+"""Every form of the marketplace's pages, sent twice and sent with rubbish.
+
+The addresses are those of the URL list, and the forms are those that the pages show, filled in with
+VALUES.
+"""
+
+from collections import Counter
+from uuid import uuid4
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.test import Client
+from django.urls import NoReverseMatch, URLPattern, get_resolver, resolve, reverse
+
+import shared.once
+from marketplace import once
+from marketplace.models import Activity, Hit, SentForm
+from marketplace.pages.sign_in import sign_in_url
+from marketplace.services import accounts, studies
+from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.people import join, make_group, make_offer
+from tests.rubbish import FORM, RUBBISH, PageForm, filled_in, forms_of, query, urlencoded
+
+pytestmark = pytest.mark.django_db
+
+OPERATOR = sorted(
+    each.name
+    for each in get_resolver("marketplace.operator.urls").url_patterns
+    if isinstance(each, URLPattern)
+)
+VALUES = {
+    "amount": "2.50",
+    "balance": "5.00",
+    "code": "C0FFEE",
+    "completion_code": "C0FFEE",
+    "consent": "You may stop at any time.",
+    "contact": "lab@university.example",
+    "days": "7",
+    "name": "second",
+    "organizer": "Dr. Example",
+    "purpose": "We study descriptions.",
+    "return_url": "https://panel.example/done",
+    "uses": "1",
+    "maximum": "1",
+}
+# What says that a form was sent; neither is what the form makes.
+NOT_COUNTED = {Activity, SentForm, Session}
+
+
+@pytest.fixture
+def operator(client):
+    client.force_login(User.objects.create_user("root", is_staff=True))
+    return client
+
+
+@pytest.fixture
+def addresses():
+    """The address of each of the operator's pages, about rows that exist."""
+    requester, worker = make_requester(), make_worker()
+    hit_type = make_hit_type(requester)
+    hit = make_hit(hit_type)
+    group = make_group()
+    offer = make_offer(group)
+    join(group)
+    accounts.invite(uses=1, expires_at=NOON.replace(year=2100), at=NOON)
+    plan = studies.StudyPlan(1, completion_code="C", return_url="https://panel.example/")
+    studies.create_study(name="scenes", hit_type=hit_type, at=NOON, plan=plan)
+    found = {
+        "requester": requester.pk,
+        "worker": worker.public_id,
+        "hit": hit.public_id,
+        "people": group.pk,
+        "offer_pk": offer.pk,
+        "slug": "scenes",
+    }
+    return {name: _address(name, found) for name in OPERATOR}
+
+
+def _address(name, found):
+    arguments = {
+        "requester": ["requester"],
+        "worker": ["worker"],
+        "hit": ["hit"],
+        "people_group": ["people"],
+        "people_hours": ["people"],
+        "study_at_panel": ["slug"],
+    }
+    try:
+        return reverse(f"operator:{name}", args=[found[key] for key in arguments.get(name, [])])
+    except NoReverseMatch:  # An address that only takes a POST, or shows a file.
+        return ""
+
+
+def rows() -> Counter:
+    return Counter(
+        {model: model.objects.count() for model in apps.get_models() if model not in NOT_COUNTED}
+    )
+
+
+def own_forms(client: Client, address: str) -> list[PageForm]:
+    page = client.get(address)
+    if page.status_code != 200 or not page["Content-Type"].startswith("text/html"):
+        return []
+    forms = forms_of(page.content.decode(), address)
+    return [form for form in forms if form.address != reverse("operator:sign_out")]
+
+
+@pytest.mark.slow
+def test_what_an_operators_form_makes_is_made_once(operator, addresses):
+    accepted = set()
+    for address in filter(None, addresses.values()):
+        for form in own_forms(operator, address):
+            for fields in filled_in(form, VALUES):
+                with transaction.atomic():
+                    first = operator.post(form.address, fields)
+                    before, balances = rows(), money()
+                    second = operator.post(form.address, fields)
+                    made, after = rows() - before, money()
+                    transaction.set_rollback(True)
+                said = f"{form.address} {fields}: {first.status_code}, {second.status_code}"
+                assert not made, f"{said} makes twice: {made}"
+                assert balances == after, f"{said} moves money twice"
+                assert second.status_code < 500, said
+                if first.status_code < 400:
+                    accepted.add(resolve(form.address).url_name)
+
+    assert accepted >= {"add_money", "invitations", "people", "requesters", "replace_keys"}
+
+
+def money() -> list:
+    model = apps.get_model("marketplace", "Requester")
+    return list(model.objects.order_by("pk").values_list("available_balance", "held_balance"))
+
+
+@pytest.mark.slow
+def test_rubbish_in_an_operators_form_is_refused_in_words(operator, addresses):
+    for address in filter(None, addresses.values()):
+        for value in RUBBISH:
+            assert operator.get(address + query(value)).status_code < 500, (address, value)
+        for form in own_forms(operator, address):
+            for fields in form.with_rubbish():
+                assert sent(operator, form.address, fields) < 500, (form.address, fields)
+
+
+def sent(client: Client, address: str, fields: dict) -> int:
+    """The status of the answer to a form with these fields; its changes are undone."""
+    with transaction.atomic():
+        answer = client.post(address, urlencoded(fields), content_type=FORM)
+        transaction.set_rollback(True)
+    return answer.status_code
+
+
+def test_a_form_that_was_refused_can_be_sent_again(operator):
+    fields = {"uses": "0", "days": "7", shared.once.FIELD: str(uuid4())}
+
+    refused = operator.post("/operator/invitations", fields)
+    mended = operator.post("/operator/invitations", {**fields, "uses": "1"})
+
+    assert (refused.status_code, mended.status_code) == (400, 302)
+
+
+def test_money_is_paid_in_once_and_the_second_answer_leads_to_the_same_page(operator):
+    requester = make_requester("1.00")
+    fields = {"amount": "2.50", shared.once.FIELD: str(uuid4())}
+    address = f"/operator/requesters/{requester.pk}/money"
+
+    first, second = (operator.post(address, fields) for _ in range(2))
+
+    requester.refresh_from_db()
+    assert str(requester.available_balance) == "3.50"
+    assert second.url == first.url
+
+
+def test_a_double_click_accepts_one_hit():
+    worker, hit_type = make_worker(), make_hit_type()
+    hits = [make_hit(hit_type) for _ in range(3)]
+    Hit.objects.filter(pk__in=[hit.pk for hit in hits]).update(expires_at=NOON.replace(year=2100))
+    client = Client()
+    client.get("/" + sign_in_url(worker).split("/", 3)[3])
+    (form, *_) = [
+        form
+        for form in forms_of(client.get("/").content.decode(), "/")
+        if form.address.endswith("/accept")
+    ]
+
+    answers = [client.post(form.address, form.fields) for _ in range(2)]
+    client.post(form.address)
+
+    assert answers[0].url == answers[1].url
+    assert worker.assignments.count() == 2
+
+
+def test_an_unanswered_form_leads_to_the_queue_of_the_worker(rf, monkeypatch):
+    monkeypatch.setattr(shared.once, "sleep", lambda _: None)
+    key = uuid4()
+    SentForm.objects.create(key=key, sent_at=NOON.replace(year=2100))
+
+    answer = once.carried_out_once(rf.post("/", {shared.once.FIELD: key}), fail, otherwise="queue")
+
+    assert answer.url == "/queue"
+
+
+def fail():
+    raise AssertionError("carried out twice")

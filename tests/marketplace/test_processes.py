@@ -1,0 +1,159 @@
+"""Two processes serve one database, and the one that keeps the time is killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import requests
+from django.db import connection, transaction
+
+from marketplace.models import (
+    Account,
+    Assignment,
+    AssignmentStatus,
+    Event,
+    Hit,
+    NotificationSetting,
+    Requester,
+    Timekeeper,
+    Transfer,
+    TransferKind,
+)
+from marketplace.services import assignments
+from tests.marketplace.factories import NOON, make_hit, make_hit_type, make_requester, make_worker
+from tests.marketplace.ledger import ledger_balance
+from tests.servers import PATIENCE, free_port, stop, wait_until_ready
+
+ROOT = Path(__file__).resolve().parents[2]
+OVERDUE = 30
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite serves one process"),
+]
+
+
+class Process:
+    """A marketplace on this test's database."""
+
+    def __init__(self) -> None:
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        parts = connection.settings_dict
+        database = (
+            f"postgres://{parts['USER']}:{parts['PASSWORD']}@{parts['HOST']}:{parts['PORT']}/"
+            f"{parts['NAME']}"
+        )
+        environment = {
+            **{name: text for name, text in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
+            "MARKETPLACE_DATABASE_URL": database,
+            "MARKETPLACE_URL": self.url,
+            "MARKETPLACE_SWEEP_SECONDS": "0.2",
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "manage.py", "marketplace", "--port", str(port)],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+
+    def keeps_time(self) -> bool:
+        found = Timekeeper.objects.first()
+        return found is not None and found.holder.endswith(f":{self.process.pid}")
+
+
+@pytest.fixture
+def processes():
+    started = [Process(), Process()]
+    for each in started:
+        wait_until_ready(f"{each.url}/healthz", each.process)
+    yield started
+    for each in started:
+        stop(each.process)
+
+
+def wait_until(is_so) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@transaction.atomic
+def make_overdue() -> Hit:
+    """A HIT with assignments to abandon and to approve, all long overdue.
+
+    In one transaction, so that no process sweeps a part of them.
+    """
+    hit_type = make_hit_type(make_requester("1000.00"), auto_approval_delay=timedelta(hours=1))
+    NotificationSetting.objects.get_or_create(
+        hit_type=hit_type,
+        transport="SQS",
+        version="2014-08-15",
+        event_types=["AssignmentAbandoned", "AssignmentApproved", "HITExpired"],
+        is_active=True,
+    )
+    hit = make_hit(hit_type, max_assignments=2 * OVERDUE)
+    for number in range(2 * OVERDUE):
+        found = assignments.accept(worker=make_worker(), hit_type=hit_type, at=NOON)
+        if number % 2:
+            assignments.submit(assignment=found, answer="<a/>", at=NOON)
+    return hit
+
+
+def is_swept(hit: Hit) -> bool:
+    hit.refresh_from_db()
+    done = hit.assignments.filter(
+        status__in=[AssignmentStatus.ABANDONED, AssignmentStatus.APPROVED]
+    )
+    return hit.is_expired and done.count() == 2 * OVERDUE
+
+
+def test_the_other_process_takes_over_and_nothing_is_done_twice(processes):
+    wait_until(lambda: sum(each.keeps_time() for each in processes) == 1)
+    (keeper,) = (each for each in processes if each.keeps_time())
+    (other,) = (each for each in processes if each is not keeper)
+
+    keeper.process.send_signal(signal.SIGKILL)
+    keeper.process.wait(PATIENCE)
+    hit = make_overdue()
+    wait_until(lambda: is_swept(hit))
+
+    assert other.keeps_time()
+    assert requests.get(f"{other.url}/healthz", timeout=PATIENCE).ok
+    check_done_once(hit)
+
+
+def test_sweeps_at_the_same_time_do_nothing_twice(processes):
+    """The lease is taken away all the time, as if each sweep took longer than it."""
+    hit = make_overdue()
+
+    def sweep_in_both() -> bool:
+        Timekeeper.objects.update(began_at=NOON)
+        return is_swept(hit)
+
+    wait_until(sweep_in_both)
+
+    check_done_once(hit)
+
+
+def check_done_once(hit: Hit) -> None:
+    hit.refresh_from_db()
+    assert (hit.available, hit.pending, hit.unreviewed, hit.completed) == (OVERDUE, 0, 0, OVERDUE)
+    assert Transfer.objects.filter(kind=TransferKind.REWARD).count() == OVERDUE
+    # A process may still dispose of the HIT, which returns money. It waits for this lock.
+    with transaction.atomic():
+        requester = Requester.objects.select_for_update().get(pk=hit.requester_id)
+        assert requester.available_balance == ledger_balance(requester, Account.AVAILABLE)
+        assert requester.held_balance == ledger_balance(requester, Account.HELD)
+    kinds = [event.body["EventType"] for event in Event.objects.all()]
+    assert kinds.count("AssignmentAbandoned") == OVERDUE
+    assert kinds.count("AssignmentApproved") == OVERDUE
+    assert kinds.count("HITExpired") == 1
+    assert Assignment.objects.filter(status=AssignmentStatus.ACCEPTED).count() == 0

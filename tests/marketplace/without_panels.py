@@ -1,0 +1,6 @@
+"""Settings of a marketplace without the app `panels`."""
+
+from marketplace.settings import *  # noqa: F403
+from marketplace.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [each for each in INSTALLED_APPS if each != "marketplace.panels"]

@@ -1,0 +1,132 @@
+"""Releases wait for required checks and open decisions."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotate.models import Release
+from annotate.services.releases import ReleaseRefused
+from qualcontrol.models import Exclusion
+from qualcontrol.services.releasing import open_questions, release_campaign
+from tests.factories import (
+    NOON,
+    CampaignFactory,
+    ResponseFactory,
+    SpotCheckFactory,
+    TaskFactory,
+    WorkerFactory,
+)
+from tests.qualcontrol.work import NO_REQUIRED_CHECKS, judge, write
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign():
+    """One image with all its captions."""
+    campaign = CampaignFactory(config={"references": 2, "baselines": 1, "seed": 4})
+    task = TaskFactory(campaign=campaign)
+    for _ in range(3):
+        ResponseFactory(task=task)
+    return campaign
+
+
+def any_response(campaign):
+    return campaign.tasks.first().responses.first()
+
+
+def test_a_finished_campaign_has_no_open_questions_and_is_released(campaign):
+    assert open_questions(campaign) == []
+
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    assert not release.is_partial
+    assert release.images.get().captions.count() == 3
+
+
+def test_an_open_spot_check_holds_a_release_up(campaign):
+    SpotCheckFactory(response=any_response(campaign))
+
+    with pytest.raises(ReleaseRefused, match="1 required check is not done"):
+        release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+    assert not Release.objects.exists()
+
+
+def test_a_response_that_counts_although_it_is_judged_bad_holds_a_release_up(campaign):
+    """Nothing of the site leaves one behind; a change by hand in the database can."""
+    response = any_response(campaign)
+    judge(response, "BAD")
+    campaign.tasks.update(answers_missing=0, places_left=0)
+    type(response).objects.update(status="SUBMITTED")
+
+    with pytest.raises(ReleaseRefused, match="1 response that is judged bad still counts"):
+        release_campaign(campaign=campaign, name="v1", seed=1, at=NOON)
+
+
+def test_a_partial_release_goes_over_open_questions(campaign):
+    SpotCheckFactory(response=any_response(campaign))
+
+    release = release_campaign(campaign=campaign, name="v1", seed=1, at=NOON, partial=True)
+
+    assert release.is_partial
+
+
+def test_a_counting_response_of_an_excluded_worker_is_an_open_question(campaign):
+    worker = any_response(campaign).worker
+    Exclusion.objects.create(campaign=campaign, worker=worker, reason="lists", excluded_at=NOON)
+
+    assert open_questions(campaign) == ["1 response of an excluded worker is not discarded yet"]
+
+
+def test_what_an_excluded_worker_wrote_before_the_first_bad_one_is_no_open_question():
+    review = {**NO_REQUIRED_CHECKS, "policy": "propose", "discard": "since_first_bad"}
+    campaign = CampaignFactory(config={"review": review})
+    judged, unjudged = WorkerFactory.create_batch(2)
+    bad = write(campaign, judged, 5)[2]
+    write(campaign, unjudged, 2)
+    judge(bad, "BAD")
+    for worker in (judged, unjudged):
+        Exclusion.objects.create(campaign=campaign, worker=worker, reason="lists", excluded_at=NOON)
+
+    # The two after the bad one, and both of the worker of whom nothing is known.
+    assert open_questions(campaign) == ["4 responses of excluded workers are not discarded yet"]
+
+
+@pytest.mark.parametrize("discard", ["all", "since_first_bad"])
+def test_open_questions_take_as_many_queries_for_any_number_of_excluded_workers(discard):
+    campaign = CampaignFactory(config={"review": {**NO_REQUIRED_CHECKS, "discard": discard}})
+
+    def queries(workers):
+        for worker in WorkerFactory.create_batch(workers):
+            write(campaign, worker)
+            Exclusion.objects.create(
+                campaign=campaign, worker=worker, reason="lists", excluded_at=NOON
+            )
+        with CaptureQueriesContext(connection) as queries:
+            open_questions(campaign)
+        return len(queries)
+
+    assert queries(1) == queries(4)
+
+
+def test_the_release_command_takes_the_campaigns_seed(campaign, capsys):
+    call_command("release", campaign.slug, name="v1")
+
+    assert Release.objects.get().seed == 4
+    assert "Release v1: 1 image." in capsys.readouterr().out
+
+
+def test_the_release_command_says_what_is_missing(campaign):
+    TaskFactory(campaign=campaign, image__key="0123abcd")
+
+    with pytest.raises(CommandError, match="image 0123abcd has 0 of 3 captions"):
+        call_command("release", campaign.slug, name="v1")
+
+    assert not Release.objects.exists()
+
+
+def test_the_release_command_knows_no_such_campaign():
+    with pytest.raises(CommandError, match="There is no campaign 'nothing'"):
+        call_command("release", "nothing", name="v1")

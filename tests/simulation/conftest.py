@@ -1,0 +1,1 @@
+from tests.hits.conftest import marketplace, requester  # noqa: F401
