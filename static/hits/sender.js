@@ -75,6 +75,14 @@ function fill(form, fields) {
   return isChanged;
 }
 
+/** Whether a text or a choice differs from what the page came with. */
+function isChanged(form) {
+  return [...form.elements].some(
+    ({ type, value, defaultValue, checked, defaultChecked }) =>
+      checked !== defaultChecked || (type === "textarea" && value !== defaultValue),
+  );
+}
+
 /** Tell the page around the frame what became of the answer; resolves to whether it has heard. */
 function tellAround(message) {
   if (window.parent === window || !message) return Promise.resolve(false);
@@ -103,6 +111,8 @@ export class Sender {
     document.addEventListener("DOMContentLoaded", () => this.restore());
     this.draft.askAround(() => this.restore());
     for (const name of ["input", "change"]) form.addEventListener(name, () => this.edited());
+    // Some write before this script is there.
+    if (isChanged(form)) this.edited();
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();

@@ -18,7 +18,7 @@ from annotate.models import Campaign, Response
 from annotate.services.campaigns import create_campaign
 from hits.models import TaskPage
 from hits.reconcile.reconciler import reconcile
-from tests.browser.test_workers_day import accept
+from tests.browser.test_workers_day import accept, open_group
 from tests.factories import (
     NOON,
     BoxFactory,
@@ -31,7 +31,6 @@ from tests.factories import (
     SelectionFactory,
 )
 from tests.hits.conftest import make_campaign
-from tests.servers import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -115,7 +114,9 @@ def worker(marketplace):
 def task_of(page: Page) -> Frame:
     """The task's frame, when its script runs."""
     page.frame_locator("iframe").get_by_role("button", name="Submit").wait_for()
-    return page.frames[1]
+    frame = page.frames[1]
+    frame.wait_for_load_state()
+    return frame
 
 
 def write(frame: Frame) -> dict[str, str]:
@@ -148,15 +149,26 @@ def answer_in(frame: Frame) -> dict[str, str]:
     }
 
 
+def write_and_wait(page: Page) -> dict[str, str]:
+    """Fill in the task; return the answer, once the page around the frame keeps it."""
+    written = write(task_of(page))
+    expect_kept(page, written)
+    return written
+
+
+def expect_kept(page: Page, written: dict[str, str]) -> None:
+    page.wait_for_function(
+        """(written) => Object.entries(localStorage).some(([key, value]) => {
+          if (!key.startsWith("draft ")) return false;
+          const { fields } = JSON.parse(JSON.parse(value).draft);
+          return Object.entries(written).every(([name, text]) => fields[name] === text);
+        })""",
+        arg=written,
+    )
+
+
 def kept_in(place: Frame | Page) -> list[str]:
     return place.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('draft '))")
-
-
-@pytest.fixture(autouse=True)
-def patience():
-    expect.set_options(timeout=15_000)
-    yield
-    expect.set_options(timeout=1000 * PATIENCE)
 
 
 def submit(frame: Frame) -> None:
@@ -172,7 +184,7 @@ def expect_sent_once(page: Page, campaign: Campaign, tasks: int = 1) -> None:
 @pytest.mark.parametrize("kind", KINDS, indirect=True)
 def test_nothing_is_lost_without_a_network(page, context: BrowserContext, worker, campaign, kind):
     accept(page, worker, campaign)
-    written = write(task_of(page))
+    written = write_and_wait(page)
     page.reload()
     frame = expect_back(page, written)
 
@@ -253,7 +265,7 @@ def test_a_reply_that_is_lost_until_the_answer_is_read_back_is_no_error(
 
 def test_the_text_is_back_after_going_back_and_on_another_way(page, worker, campaign):
     accept(page, worker, campaign)
-    written = write(task_of(page))
+    written = write_and_wait(page)
     address = page.url
 
     page.get_by_role("link", name="Queue").click()
@@ -263,10 +275,29 @@ def test_the_text_is_back_after_going_back_and_on_another_way(page, worker, camp
     expect_back(page, written)
 
 
+def test_what_is_written_before_the_script_is_there_is_kept(page, worker, campaign):
+    held: list[Route] = []
+    open_group(page, worker, campaign)
+    page.route("**/hits/task*.js", lambda route: held.append(route))
+    page.get_by_role("button", name="Accept").first.click()
+    page.frame_locator("iframe").locator("textarea").fill(SENTENCE)
+    assert kept_in(page) == []
+    for script in held:
+        script.continue_()
+
+    expect_kept(page, answer_in(task_of(page)))
+    page.unroute_all()
+    page.reload()
+    expect(page.frame_locator("iframe").locator("textarea")).to_have_value(SENTENCE)
+
+
 def test_the_counts_go_on_with_the_text(page, worker, campaign):
     accept(page, worker, campaign)
     field = task_of(page).locator("textarea")
     field.press_sequentially("A dog jumps ")
+    page.wait_for_function(
+        "() => Object.values(localStorage).some((kept) => kept.includes('jumps '))"
+    )
     page.reload()
     frame = task_of(page)
     expect(frame.locator("textarea")).to_have_value("A dog jumps ")
@@ -285,7 +316,7 @@ def test_the_counts_go_on_with_the_text(page, worker, campaign):
 def test_the_next_person_on_the_computer_gets_nothing_of_it(page, marketplace, campaign):
     first, second = marketplace.fresh_workers(2)
     accept(page, first, campaign)
-    write(task_of(page))
+    write_and_wait(page)
     page.get_by_role("link", name="Queue").click()
     accept(page, second, campaign)
     frame = task_of(page)
@@ -296,7 +327,7 @@ def test_the_next_person_on_the_computer_gets_nothing_of_it(page, marketplace, c
 
 def test_signing_out_deletes_what_is_not_sent(page, worker, campaign):
     accept(page, worker, campaign)
-    write(task_of(page))
+    write_and_wait(page)
     address = page.url
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in*")
@@ -339,8 +370,8 @@ def test_after_the_time_the_button_says_so_and_the_text_stays(page, worker, camp
 
 def test_an_answer_that_the_marketplace_does_not_take_stays(page, worker, campaign):
     accept(page, worker, campaign)
-    frame = task_of(page)
-    write(frame)
+    write_and_wait(page)
+    frame = page.frames[1]
     second = page.context.new_page()
     second.goto(page.url)
     task_of(second)
