@@ -115,8 +115,11 @@ def _refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _may_start(item: pytest.Item, command: Sequence[str]) -> bool:
-    # git says which version of the software this is, once in a process.
-    return command[0] == "git" or any(map(item.get_closest_marker, ("slow", "browser", "services")))
+    # git says which version of the software this is, once in a process. fc-list lists the fonts for
+    # matplotlib, once on a machine.
+    return command[0] in {"git", "fc-list"} or any(
+        map(item.get_closest_marker, ("slow", "browser", "services"))
+    )
 
 
 sys.addaudithook(_refuse_processes)
