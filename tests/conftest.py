@@ -75,28 +75,34 @@ def _unordered_rows_come_backwards(connection: BaseDatabaseWrapper, **_: Any) ->
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
     """Mark what `make test` leaves out, and what CI also runs on PostgreSQL."""
+    first = dict[str, pytest.Item]()
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & PROCESSES and not IS_MARKETPLACE:
             item.add_marker("slow")
-        if _depends_on_database(item, fixtures):
+        is_first = first.setdefault(item.nodeid.partition("[")[0], item) is item
+        if _depends_on_database(item, fixtures, is_first=is_first):
             item.add_marker("database")
     yield
     # Slow tests go first, so that at the end no process waits for another one's slow test.
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
-def _depends_on_database(item: pytest.Item, fixtures: set[str]) -> bool:
+def _depends_on_database(item: pytest.Item, fixtures: set[str], *, is_first: bool) -> bool:
     """Whether the test may end differently on another database.
 
     What pages show does not: `test_rights.py` and `test_wrong_inputs.py` try the queries of each.
+    Cases of a test differ in their input, hardly ever in their statements, so the first is enough,
+    unless transactions meet in them.
     """
     mark = item.get_closest_marker("django_db")
     is_transactional = "transactional_db" in fixtures or (mark and mark.kwargs.get("transaction"))
     uses_it = mark or is_transactional or "db" in fixtures
     if not uses_it or item.get_closest_marker("one_database"):
         return False
-    return bool(is_transactional) or not {"pages", "test_pages.py"} & {*item.path.parts}
+    return bool(is_transactional) or (
+        is_first and not {"pages", "test_pages.py"} & {*item.path.parts}
+    )
 
 
 RUNNING: list[pytest.Item] = []
